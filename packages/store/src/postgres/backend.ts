@@ -40,6 +40,7 @@ import {
   type BoundsRow,
   type ChangeRow,
   type OutcomeRow,
+  type LogRow,
   type ScanRow,
   statementsOf,
 } from "./statements.ts";
@@ -126,8 +127,7 @@ export class PostgresBackend implements Backend {
     const rows = await this.#writer.run("writeBatch", (sql) =>
       this.#statements.writeBatch(sql, batch),
     );
-    const outcomes = new Array<Outcome>(batch.length);
-    for (const row of rows) outcomes[Number(row.ordinal) - 1] = toOutcome(row);
+    const outcomes = rows.toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal)).map(toOutcome);
     return { head: Number(need(rows[0]).head), outcomes };
   }
 
@@ -195,7 +195,9 @@ export class PostgresBackend implements Backend {
     );
     const bounds = toBounds(need(rows[0]));
     if (after < bounds.floor) throw new Expired(after, bounds.floor);
-    const found = rows.filter((row) => row.revision !== null);
+    const found = rows.filter(
+      (row): row is LogRow & { readonly revision: string } => row.revision !== null,
+    );
     const entries = found.map(toEntry);
     const last = entries.at(-1)?.revision;
     const isCut =

@@ -83,6 +83,7 @@ export function connect(url: string): Sql {
     backoff: () => 0.1,
     fetch_types: false,
     onnotice: () => undefined,
-    connection: { application_name: "keelson-store" },
+    // Compiling a statement takes longer than running any of ours.
+    connection: { application_name: "keelson-store", jit: "off" },
   });
 }

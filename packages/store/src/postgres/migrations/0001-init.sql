@@ -109,7 +109,7 @@ CREATE FUNCTION write_batch(
 )
 LANGUAGE plpgsql
 -- The plan must not depend on how small the tables were when it was made.
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 SET search_path FROM CURRENT
 AS $$
 #variable_conflict use_column
