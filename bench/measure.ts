@@ -67,6 +67,7 @@ export async function closedLoop(
 export class Latencies {
   readonly #values: Float64Array;
   #count = 0;
+  #sorted: Float64Array | undefined;
 
   constructor(max = 1_000_000) {
     this.#values = new Float64Array(max);
@@ -79,11 +80,12 @@ export class Latencies {
   add(ms: number): void {
     this.#values[this.#count % this.#values.length] = ms;
     this.#count += 1;
+    this.#sorted = undefined;
   }
 
   /** The value that `share` of all do not exceed: 0.5 is the middle. */
   percentile(share: number): number {
-    const kept = this.#values.slice(0, Math.min(this.#count, this.#values.length)).sort();
+    const kept = (this.#sorted ??= this.#values.slice(0, this.#count).sort());
     return kept[Math.max(0, Math.ceil(kept.length * share) - 1)] ?? Number.NaN;
   }
 }
