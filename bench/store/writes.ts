@@ -99,7 +99,7 @@ async function updater(
   store: Store,
   values: Patterns["values"],
   writers: number,
-): Promise<(w: number) => Promise<void>> {
+): Promise<(writer: number) => Promise<void>> {
   await fill(store, { to: updated });
   const revisions: Revision[] = [];
   for (let n = 0; n < updated; n += 1) revisions.push(await store.revisionOf(keyOf(n), never));
@@ -107,9 +107,7 @@ async function updater(
   return async (writer) => {
     const turn = turns[writer] ?? 0;
     turns[writer] = turn + 1;
-    const own = updated / writers;
-    const n = writer * own + (turn % own);
-    const version = (Math.floor(turn / own) + 1) % 2;
+    const { n, version } = updateOf({ writer, writers, turn });
     const body = Body.of(pick(values, version, n));
     const expect = { revision: revisions[n] ?? 0 };
     const { revision } = await store.update(keyOf(n), { body, expect }, never);
@@ -130,21 +128,38 @@ function rawCreator(
   };
 }
 
+/** A turn of all writers is one transaction, with the same objects as theirs. */
 async function rawUpdater(
   raw: RawWriter,
   rawRows: Patterns["rawRows"],
-  batch: number,
+  writers: number,
 ): Promise<() => Promise<void>> {
-  const stretch = (from: number, version: number): RawRow[] =>
-    Array.from({ length: batch }, (_, i) => withKey(pick(rawRows, version, from + i), from + i));
-  for (let n = 0; n < updated; n += batch) await raw.create(stretch(n, 0));
+  for (let n = 0; n < updated; n += 1) await raw.create([withKey(pick(rawRows, 0, n), n)]);
   let turn = 0;
   return () => {
-    const from = (turn * batch) % updated;
-    const version = (Math.floor((turn * batch) / updated) + 1) % 2;
+    const updates = Array.from({ length: writers }, (_, writer) =>
+      updateOf({ writer, writers, turn }),
+    );
     turn += 1;
-    return raw.update(stretch(from, version), stretch(from, 1 - version));
+    return raw.update(
+      updates.map(({ n, version }) => withKey(pick(rawRows, version, n), n)),
+      updates.map(({ n, version }) => withKey(pick(rawRows, 1 - version, n), n)),
+    );
   };
+}
+
+/** Which object a writer updates at its turn, and to which version. */
+function updateOf({
+  writer,
+  writers,
+  turn,
+}: {
+  readonly writer: number;
+  readonly writers: number;
+  readonly turn: number;
+}): { readonly n: number; readonly version: number } {
+  const own = updated / writers;
+  return { n: writer * own + (turn % own), version: (Math.floor(turn / own) + 1) % 2 };
 }
 
 function pick<T>(versions: readonly (readonly T[])[], version: number, n: number): T {
