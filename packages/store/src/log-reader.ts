@@ -99,26 +99,31 @@ export class LogReader {
 
   /** The page that starts at `start`; if the floor has passed that, one that starts at `revision`. */
   async #page(start: Revision, revision: Revision, signal: AbortSignal): Promise<Stretch> {
-    const known = this.#pages.get(start);
-    if (known !== undefined) return known;
     const { pageChanges } = this.#limits;
     const boundary = start - (start % pageChanges) + pageChanges;
-    const isComplete = boundary < this.#recentThrough;
-    if (!isComplete) return this.#read(revision, undefined, signal);
-
-    // Shared with whoever comes next, so it does not end with this caller's signal.
-    const page = this.#read(start, boundary, new AbortController().signal);
-    this.#pages.set(start, page);
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= this.#limits.pagesMax) break;
-      this.#pages.delete(oldest);
+    let page = this.#pages.get(start);
+    if (page === undefined) {
+      const isComplete = boundary < this.#recentThrough;
+      if (!isComplete) return this.#read(revision, undefined, signal);
+      // Shared with whoever comes next, so it does not end with this caller's signal.
+      page = this.#read(start, boundary, new AbortController().signal);
+      this.#keep(start, page);
     }
     try {
       return await page;
     } catch (error) {
-      this.#pages.delete(start);
+      if (this.#pages.get(start) === page) this.#pages.delete(start);
+      // S10: whoever shares the page began at a revision of its own, which may well be above the floor.
       if (start < revision) return this.#read(revision, boundary, signal);
       throw error;
+    }
+  }
+
+  #keep(start: Revision, page: Promise<Stretch>): void {
+    this.#pages.set(start, page);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size <= this.#limits.pagesMax) break;
+      this.#pages.delete(oldest);
     }
   }
 
