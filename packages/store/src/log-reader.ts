@@ -101,30 +101,26 @@ export class LogReader {
   async #page(start: Revision, revision: Revision, signal: AbortSignal): Promise<Stretch> {
     const { pageChanges } = this.#limits;
     const boundary = start - (start % pageChanges) + pageChanges;
-    let page = this.#pages.get(start);
-    if (page === undefined) {
-      const isComplete = boundary < this.#recentThrough;
-      if (!isComplete) return this.#read(revision, undefined, signal);
-      // Shared with whoever comes next, so it does not end with this caller's signal.
-      page = this.#read(start, boundary, new AbortController().signal);
-      this.#keep(start, page);
-    }
+    if (boundary >= this.#recentThrough) return this.#read(revision, undefined, signal); // It may still grow.
+    const shared = this.#pages.get(start) ?? this.#share(start, boundary);
     try {
-      return await page;
+      return await shared;
     } catch (error) {
-      if (this.#pages.get(start) === page) this.#pages.delete(start);
-      // S10: whoever shares the page began at a revision of its own, which may well be above the floor.
-      if (start < revision) return this.#read(revision, boundary, signal);
-      throw error;
+      if (this.#pages.get(start) === shared) this.#pages.delete(start);
+      if (start === revision) throw error;
+      return this.#read(revision, boundary, signal);
     }
   }
 
-  #keep(start: Revision, page: Promise<Stretch>): void {
+  /** Reads a complete page for whoever wants it; no caller's signal ends it. */
+  #share(start: Revision, boundary: Revision): Promise<Stretch> {
+    const page = this.#read(start, boundary, new AbortController().signal);
     this.#pages.set(start, page);
     for (const oldest of this.#pages.keys()) {
       if (this.#pages.size <= this.#limits.pagesMax) break;
       this.#pages.delete(oldest);
     }
+    return page;
   }
 
   async #read(
