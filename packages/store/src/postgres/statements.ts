@@ -154,9 +154,7 @@ export function statementsOf(schemaName: string) {
     selectCounts: (sql: Sql) => sql<{ api_group: string; kind: string; objects: Int8 }[]>`
       SELECT api_group, kind, sum(objects) AS objects FROM ${sql(schemaName)}.counts GROUP BY api_group, kind`,
 
-    selectLog: (sql: Sql, after: Revision, limits: LogLimits) => sql<
-      (BoundsRow & (ChangeRow | { revision: null }))[]
-    >`
+    selectLog: (sql: Sql, after: Revision, limits: LogLimits) => sql<LogRow[]>`
       SELECT m.head, m.floor, c.* FROM ${sql(schemaName)}.meta m LEFT JOIN (
         SELECT * FROM (
           SELECT *, sum(length(object) + coalesce(length(previous), 0)) OVER (ORDER BY revision) AS text,
