@@ -20,7 +20,7 @@ import { statementsOf } from "./statements.ts";
 interface Database extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
-  open(options?: Partial<PostgresOptions>): Promise<Store>;
+  readonly open: (options?: Partial<PostgresOptions>) => Promise<Store>;
 }
 
 /** A migrated database of its own on the shared server. */
