@@ -266,6 +266,16 @@ export class Store implements AsyncDisposable {
     this.#metrics.sizeBytes.set(bytes);
   }
 
+  /**
+   * Makes every revision handed out so far expire, after the database was restored to an
+   * earlier state: whoever remembers one of the lost future lists again.
+   */
+  async leap(signal: AbortSignal): Promise<Bounds> {
+    const bounds = await this.#backend.leap(signal);
+    this.#feed.wake();
+    return bounds;
+  }
+
   /** How many objects there are of each kind. */
   async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     return this.#backend.countByKind(signal);

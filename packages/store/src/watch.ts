@@ -18,7 +18,7 @@ export type WatchItem = Change | Bookmark;
  * the database's failures: its position then says where to resume.
  */
 export interface Watch extends AsyncIterable<WatchItem>, Disposable {
-  /** Everything at or below this revision that the watcher should see has been handed out. */
+  /** Everything at or below this revision that the watcher should see has been handed out; 0: the state has not. */
   readonly position: Revision;
   /** Whether the watcher reads the log because it is not level with the live feed. */
   readonly isBehind: boolean;
@@ -87,6 +87,8 @@ export class Watcher implements Watch, Subscriber {
   }
 
   get position(): Revision {
+    // Before the whole state was handed out there is nothing to resume from: zero has always expired.
+    if (this.#initial !== undefined) return 0;
     // Level and nothing waiting: what the hub has published since did not concern us.
     const isLevel = this.#isLive && this.#buffer.length === 0;
     return isLevel ? Math.max(this.#position, this.#options.hub.cursor) : this.#position;
@@ -242,6 +244,9 @@ export class Watcher implements Watch, Subscriber {
     this.#options.metrics.watchesActive.add(-1);
     if (!this.#isLive) this.#options.metrics.watchesBehind.add(-1);
     this.#options.hub.unsubscribe(this);
+    // Settled before the buffer goes: what waits in it was not handed out, and a resumed watch must carry it.
+    this.#position = this.position;
+    this.#isLive = false;
     this.#bookmarkTimer?.[Symbol.dispose]();
     this.#buffer = [];
     if (this.#waiter !== undefined) this.#resume(this.next());
