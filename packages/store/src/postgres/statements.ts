@@ -79,6 +79,20 @@ export function statementsOf(schemaName: string) {
   };
 
   return {
+    /** One write without company: the same as a batch of one, in half the time on the server. */
+    writeOne: (sql: Sql, write: Write) => {
+      const { type, key } = write;
+      const { kind, group } = splitKind(key.kind);
+      const expect = type === "create" ? {} : write.expect;
+      const columns = type === "delete" ? undefined : write.columns;
+      const object = bodyText(write);
+      return sql<OutcomeRow[]>`SELECT * FROM ${sql(schemaName)}.write_one(
+        ${type}, ${group}, ${kind}, ${key.namespace}, ${key.name},
+        ${expect.revision ?? null}, ${expect.uid ?? null},
+        ${columns?.uid ?? null}, ${columns?.apiVersion ?? null}, ${columns?.generation ?? null},
+        ${columns?.deletedAt ?? null}, ${object}, ${isPlain(object ?? "")})`;
+    },
+
     writeBatch: (sql: Sql, batch: readonly Write[]) => {
       const schema = sql(schemaName);
       const column = (of: (write: Write) => string | number | boolean | null): string =>
