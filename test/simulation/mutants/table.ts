@@ -275,8 +275,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "log-reader.ts",
-        find: "      if (start < revision) return this.#read(revision, boundary, signal);\n",
-        replace: "",
+        find: "      if (start === revision) throw error;\n      return this.#read(revision, boundary, signal);\n",
+        replace: "      throw error;\n",
       },
     ],
   },
