@@ -7,6 +7,8 @@ export interface Mutant {
   readonly invariant: Invariant;
   /** Where the bug shows: in a simulated run, or only on a real PostgreSQL. */
   readonly stage: "simulation" | "postgresql";
+  /** For a bug that shows itself rarely: the rounds to look for it in. */
+  readonly seed?: string;
   readonly edits: readonly Edit[];
 }
 
@@ -166,6 +168,19 @@ export const mutants: readonly Mutant[] = [
         file: "sqlite/backend.ts",
         find: "at === head ? this.#scanNow(request) : this.#scanAt(request, at)",
         replace: "at <= head ? this.#scanNow(request) : this.#scanAt(request, at)",
+      },
+    ],
+  },
+  {
+    name: "what remains is counted by a log that was cut",
+    invariant: "S8",
+    stage: "simulation",
+    seed: "cut-while-counting",
+    edits: [
+      {
+        file: "sqlite/backend.ts",
+        find: "return Number(now);\n      if (at < floor) throw new Expired(at, floor);\n",
+        replace: "return Number(now);\n",
       },
     ],
   },
