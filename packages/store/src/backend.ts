@@ -149,7 +149,7 @@ export interface Backend extends AsyncDisposable {
   /** Walks a stretch of a collection. Throws Expired if `at` is below the floor, TooNew if above the head. */
   scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned>;
 
-  /** How many objects the scope held at `at` (undefined: now), without walking over them. */
+  /** How many objects the scope held at `at` (undefined: now), without walking over them. Expired below the floor. */
   count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number>;
 
   /** The number of objects of each kind, for metrics. */

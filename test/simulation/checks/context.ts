@@ -16,6 +16,7 @@ export class Context {
   readonly writes: readonly WriteFact[];
   readonly #byBody = new Map<string, WriteFact>();
   readonly #deletes: ReadonlyMap<string, readonly WriteFact[]>;
+  readonly #writers = new Map<EntryFact, WriteFact | undefined>();
 
   constructor(history: History) {
     this.history = history;
@@ -33,6 +34,11 @@ export class Context {
 
   /** Who wrote an entry; of several deletes that may have, the one that says so, else the earliest. */
   writerOf(entry: EntryFact): WriteFact | undefined {
+    if (!this.#writers.has(entry)) this.#writers.set(entry, this.#findWriter(entry));
+    return this.#writers.get(entry);
+  }
+
+  #findWriter(entry: EntryFact): WriteFact | undefined {
     if (entry.type !== "DELETED") return this.#byBody.get(entry.body);
     const deletes = this.#deletes.get(JSON.stringify(entry.key)) ?? [];
     const owner = deletes.find(

@@ -57,9 +57,9 @@ export class Timeline {
     return valueBefore(this.#floors, at);
   }
 
-  /** The floor was at most here at `at`: nobody had asked for more. */
+  /** The floor was at most here at `at`: nobody had asked for more. A store begins with the floor at 1. */
   floorAtMost(at: number): number {
-    return Math.max(valueBefore(this.#cuts, at), this.floorBefore(at));
+    return Math.max(1, valueBefore(this.#cuts, at), this.floorBefore(at));
   }
 
   /** Whether calls on `replica` between the two moments had a reason to fail. */

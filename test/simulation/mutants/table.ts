@@ -7,6 +7,8 @@ export interface Mutant {
   readonly invariant: Invariant;
   /** Where the bug shows: in a simulated run, or only on a real PostgreSQL. */
   readonly stage: "simulation" | "postgresql";
+  /** For a bug that shows itself rarely: the rounds to look for it in. */
+  readonly seed?: string;
   readonly edits: readonly Edit[];
 }
 
@@ -170,6 +172,19 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "what remains is counted by a log that was cut",
+    invariant: "S8",
+    stage: "simulation",
+    seed: "cut-while-counting",
+    edits: [
+      {
+        file: "sqlite/backend.ts",
+        find: "return Number(now);\n      if (at < floor) throw new Expired(at, floor);\n",
+        replace: "return Number(now);\n",
+      },
+    ],
+  },
+  {
     name: "lists are in UTF-16 order",
     invariant: "S8",
     stage: "simulation",
@@ -275,8 +290,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "log-reader.ts",
-        find: "      if (start < revision) return this.#read(revision, boundary, signal);\n",
-        replace: "",
+        find: "      if (start === revision) throw error;\n      return this.#read(revision, boundary, signal);\n",
+        replace: "      throw error;\n",
       },
     ],
   },

@@ -4,7 +4,7 @@ import type { Random } from "@keelson/base";
 import type { Cursor } from "@keelson/store";
 import { type ClientOptions, perform } from "../client.ts";
 import type { Call } from "../history.ts";
-import { openWatch, RecordedWatch, type WatchRequest } from "../recorded-watch.ts";
+import { openWatch, type RecordedWatch, type WatchRequest } from "../recorded-watch.ts";
 import { Workload } from "../workload.ts";
 import { turns } from "./weather.ts";
 import type { World } from "./world.ts";
@@ -167,6 +167,7 @@ export class Actors {
     request: { readonly id: string; readonly call: Call; readonly cursor?: Cursor },
     signal: AbortSignal,
   ): Promise<Cursor | undefined> {
+    if (!this.#world.isServing(client)) return undefined; // Nobody calls a store that is closed.
     const { answer, next } = await perform(client, request, signal);
     this.#workload.learn(request.call, answer);
     return next;
@@ -194,9 +195,10 @@ export class Actors {
       const from = await revisionOf(start, client, signal);
       // The stream outlives the call that opened it; nobody aborts it but by closing.
       const open = new AbortController().signal;
-      const watch = from && (await openWatch(client, { ...request, id, from }, open));
+      const canOpen = from !== undefined && this.#world.isServing(client);
+      const watch = canOpen ? await openWatch(client, { ...request, id, from }, open) : undefined;
       this.#opening -= 1;
-      if (watch instanceof RecordedWatch) {
+      if (watch !== undefined) {
         this.#watches.push(watch);
         void this.#follow(watch);
       } else if (start !== "state" && "resume" in start) {

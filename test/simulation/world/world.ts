@@ -84,6 +84,11 @@ export class World implements AsyncDisposable {
     );
   }
 
+  /** Whether the client's store is still the one of its replica. */
+  isServing({ store }: ClientOptions): boolean {
+    return this.#replicas.some((replica) => replica.store === store);
+  }
+
   get names(): readonly string[] {
     return this.#replicas.map(({ name }) => name);
   }

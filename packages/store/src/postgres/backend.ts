@@ -178,7 +178,9 @@ export class PostgresBackend implements Backend {
       (sql) => this.#statements.selectCount(sql, scope, at),
       signal,
     );
-    return Number(need(row).objects);
+    const { objects, floor } = need(row);
+    if (at !== undefined && at < Number(floor)) throw new Expired(at, Number(floor));
+    return Number(objects);
   }
 
   async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {

@@ -158,9 +158,9 @@ export function statementsOf(schemaName: string) {
       SELECT m.head, m.floor, s.* FROM ${sql(schemaName)}.meta m LEFT JOIN state s ON true`,
 
     selectCount: (sql: Sql, scope: Scope, revision: Revision | undefined) => sql<
-      { objects: Int8 }[]
+      { objects: Int8; floor: Int8 }[]
     >`
-      SELECT (SELECT coalesce(sum(objects), 0) FROM ${sql(schemaName)}.counts WHERE ${within(sql, scope)})
+      SELECT (SELECT floor FROM ${sql(schemaName)}.meta) AS floor, (SELECT coalesce(sum(objects), 0) FROM ${sql(schemaName)}.counts WHERE ${within(sql, scope)})
         - (SELECT coalesce(sum(CASE type WHEN 'ADDED' THEN 1 WHEN 'DELETED' THEN -1 ELSE 0 END), 0)
            FROM ${sql(schemaName)}.changes
            WHERE revision > ${revision ?? Number.MAX_SAFE_INTEGER} AND ${within(sql, scope)}) AS objects`,

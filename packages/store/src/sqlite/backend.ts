@@ -168,7 +168,9 @@ export class SqliteBackend implements Backend {
       const { kind, group } = splitKind(scope.kind);
       const { namespace } = scope;
       const now = this.#reader.one("selectCount", group, kind, namespace, namespace)?.["objects"];
-      if (at === undefined || at >= this.#bounds.head) return Number(now);
+      const { head, floor } = this.#boundsNow();
+      if (at === undefined || at >= head) return Number(now);
+      if (at < floor) throw new Expired(at, floor);
       const since = this.#reader.one("selectGrowthSince", at, group, kind, namespace, namespace);
       return Number(now) - Number(since?.["objects"]);
     });
