@@ -41,8 +41,9 @@ type prober struct {
 	scheme *runtime.Scheme
 	gvk    schema.GroupVersionKind
 	// enums: the values of a string field, by type and JSON name.
-	enums map[string]map[string][]string
-	found []defaulted
+	enums  map[string]map[string][]string
+	found  []defaulted
+	places map[string][]string
 }
 
 // probeDefaults puts one empty struct into an otherwise empty object, at each place there is for
@@ -82,6 +83,7 @@ func (p *prober) probePlace(t reflect.Type, steps []step) {
 		Kind: kind{p.gvk.Group, p.gvk.Version, p.gvk.Kind}, Path: p.pathOf(steps), Type: nameOf(t),
 		Added: p.addedAt(steps, ignored, "", reflect.Value{}),
 	}
+	p.places[place.Type] = append(p.places[place.Type], p.gvk.Group+"/"+p.gvk.Version+"/"+p.gvk.Kind+place.Path)
 	for name, values := range samples {
 		for _, value := range values {
 			added := p.addedAt(steps, ignored, name, value)

@@ -34,8 +34,10 @@ type answers struct {
 	// Types by the name OpenAPI gives them.
 	Types map[string]goType `json:"types"`
 	// Kinds: the type behind each kind, in the order they were asked for.
-	Kinds []string `json:"kinds"`
+	Kinds    []string    `json:"kinds"`
 	Defaults []defaulted `json:"defaults"`
+	// Places that were probed, by type: group/version/Kind and a path.
+	Places map[string][]string `json:"places"`
 }
 
 func main() {
@@ -47,7 +49,7 @@ func main() {
 	apiextensions.Install(scheme)
 	apiregistration.Install(scheme)
 
-	found := answers{Types: map[string]goType{}}
+	found := answers{Types: map[string]goType{}, Places: map[string][]string{}}
 	for _, k := range asked.Kinds {
 		gvk := schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
 		object, err := scheme.New(gvk)
@@ -59,7 +61,7 @@ func main() {
 		if list, err := scheme.New(gvk.GroupVersion().WithKind(k.Kind + "List")); err == nil {
 			describe(typeOf(list), found.Types)
 		}
-		p := prober{scheme: scheme, gvk: gvk, enums: asked.Enums}
+		p := prober{scheme: scheme, gvk: gvk, enums: asked.Enums, places: found.Places}
 		p.probeDefaults()
 		found.Defaults = append(found.Defaults, p.found...)
 	}
