@@ -43,7 +43,13 @@ function outcomeOf({ added, when }: Defaulted): TypeDefaults {
     `${field} ${JSON.stringify(value)}`;
   const sorted = when?.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
   return {
-    ...(added === undefined ? {} : { added }),
+    ...(added === undefined ? {} : { added: withoutNow(added) }),
     ...(sorted === undefined ? {} : { when: sorted }),
   };
+}
+
+/** A time among defaults is that of the extraction: it stands for now. */
+function withoutNow(added: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(added).replaceAll(/"20[\d-]+T[\d:]+Z"/g, '"$now"');
+  return JSON.parse(text) as Record<string, unknown>;
 }

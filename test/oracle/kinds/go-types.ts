@@ -63,11 +63,43 @@ export function probe(
         (enums[openApiTypeName(name)] ??= {})[property] = values as unknown[];
     }
   }
-  const text = go(["run", "-trimpath", "./probe"], JSON.stringify({ kinds, enums }));
-  const answers = JSON.parse(text) as ProbeAnswers;
+  for (const [field, values] of Object.entries(samples)) {
+    const dot = field.lastIndexOf(".");
+    (enums[openApiTypeName(field.slice(0, dot))] ??= {})[field.slice(dot + 1)] = values;
+  }
+  const answers = ask<ProbeAnswers>({ kinds, enums });
   checkProto(answers.types);
   return answers;
 }
+
+/** Each object in protobuf, as the real server would send it, base64. */
+export function encodeObjects(objects: readonly unknown[]): readonly string[] {
+  return ask<{ encoded: string[] }>({ encode: objects }).encoded;
+}
+
+export interface FilledObject {
+  /** With every field set that can be. */
+  readonly object: Readonly<Record<string, unknown>>;
+  /** The same object, base64. */
+  readonly protobuf: string;
+}
+
+/** For each kind an object with everything in it, in JSON and in protobuf. */
+export function fillObjects(kinds: readonly GroupVersionKind[]): readonly FilledObject[] {
+  return ask<{ filled: FilledObject[] }>({ fill: kinds }).filled;
+}
+
+function ask<Answer>(questions: unknown): Answer {
+  return JSON.parse(go(["run", "-trimpath", "./probe"], JSON.stringify(questions))) as Answer;
+}
+
+/** Strings that make a difference, although OpenAPI does not list them. */
+const samples: Readonly<Record<string, readonly string[]>> = {
+  "rbac.v1.Subject.kind": ["User", "Group", "ServiceAccount"],
+  "core.v1.Container.image": ["x", "x:1", "x:latest", "x@sha256:0"],
+  "core.v1.EphemeralContainer.image": ["x", "x:1", "x:latest", "x@sha256:0"],
+  "core.v1.ImageVolumeSource.reference": ["x", "x:1", "x:latest", "x@sha256:0"],
+};
 
 function go(arguments_: readonly string[], input: string): string {
   const kubernetes = modules.find(({ name }) => name === "kubernetes");

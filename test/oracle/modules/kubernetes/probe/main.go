@@ -27,6 +27,10 @@ type questions struct {
 	Kinds []kind `json:"kinds"`
 	// Enums: the values of a string field, by type and JSON name.
 	Enums map[string]map[string][]string `json:"enums"`
+	// Encode these objects in protobuf.
+	Encode []json.RawMessage `json:"encode"`
+	// Fill an object of each kind.
+	Fill []kind `json:"fill"`
 }
 
 // answers is everything the probe finds out.
@@ -38,6 +42,9 @@ type answers struct {
 	Defaults []defaulted `json:"defaults"`
 	// Places that were probed, by type: group/version/Kind and a path.
 	Places map[string][]string `json:"places"`
+	// Encoded, base64, in the order of the question.
+	Encoded [][]byte `json:"encoded"`
+	Filled  []filled `json:"filled"`
 }
 
 func main() {
@@ -70,6 +77,12 @@ func main() {
 		&metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}, &runtime.Unknown{},
 	} {
 		describe(typeOf(shared), found.Types)
+	}
+	for _, object := range asked.Encode {
+		found.Encoded = append(found.Encoded, encode(scheme, object))
+	}
+	for _, k := range asked.Fill {
+		found.Filled = append(found.Filled, fill(scheme, schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}))
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
 		fail(err)
