@@ -1,0 +1,3 @@
+// What a Kubernetes object is, as pure rules that run anywhere.
+
+export {};
