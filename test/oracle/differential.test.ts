@@ -11,8 +11,8 @@ import {
   DefinitionRefused,
   Laboratory,
   Normaliser,
+  oracleTest,
   runTrials,
-  skip,
   trialSettings,
 } from "./differential.ts";
 
@@ -67,58 +67,61 @@ suite("comparing", () => {
   });
 });
 
-suite("differential harness", { skip }, () => {
-  test("generated merge patches of a ConfigMap, hundreds a second, agree with RFC 7386", async (t) => {
-    await using laboratory = await Laboratory.open({}, t.signal);
-    const settings = trialSettings(300);
-    const startedAt = performance.now();
-    const report = await runTrials(
-      { title: "merge patch", ...settings },
-      async (random, _, signal) => {
-        const data = (): JsonObject =>
-          Object.fromEntries(
-            ["a", "b", "c"]
-              .filter(() => random.integer(2) === 0)
-              .map((key) => [key, random.pick(["1", "2"])]),
+suite("differential harness", () => {
+  oracleTest(
+    "generated merge patches of a ConfigMap, hundreds a second, agree with RFC 7386",
+    async (t) => {
+      await using laboratory = await Laboratory.open({}, t.signal);
+      const settings = trialSettings(300);
+      const startedAt = performance.now();
+      const report = await runTrials(
+        { title: "merge patch", ...settings },
+        async (random, _, signal) => {
+          const data = (): JsonObject =>
+            Object.fromEntries(
+              ["a", "b", "c"]
+                .filter(() => random.integer(2) === 0)
+                .map((key) => [key, random.pick(["1", "2"])]),
+            );
+          const removal = random.pick(["a", "b", "c"]);
+          const before = data();
+          const change: JsonObject = { ...data(), [removal]: random.pick([null, "3", 4]) };
+          const name = laboratory.freshName();
+          const collection = `/api/v1/namespaces/${laboratory.namespace()}/configmaps`;
+          const answers = await laboratory.script(
+            [
+              {
+                method: "POST",
+                path: collection,
+                body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: before },
+              },
+              { patch: "merge", path: `${collection}/${name}`, body: { data: change } },
+            ],
+            signal,
           );
-        const removal = random.pick(["a", "b", "c"]);
-        const before = data();
-        const change: JsonObject = { ...data(), [removal]: random.pick([null, "3", 4]) };
-        const name = laboratory.freshName();
-        const collection = `/api/v1/namespaces/${laboratory.namespace()}/configmaps`;
-        const answers = await laboratory.script(
-          [
-            {
-              method: "POST",
-              path: collection,
-              body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: before },
-            },
-            { patch: "merge", path: `${collection}/${name}`, body: { data: change } },
-          ],
-          signal,
-        );
-        const { isAccepted, body } = answers[1] ?? { isAccepted: false, body: undefined };
-        const got = isAccepted ? (((body as JsonObject)["data"] ?? {}) as JsonObject) : "refused";
-        const merged = Object.fromEntries(
-          Object.entries({ ...before, ...change }).filter(([, value]) => value !== null),
-        );
-        const ours = Object.values(merged).includes(4) ? "refused" : merged;
-        return {
-          kind: "ConfigMap",
-          operation: "merge",
-          accepted: isAccepted,
-          oracle: got,
-          ours,
-          context: { before, change },
-        };
-      },
-      t.signal,
-    );
-    const perSecond = Math.round((2000 * settings.count) / (performance.now() - startedAt));
-    t.diagnostic(`${report.toString()}\n${perSecond} requests a second`);
-    report.assertExplained();
-    assert.ok(report.acceptedShare > 0.5);
-  });
+          const { isAccepted, body } = answers[1] ?? { isAccepted: false, body: undefined };
+          const got = isAccepted ? (((body as JsonObject)["data"] ?? {}) as JsonObject) : "refused";
+          const merged = Object.fromEntries(
+            Object.entries({ ...before, ...change }).filter(([, value]) => value !== null),
+          );
+          const ours = Object.values(merged).includes(4) ? "refused" : merged;
+          return {
+            kind: "ConfigMap",
+            operation: "merge",
+            accepted: isAccepted,
+            oracle: got,
+            ours,
+            context: { before, change },
+          };
+        },
+        t.signal,
+      );
+      const perSecond = Math.round((2000 * settings.count) / (performance.now() - startedAt));
+      t.diagnostic(`${report.toString()}\n${perSecond} requests a second`);
+      report.assertExplained();
+      assert.ok(report.acceptedShare > 0.5);
+    },
+  );
 
   test("a difference that no line explains is reported with its trial", async (t) => {
     const report = await runTrials(
@@ -161,7 +164,7 @@ suite("differential harness", { skip }, () => {
     assert.deepEqual([...report.explained], [["D1", 1]]);
   });
 
-  test("a custom kind is usable at once, and gone after disposal", async (t) => {
+  oracleTest("a custom kind is usable at once, and gone after disposal", async (t) => {
     await using laboratory = await Laboratory.open({ namespaces: 1 }, t.signal);
     const schema: JsonObject = {
       type: "object",

@@ -6,10 +6,10 @@ import { startOracle, type Oracle } from "./cluster.ts";
 import { CustomKind, type CustomKindOptions } from "./custom-kind.ts";
 import type { Method } from "./http-client.ts";
 
-export { skip } from "./cluster.ts";
 export { compare, describeDifference, type Difference } from "./compare.ts";
 export { CustomKind, DefinitionRefused, type CustomKindOptions } from "./custom-kind.ts";
 export { Normaliser } from "./normalise.ts";
+export { oracleTest } from "./oracle-test.ts";
 export { runTrials, TrialReport, type Trial, type TrialOptions } from "./trials.ts";
 
 const namespacesDefault = 8;

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { mkdtempDisposableSync, readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { suite } from "node:test";
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 import { loadBuiltinKinds, type FieldType, type GoField } from "@keelson/kube";
 
-import { skip } from "../cluster.ts";
+import { oracleTest } from "../oracle-test.ts";
 import { dataFolder, extractKinds } from "./extract.ts";
 import { fillObjects } from "./go-types.ts";
 
-suite("extracted kinds", { skip }, () => {
-  test("the committed data is what the oracle shows", async (t) => {
+suite("extracted kinds", () => {
+  oracleTest("the committed data is what the oracle shows", async (t) => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kinds-"));
     await extractKinds(folder.path, t.signal);
     assert.deepEqual(readdirSync(folder.path).sort(), readdirSync(dataFolder).sort());
@@ -22,7 +22,7 @@ suite("extracted kinds", { skip }, () => {
     }
   });
 
-  test("an object with everything in it is printed as its structs say", async () => {
+  oracleTest("an object with everything in it is printed as its structs say", async () => {
     const kinds = await loadBuiltinKinds();
     const filled = fillObjects(kinds.all);
     const problems: string[] = [];
