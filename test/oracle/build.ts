@@ -172,6 +172,12 @@ if (import.meta.main) {
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort(new Error("interrupted")));
   process.once("SIGTERM", () => interrupted.abort(new Error("interrupted")));
-  await buildOracle(interrupted.signal);
+  try {
+    await buildOracle(interrupted.signal);
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    console.error("\nInterrupted. What was complete is kept; start again to go on.");
+    process.exit(130);
+  }
   console.error(`The oracle is in ${cacheFolder()}.`);
 }
