@@ -13,6 +13,7 @@ import { Locked, SchemaMismatch } from "../errors.ts";
 import { Store } from "../store.ts";
 import { key, object, signal } from "../testing/bed.ts";
 import { SqliteBackend } from "./backend.ts";
+import { toStoreError } from "./errors.ts";
 import { migrate } from "./migrate.ts";
 import { built, statements } from "./statements.ts";
 
@@ -121,6 +122,42 @@ suite("SQLite backend", () => {
     assert.throws(() => new SqliteBackend({ path: home.path, clock: systemClock }), {
       code: "Corrupt",
     });
+  });
+
+  test("a full disk is Full, anything else the file can suffer has its name too", () => {
+    using database = new DatabaseSync(":memory:");
+    database.exec("CREATE TABLE t (x); PRAGMA max_page_count = 3");
+    const fill = (): void => {
+      for (;;) database.prepare("INSERT INTO t VALUES (zeroblob(4000))").run();
+    };
+    assert.throws(
+      () => {
+        try {
+          fill();
+        } catch (error) {
+          throw toStoreError(error);
+        }
+      },
+      { code: "Full" },
+    );
+    const named = [
+      [5, "Unavailable"],
+      [6, "Unavailable"],
+      [8, "Unavailable"],
+      [10, "Unavailable"],
+      [522, "Unavailable"],
+      [11, "Corrupt"],
+      [26, "Corrupt"],
+      [13, "Full"],
+    ] as const;
+    for (const [errcode, code] of named) {
+      assert.equal(
+        (toStoreError(Object.assign(new Error("planted"), { errcode })) as { code: string }).code,
+        code,
+      );
+    }
+    const bug = new TypeError("a bug of ours");
+    assert.equal(toStoreError(bug), bug);
   });
 
   suite("plans", () => {

@@ -91,15 +91,20 @@ export class SqliteBackend implements Backend {
     const isFile = path !== ":memory:";
     if (isFile) makePrivate(path);
     this.#lock = isFile ? lockFile(path) : undefined;
+    using opened = new DisposableStack();
+    if (this.#lock !== undefined) opened.use(this.#lock);
     try {
-      const writer = openWriter(path);
-      this.#writer = new Connection(writer, onStatement);
-      this.#reader = isFile ? new Connection(openReader(path), onStatement) : this.#writer;
+      this.#writer = opened.adopt(new Connection(openWriter(path), onStatement), (it) =>
+        it.close(),
+      );
+      this.#reader = isFile
+        ? opened.adopt(new Connection(openReader(path), onStatement), (it) => it.close())
+        : this.#writer;
       this.#bounds = this.#boundsNow();
     } catch (error) {
-      this.#lock?.[Symbol.dispose]();
       throw toStoreError(error);
     }
+    opened.move(); // From here on closing is ours.
   }
 
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
