@@ -25,3 +25,36 @@ export {
 export { PostgresServerError, type PostgresServerErrorCode } from "./server/errors.ts";
 export { statement, type Sql, type Statement } from "./sql/statement.ts";
 export { type TransactionModes } from "./sql/transaction.ts";
+export {
+  acquireLease,
+  assertLease,
+  holdLeaseWhile,
+  LeaseLost,
+  type HoldOptions,
+  type Lease,
+  type LeaseOptions,
+} from "./leases.ts";
+export {
+  isMigrated,
+  migrate,
+  MigrationChanged,
+  MigrationFailed,
+  outboxMigrations,
+  SchemaTooNew,
+  sharedMigrations,
+  type MigrationSet,
+} from "./migrations.ts";
+export { Numbering, type Numbered, type NumberingOptions } from "./numbering.ts";
+export { type NumberedEvent, type OutboxEvent } from "./outbox/event.ts";
+export { Outbox, type OutboxOptions } from "./outbox/outbox.ts";
+export { Relay, type RelayOptions, type Transport } from "./outbox/relay.ts";
+export { CursorExpired, Tail, type TailOptions } from "./outbox/tail.ts";
+export { type LogShape } from "./sql/numbering.ts";
+export { runOnWake, type WakeLoopOptions } from "./wake-loop.ts";
+export {
+  Wakeups,
+  type SubscribeOptions,
+  type Subscription,
+  type WakeReason,
+  type WakeupsOptions,
+} from "./wakeups.ts";

@@ -23,9 +23,20 @@ export interface MigrationSet {
   readonly folder: URL;
 }
 
-/** What the tables of leases, numbering and outbox need, in the schema of the service that uses them. */
-export function databaseMigrations(schema: string): MigrationSet {
-  return { component: "database", schema, folder: new URL("./sql/migrations/", import.meta.url) };
+/** The tables of leases and numbering, which all services share: these come first. */
+export const sharedMigrations: MigrationSet = {
+  component: "database",
+  schema: "keelson",
+  folder: new URL("./sql/migrations/keelson/", import.meta.url),
+};
+
+/** The tables of an outbox in the schema of the service that has one. */
+export function outboxMigrations(schema: string): MigrationSet {
+  return {
+    component: "outbox",
+    schema,
+    folder: new URL("./sql/migrations/outbox/", import.meta.url),
+  };
 }
 
 /** The schema was changed by a newer version of us, which this one does not know. */
@@ -75,32 +86,38 @@ export class MigrationFailed extends Error {
 }
 
 /**
- * Applies what is missing, each migration in one transaction under an advisory lock and recorded with it.
- * Any number of processes may call this at once: each migration is applied by one of them.
+ * Applies what is missing of `sets`, in their order, each migration in one transaction under an advisory lock and
+ * recorded with it. Any number of processes may call this at once: each migration is applied by one of them.
  * Gives the names it applied itself.
  */
 export async function migrate(
   database: Database,
-  set: MigrationSet,
+  sets: readonly MigrationSet[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const known = await readMigrations(set);
   const applied: string[] = [];
-  if (await isCurrent(database, set, known, signal)) return applied;
-  for (;;) {
-    const name = await applyNext(database, set, known, signal);
-    if (name === undefined) return applied;
-    applied.push(name);
+  for (const set of sets) {
+    const known = await readMigrations(set);
+    if (await isCurrent(database, set, known, signal)) continue;
+    for (;;) {
+      const name = await applyNext(database, set, known, signal);
+      if (name === undefined) break;
+      applied.push(`${set.schema}/${set.component}/${name}`);
+    }
   }
+  return applied;
 }
 
 /** Whether everything is applied. Throws `SchemaTooNew` and `MigrationChanged` like `migrate`; changes nothing. */
 export async function isMigrated(
   database: Database,
-  set: MigrationSet,
+  sets: readonly MigrationSet[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  return isCurrent(database, set, await readMigrations(set), signal);
+  for (const set of sets) {
+    if (!(await isCurrent(database, set, await readMigrations(set), signal))) return false;
+  }
+  return true;
 }
 
 interface Migration extends AppliedMigration {
@@ -116,7 +133,7 @@ async function isCurrent(
   known: readonly Migration[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const [record] = await database.run(hasMigrationRecord, set.schema, signal);
+  const [record] = await database.run(hasMigrationRecord, undefined, signal);
   if (record?.found !== true) return false;
   const applied = await database.run(appliedMigrations, set, signal);
   return firstMissing(set, known, applied) === undefined;
@@ -130,8 +147,8 @@ async function applyNext(
 ): Promise<string | undefined> {
   return database.transaction(async (sql) => {
     await sql.run(liftStatementTimeout, undefined);
-    await sql.run({ ...lockMigrations, deadlineMs: migrationMs }, set.schema);
-    await sql.run(createMigrationRecord, set.schema);
+    await sql.run({ ...lockMigrations, deadlineMs: migrationMs }, undefined);
+    await sql.run(createMigrationRecord, undefined);
     const next = firstMissing(set, known, await sql.run(appliedMigrations, set));
     if (next === undefined) return undefined;
     try {

@@ -5,7 +5,13 @@
 import { noMetrics, type Metrics } from "@keelson/base";
 import type { Database, Transaction } from "./database.ts";
 import { declareMetrics } from "./metrics.ts";
-import { hasUnnumbered, lockNumbering, numberRows, startLog, type LogShape } from "./sql/numbering.ts";
+import {
+  hasUnnumbered,
+  lockNumbering,
+  numberRows,
+  startLog,
+  type LogShape,
+} from "./sql/numbering.ts";
 
 /** Positions `from` to `to`, both included. */
 export interface Numbered {

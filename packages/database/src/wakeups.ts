@@ -142,7 +142,7 @@ export class Wakeups {
     const heardOf = new Set<string>();
     try {
       await session.run(listen, probeChannel, this.#probeWithinMs);
-      for (let nextProbeMs = 0; ; ) {
+      for (let nextProbeMs = 0; ;) {
         const newChannel = Promise.withResolvers<void>();
         this.#onNewChannel = newChannel.resolve;
         for (const channel of this.#audience.keys()) {

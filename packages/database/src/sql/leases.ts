@@ -12,7 +12,7 @@ interface LeaseTerms {
 export const takeLease = statement<LeaseTerms, { token: string }>(
   "takeLease",
   (sql, { name, owner, ttlMs }) => sql`
-    INSERT INTO leases AS l (name, owner, token, expires_at)
+    INSERT INTO keelson.leases AS l (name, owner, token, expires_at)
     VALUES (${name}, ${owner}, 1, clock_timestamp() + ${ttlMs} * interval '1 ms')
     ON CONFLICT (name) DO UPDATE
       SET owner = excluded.owner,
@@ -26,7 +26,7 @@ export const takeLease = statement<LeaseTerms, { token: string }>(
 export const renewLease = statement<LeaseTerms & { readonly token: number }>(
   "renewLease",
   (sql, { name, owner, token, ttlMs }) => sql`
-    UPDATE leases SET expires_at = clock_timestamp() + ${ttlMs} * interval '1 ms'
+    UPDATE keelson.leases SET expires_at = clock_timestamp() + ${ttlMs} * interval '1 ms'
     WHERE name = ${name} AND owner = ${owner} AND token = ${token}
     RETURNING token`,
 );
@@ -35,12 +35,12 @@ export const renewLease = statement<LeaseTerms & { readonly token: number }>(
 export const releaseLease = statement<{ readonly name: string; readonly token: number }>(
   "releaseLease",
   (sql, { name, token }) => sql`
-    UPDATE leases SET owner = NULL, expires_at = '-infinity' WHERE name = ${name} AND token = ${token}`,
+    UPDATE keelson.leases SET owner = NULL, expires_at = '-infinity' WHERE name = ${name} AND token = ${token}`,
 );
 
 /** Finds the lease under this token, and keeps others from taking it until the transaction ends. */
 export const holdLease = statement<{ readonly name: string; readonly token: number }>(
   "holdLease",
   (sql, { name, token }) => sql`
-    SELECT token FROM leases WHERE name = ${name} AND token = ${token} AND owner IS NOT NULL FOR SHARE`,
+    SELECT token FROM keelson.leases WHERE name = ${name} AND token = ${token} AND owner IS NOT NULL FOR SHARE`,
 );

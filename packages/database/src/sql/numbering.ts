@@ -1,4 +1,5 @@
-import { statement, type Sql } from "./statement.ts";
+import { quoted } from "./identifier.ts";
+import { statement } from "./statement.ts";
 
 /** The two tables of a log: where transactions write, and where readers read. */
 export interface LogShape {
@@ -16,12 +17,12 @@ export interface LogShape {
 /** Lets one numbering step at a time through: the next one waits here until this one has committed. */
 export const lockNumbering = statement<string, { last_position: string }>(
   "lockNumbering",
-  (sql, log) => sql`SELECT last_position FROM numbering WHERE log = ${log} FOR UPDATE`,
+  (sql, log) => sql`SELECT last_position FROM keelson.numbering WHERE log = ${log} FOR UPDATE`,
 );
 
 export const startLog = statement<string>(
   "startLog",
-  (sql, log) => sql`INSERT INTO numbering (log) VALUES (${log}) ON CONFLICT DO NOTHING`,
+  (sql, log) => sql`INSERT INTO keelson.numbering (log) VALUES (${log}) ON CONFLICT DO NOTHING`,
 );
 
 export const hasUnnumbered = statement<LogShape, { found: boolean }>(
@@ -37,7 +38,7 @@ export const numberRows = statement<
   { readonly shape: LogShape; readonly after: number; readonly limit: number },
   { moved: number }
 >("numberRows", (sql, { shape, after, limit }) => {
-  const columns = commaList(sql, shape.columns);
+  const columns = sql.unsafe(quoted(...shape.columns));
   return sql`
     WITH moved AS (
       DELETE FROM ${sql(shape.source)}
@@ -51,16 +52,13 @@ export const numberRows = statement<
     ), counted AS (
       SELECT count(*)::integer AS moved FROM numbered
     )
-    UPDATE numbering SET last_position = last_position + moved FROM counted
+    UPDATE keelson.numbering SET last_position = last_position + moved FROM counted
     WHERE log = ${shape.log} AND moved > 0
     RETURNING moved`;
 });
 
 export const lastPosition = statement<string, { last_position: string; purged_position: string }>(
   "lastPosition",
-  (sql, log) => sql`SELECT last_position, purged_position FROM numbering WHERE log = ${log}`,
+  (sql, log) =>
+    sql`SELECT last_position, purged_position FROM keelson.numbering WHERE log = ${log}`,
 );
-
-function commaList(sql: Sql, names: readonly string[]): ReturnType<Sql["unsafe"]> {
-  return sql(names as string[]) as unknown as ReturnType<Sql["unsafe"]>;
-}

@@ -1,10 +1,11 @@
 // One connection. The driver would reconnect in silence, and the rest of a transaction would run outside it;
 // a session is dead once its connection is, and says so.
 
-import type { Clock } from "@keelson/base";
+import { readJson, writeJson, type Clock } from "@keelson/base";
 import postgres from "postgres";
 import { DatabaseTimeout, DatabaseUnavailable } from "../errors.ts";
 import { nameDriverError } from "./driver-errors.ts";
+import { quoted } from "./identifier.ts";
 import type { Sql, Statement } from "./statement.ts";
 
 export interface SessionOptions {
@@ -42,6 +43,7 @@ export class Session {
       max_lifetime: null,
       idle_timeout: 0,
       keep_alive: 10,
+      types: { json: { to: 3802, from: [114, 3802], serialize: writeJson, parse: readJson } },
       onnotice: () => {},
       onnotify: onNotify, // The driver has it, its types do not.
       onclose: () => {
@@ -56,7 +58,7 @@ export class Session {
         statement_timeout: statementTimeoutMs,
         idle_in_transaction_session_timeout: 60_000,
         client_connection_check_interval: 1_000, // A statement of a process that died holds no locks for long.
-        ...(searchPath && { search_path: searchPath.map((name) => `"${name}"`).join(", ") }),
+        ...(searchPath && { search_path: quoted(...searchPath) }),
       },
     };
     this.#sql = postgres(url, settings);

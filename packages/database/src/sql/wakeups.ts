@@ -1,7 +1,8 @@
+import { quoted } from "./identifier.ts";
 import { statement } from "./statement.ts";
 
 export const listen = statement<string>("listen", (sql, channel) =>
-  sql`LISTEN ${sql(channel)}`.simple(),
+  sql`LISTEN ${sql.unsafe(quoted(channel))}`.simple(),
 );
 
 export const notify = statement<{ readonly channel: string; readonly payload: string }>(

@@ -1,19 +1,4 @@
--- Leases, numbering and the outbox of one service, in its own schema.
-
--- One row per thing that one process at a time may do. Rows stay, so that tokens never repeat.
-CREATE TABLE leases (
-  name text PRIMARY KEY,
-  owner text,
-  token bigint NOT NULL DEFAULT 0,
-  expires_at timestamptz NOT NULL DEFAULT '-infinity'
-);
-
--- The last position given out per log, and the last one that retention has removed.
-CREATE TABLE numbering (
-  log text PRIMARY KEY,
-  last_position bigint NOT NULL DEFAULT 0,
-  purged_position bigint NOT NULL DEFAULT 0
-);
+-- The outbox of one service, in its own schema.
 
 -- Events as their transactions write them. Ids are handed out before commit, so nobody reads by them:
 -- a numbering step moves the rows that are visible to `outbox`, in the order of their ids.
