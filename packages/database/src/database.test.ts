@@ -242,7 +242,8 @@ eachPostgres("database", (server) => {
         const rows = await it.database.run(kept, undefined, never);
         const names = seen.map(({ statement }) => statement);
         if (outcome === undefined) {
-          assert.deepEqual(names, ["begin", "insert", "insert", "commit"]);
+          const sent = ["insert", "insert", "commit"];
+          assert.deepEqual(names, phase === "before" ? ["begin", ...sent] : sent);
           assert.equal(rows.length, 2);
           break;
         }

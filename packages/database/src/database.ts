@@ -113,7 +113,7 @@ export class Database implements AsyncDisposable {
   /**
    * Runs `work` in a transaction and commits it. Whatever `work` throws rolls back and is thrown on; so does
    * an abort of `signal` between two statements. A statement that failed dooms the transaction even when
-   * `work` catches it.
+   * `work` catches it. Without a statement there is no transaction, and nothing is sent.
    */
   async transaction<T>(
     work: (sql: Transaction) => Promise<T>,
@@ -160,15 +160,20 @@ export class Database implements AsyncDisposable {
     modes: TransactionModes,
   ): Promise<T> {
     const committed: (() => void)[] = [];
+    let state: "new" | "open" | "over" = "new";
     let doom: Error | undefined;
-    let isOver = false;
-    const send = <P, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]> => {
-      const deadlineMs = statement.deadlineMs ?? this.#deadlineMs;
-      return this.#observe(session, statement, parameters, this.clock.monotonic() + deadlineMs);
+    const send = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]> => {
+      const dueMs = this.clock.monotonic() + (statement.deadlineMs ?? this.#deadlineMs);
+      if (state === "open") return this.#observe(session, statement, parameters, dueMs);
+      await this.#onStatement?.({ statement: begin.name, phase: "before" });
+      state = "open";
+      return this.#observe(session, statement, parameters, dueMs, modes);
     };
     const transaction: Transaction = {
       async run(statement, parameters) {
-        if (isOver) throw new TypeError(`${statement.name} was run after its transaction was over`);
+        if (state === "over") {
+          throw new TypeError(`${statement.name} was run after its transaction was over`);
+        }
         try {
           signal.throwIfAborted();
           return await send(statement, parameters);
@@ -180,22 +185,23 @@ export class Database implements AsyncDisposable {
       afterCommit: (callback) => void committed.push(callback),
     };
 
+    const isOpen = (): boolean => state === "open";
     let result: T;
     try {
-      await send(begin, modes);
       result = await work(transaction);
-      isOver = true;
       if (doom !== undefined) throw doom;
     } catch (error) {
-      isOver = true;
-      await this.#undo(session);
+      if (isOpen()) await this.#undo(session);
+      state = "over";
       throw error;
     }
     try {
-      await send(commit, undefined);
+      if (isOpen()) await send(commit, undefined);
     } catch (error) {
       await this.#undo(session);
       throw unknownOutcome(error);
+    } finally {
+      state = "over";
     }
     for (const callback of committed) callback();
     return result;
@@ -215,6 +221,7 @@ export class Database implements AsyncDisposable {
     statement: Statement<P, R>,
     parameters: P,
     dueMs: number,
+    modes?: TransactionModes,
   ): Promise<readonly R[]> {
     const { name } = statement;
     const startMs = this.clock.monotonic();
@@ -223,7 +230,7 @@ export class Database implements AsyncDisposable {
       await this.#onStatement?.({ statement: name, phase: "before" });
       const leftMs = dueMs - this.clock.monotonic();
       if (leftMs <= 0) throw new DatabaseTimeout(`${name} took too long`, { statement: name });
-      const rows = await session.run(statement, parameters, leftMs);
+      const rows = await session.run(statement, parameters, leftMs, modes);
       await this.#onStatement?.({ statement: name, phase: "after" });
       result = "done";
       return rows;

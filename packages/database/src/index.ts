@@ -58,3 +58,8 @@ export {
   type WakeReason,
   type WakeupsOptions,
 } from "./wakeups.ts";
+export {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+} from "./embedded.ts";

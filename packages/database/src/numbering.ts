@@ -2,16 +2,9 @@
 // counter row held to commit makes every transaction wait for every other. So transactions write rows
 // without a position, and one step at a time moves those that are visible behind the last.
 
-import { noMetrics, type Metrics } from "@keelson/base";
-import type { Database, Transaction } from "./database.ts";
+import type { Database } from "./database.ts";
 import { declareMetrics } from "./metrics.ts";
-import {
-  hasUnnumbered,
-  lockNumbering,
-  numberRows,
-  startLog,
-  type LogShape,
-} from "./sql/numbering.ts";
+import { numberRows, startLog, type LogShape } from "./sql/numbering.ts";
 
 /** Positions `from` to `to`, both included. */
 export interface Numbered {
@@ -24,9 +17,6 @@ export interface NumberingOptions {
   readonly shape: LogShape;
   /** How many rows one step moves at most. */
   readonly batchMax?: number;
-  /** Further work in the step's own transaction, for the rows it has just moved. */
-  readonly onNumbered?: (sql: Transaction, numbered: Numbered) => Promise<void>;
-  readonly metrics?: Metrics;
 }
 
 /**
@@ -35,58 +25,43 @@ export interface NumberingOptions {
  * - No position ever becomes visible below one that was already visible, and there are no gaps.
  * - Rows of transactions that rolled back get none; rows that committed get exactly one.
  * - Rows that were visible before a step began are in insertion order.
+ * - A position that anybody has seen survives a crash of the server.
  */
 export class Numbering {
-  readonly #options: Required<Omit<NumberingOptions, "metrics">>;
-  readonly #count: (rows: number) => void;
+  readonly #database: Database;
+  readonly #shape: LogShape;
+  readonly #batchMax: number;
+  #isStarted = false;
 
-  constructor({
-    database,
-    shape,
-    batchMax = 1_000,
-    onNumbered = async () => {},
-    metrics = noMetrics,
-  }: NumberingOptions) {
-    this.#options = { database, shape, batchMax, onNumbered };
-    const numbered = declareMetrics(metrics).numbered.with({ log: shape.log });
-    this.#count = (rows) => numbered.add(rows);
+  constructor({ database, shape, batchMax = 1_000 }: NumberingOptions) {
+    this.#database = database;
+    this.#shape = shape;
+    this.#batchMax = batchMax;
   }
 
   /** Numbers until nothing visible is left, and gives what it numbered itself; undefined for nothing. */
   async numberAll(signal: AbortSignal): Promise<Numbered | undefined> {
-    const { database, shape, batchMax } = this.#options;
+    const { numbered } = declareMetrics(this.#database.metrics);
     let all: Numbered | undefined;
     for (;;) {
-      // Cheap, and without the lock: most wake-ups of a replica are about rows that another has numbered.
-      const [look] = await database.run(hasUnnumbered, shape, signal);
-      if (look?.found !== true) return all;
       const step = await this.#step(signal);
       if (step === undefined) return all;
+      const count = step.to - step.from + 1;
+      numbered.add({ log: this.#shape.log }, count);
       all = { from: all?.from ?? step.from, to: step.to };
-      this.#count(step.to - step.from + 1);
-      if (step.to - step.from + 1 < batchMax) return all;
+      if (count < this.#batchMax) return all;
     }
   }
 
-  /** One transaction, committed durably: a position that a reader has seen must survive a crash. */
   async #step(signal: AbortSignal): Promise<Numbered | undefined> {
-    const { database, shape, batchMax, onNumbered } = this.#options;
-    return database.transaction(async (sql) => {
-      const after = await lockLog(sql, shape.log);
-      const [done] = await sql.run(numberRows, { shape, after, limit: batchMax });
-      if (done === undefined) return undefined;
-      const numbered = { from: after + 1, to: after + done.moved };
-      await onNumbered(sql, numbered);
-      return numbered;
-    }, signal);
-  }
-}
-
-/** The last position given out, which nobody else can raise before `sql` ends. */
-async function lockLog(sql: Transaction, log: string): Promise<number> {
-  for (;;) {
-    const [row] = await sql.run(lockNumbering, log);
-    if (row !== undefined) return Number(row.last_position);
-    await sql.run(startLog, log); // The first time ever. Where two try, one waits for the other.
+    if (!this.#isStarted) {
+      await this.#database.run(startLog, this.#shape.log, signal);
+      this.#isStarted = true;
+    }
+    const parameters = { shape: this.#shape, limit: this.#batchMax };
+    const [row] = await this.#database.run(numberRows, parameters, signal);
+    const from = Number(row?.from_position);
+    const to = Number(row?.to_position);
+    return to < from ? undefined : { from, to };
   }
 }

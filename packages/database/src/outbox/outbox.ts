@@ -4,14 +4,7 @@ import { silentLog, systemRandom, type Log, type Random } from "@keelson/base";
 import type { Database, Transaction } from "../database.ts";
 import { declareMetrics } from "../metrics.ts";
 import { Numbering, type Numbered } from "../numbering.ts";
-import {
-  insertEvents,
-  markKeysDue,
-  measureBacklog,
-  outboxShape,
-  purgeEvents,
-} from "../sql/outbox.ts";
-import { notify } from "../sql/wakeups.ts";
+import { insertEvents, measureBacklog, outboxShape, purgeEvents } from "../sql/outbox.ts";
 import { runOnWake } from "../wake-loop.ts";
 import type { Wakeups } from "../wakeups.ts";
 import { toColumns, type OutboxEvent } from "./event.ts";
@@ -54,9 +47,7 @@ export class Outbox {
     this.log = options.log ?? silentLog;
     this.#numbering = new Numbering({
       database,
-      shape: outboxShape(name),
-      metrics: database.metrics,
-      onNumbered: (sql, numbered) => this.#announce(sql, numbered),
+      shape: outboxShape(name, this.numberedChannel),
     });
   }
 
@@ -120,11 +111,5 @@ export class Outbox {
       }
       await this.database.clock.sleep(everyMs, signal).catch(() => {});
     }
-  }
-
-  /** With the step: keys to publish, and one notification per batch for the other processes. */
-  async #announce(sql: Transaction, numbered: Numbered): Promise<void> {
-    await sql.run(markKeysDue, numbered);
-    await sql.run(notify, { channel: this.numberedChannel, payload: "" });
   }
 }

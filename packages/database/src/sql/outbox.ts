@@ -4,7 +4,8 @@ import type { Json } from "@keelson/base";
 import type { LogShape } from "./numbering.ts";
 import { statement } from "./statement.ts";
 
-export function outboxShape(log: string): LogShape {
+/** The log as `Numbering` sees it. Its step also makes keys due and tells all processes. */
+export function outboxShape(log: string, numberedChannel: string): LogShape {
   return {
     log,
     source: "outbox_unnumbered",
@@ -19,7 +20,24 @@ export function outboxShape(log: string): LogShape {
       "created_at",
       "published_at",
     ],
+    further: [markKeysDue, notifyNumbered(numberedChannel)],
   };
+}
+
+/** Keys in their order, here and in `settleKeys`: two that lock the same keys never wait for each other in a circle. */
+const markKeysDue = `
+  INSERT INTO outbox_keys AS k (ordering_key, last_position, due_at)
+  SELECT ordering_key, max(position), clock_timestamp() FROM outbox
+  WHERE numbered() AND published_at IS NULL
+  GROUP BY ordering_key ORDER BY ordering_key
+  ON CONFLICT (ordering_key) DO UPDATE
+    SET last_position = excluded.last_position,
+        due_at = CASE WHEN k.due_at = 'infinity' THEN excluded.due_at ELSE k.due_at END`;
+
+/** One per step, however many events: a notification takes a lock of the whole database at commit. */
+function notifyNumbered(channel: string): string {
+  const name = channel.replaceAll("'", "''");
+  return `SELECT pg_notify('${name}', '') FROM outbox WHERE numbered() LIMIT 1`;
 }
 
 /** One array per column: the text of the statement is the same for any number of events. */
@@ -41,19 +59,6 @@ export const insertEvents = statement<NewEvents>(
                 ${attributes}::text[])
       WITH ORDINALITY AS e (event_id, topic, ordering_key, data, attributes, ordinal)
     ORDER BY ordinal`,
-);
-
-/** Keys in their order, here and in `settleKeys`: two that lock the same keys never wait for each other in a circle. */
-export const markKeysDue = statement<{ readonly from: number; readonly to: number }>(
-  "markKeysDue",
-  (sql, { from, to }) => sql`
-    INSERT INTO outbox_keys AS k (ordering_key, last_position, due_at)
-    SELECT ordering_key, max(position), clock_timestamp() FROM outbox
-    WHERE position BETWEEN ${from} AND ${to} AND published_at IS NULL
-    GROUP BY ordering_key ORDER BY ordering_key
-    ON CONFLICT (ordering_key) DO UPDATE
-      SET last_position = excluded.last_position,
-          due_at = CASE WHEN k.due_at = 'infinity' THEN excluded.due_at ELSE k.due_at END`,
 );
 
 export interface EventRow {

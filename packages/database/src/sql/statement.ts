@@ -13,13 +13,15 @@ export interface Statement<Parameters, Result> {
   readonly build: (sql: Sql, parameters: Parameters) => PendingQuery<(Row & Result)[]>;
   /** How long it may take, where that differs from the database's own deadline. */
   readonly deadlineMs?: number;
+  /** Several commands in one message: one transaction, whose last command gives the rows. */
+  readonly isScript?: boolean;
 }
 
 /** Declares a statement. `Result` is the shape of a row as the driver gives it: `int8` is a string. */
 export function statement<Parameters, Result extends object = Row>(
   name: string,
   build: (sql: Sql, parameters: Parameters) => PendingQuery<(Row & Result)[]>,
-  options: { readonly deadlineMs?: number } = {},
+  options: { readonly deadlineMs?: number; readonly isScript?: boolean } = {},
 ): Statement<Parameters, Result> {
   return { name, build, ...options };
 }
