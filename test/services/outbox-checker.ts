@@ -1,7 +1,7 @@
 // What must be true of an outbox at rest, whatever happened before.
 
 import assert from "node:assert/strict";
-import { statement, type Database } from "@keelson/database";
+import { isTransient, statement, type Database } from "@keelson/database";
 
 const never = new AbortController().signal;
 
@@ -50,7 +50,12 @@ export class Follower {
   }
 
   async look(): Promise<void> {
-    const rows = await this.#database.run(visible, this.seen.at(-1) ?? 0, never);
+    const rows = await this.#database
+      .run(visible, this.seen.at(-1) ?? 0, never)
+      .catch((error: unknown) => {
+        if (isTransient(error)) return []; // The server was restarted under us.
+        throw error;
+      });
     this.seen.push(...rows.map(({ position }) => Number(position)));
   }
 }

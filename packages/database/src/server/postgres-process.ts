@@ -135,7 +135,7 @@ const reasons: readonly (readonly [RegExp, PostgresServerErrorCode, (about: Abou
     ({ port }) => `port ${port} on 127.0.0.1 is taken, so PostgreSQL cannot listen there`,
   ],
   [
-    /No space left on device|Disk quota exceeded/,
+    /No space left on device|Disk quota exceeded|Check free disk space/,
     "disk-full",
     ({ dataDir }) => `no space is left on the disk of ${dataDir}`,
   ],
@@ -168,8 +168,7 @@ export function explain(said: readonly string[], about: About): PostgresServerEr
   for (const [sign, code, sentence] of reasons) {
     if (sign.test(text)) return new PostgresServerError(code, sentence(about), { cause });
   }
-  const last =
-    said.findLast((line) => /^(FATAL|PANIC|ERROR|initdb: error)/.test(line)) ?? said.at(-1);
+  const last = said.findLast((line) => /\b(FATAL|PANIC|ERROR|error):/.test(line)) ?? said.at(-1);
   return new PostgresServerError(
     "start-failed",
     `PostgreSQL did not start on ${about.dataDir}: ${last ?? "it said nothing"}`,
