@@ -1,6 +1,7 @@
 // A queue that says what happens when it is full: `push` waits, `offer` refuses.
 
 import { LinkedList } from "./linked-list.ts";
+import { onAbort } from "./on-abort.ts";
 
 /** The queue is closed, and what was in it has been taken. */
 export class QueueClosed extends Error {
@@ -130,22 +131,20 @@ function wait<R, E extends object = object>(
   signal: AbortSignal,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      waiters.remove(place);
-      // The reason is whatever the caller chose to abort with.
-      reject(signal.reason as Error);
-    };
     const place = waiters.push({
       ...extra,
       resolve: (result) => {
-        signal.removeEventListener("abort", abort);
+        listener[Symbol.dispose]();
         resolve(result);
       },
       reject: (reason) => {
-        signal.removeEventListener("abort", abort);
+        listener[Symbol.dispose]();
         reject(reason);
       },
     });
-    signal.addEventListener("abort", abort, { once: true });
+    const listener = onAbort(signal, () => {
+      waiters.remove(place);
+      reject(signal.reason as Error);
+    });
   });
 }

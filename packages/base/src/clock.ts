@@ -1,5 +1,7 @@
 // The only home of timers and of the time: whoever waits is given a `Clock`, so tests decide when time passes.
 
+import { onAbort } from "./on-abort.ts";
+
 /** Time and waiting. Durations are milliseconds; a negative one counts as zero, `NaN` throws a `RangeError`. */
 export interface Clock {
   /** The wall clock, in milliseconds since 1970. It may jump, also backwards: for stamps, never for durations. */
@@ -64,16 +66,14 @@ export function sleepOn(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const abort = (): void => {
-      timer[Symbol.dispose]();
-      // The reason is whatever the caller chose to abort with.
-      reject(signal.reason as Error);
-    };
     const timer = clock.after(ms, () => {
-      signal.removeEventListener("abort", abort);
+      listener[Symbol.dispose]();
       resolve();
     });
-    signal.addEventListener("abort", abort, { once: true });
+    const listener = onAbort(signal, () => {
+      timer[Symbol.dispose]();
+      reject(signal.reason as Error);
+    });
   });
 }
 
