@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -69,6 +69,17 @@ async function gone(path: string): Promise<void> {
   }
 }
 
+/** The processes that stand in a folder below `home`. */
+function residents(home: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(home);
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  });
+}
+
 suite("embedded PostgreSQL, its process and its disk", () => {
   test(
     "what was committed survives kill -9 of its owner, again and again, and a clean stop leaves no server",
@@ -102,6 +113,34 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       await end(last, "SIGKILL");
       await gone(join(dataDir, "postmaster.pid"));
       await assert.rejects(database.run(kept, undefined, never), (error) => isTransient(error));
+    },
+  );
+
+  test(
+    "killed at any moment of its start it leaves no server behind",
+    { skip: process.platform !== "linux" && "reads /proc", timeout: 120_000 },
+    async () => {
+      await using place = await emptyHome();
+      const dataDir = join(place.home, "postgres");
+      const random = seededRandom("start");
+      for (let round = 0; round < 12; round++) {
+        const child = spawn(process.execPath, [program, dataDir], { stdio: "ignore", cwd: "/" });
+        await systemClock.sleep(random.integer(2_500), never); // The moment, not a wait for anything.
+        const exited = once(child, "exit");
+        child.kill("SIGKILL");
+        await exited;
+      }
+      const deadlineMs = systemClock.monotonic() + 30_000;
+      while (residents(place.home).length > 0) {
+        assert.ok(
+          systemClock.monotonic() < deadlineMs,
+          `${residents(place.home).join(", ")} live on`,
+        );
+        await systemClock.sleep(50, never);
+      }
+      const server = await start(dataDir);
+      assert.ok(server.said.url, server.said.message);
+      await end(server, "SIGTERM");
     },
   );
 

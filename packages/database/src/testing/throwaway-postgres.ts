@@ -77,14 +77,13 @@ export async function startThrowawayPostgres(
     }
     const dataDir = join(home, "data");
     const password = randomBytes(12).toString("hex");
-    const watch = (pid: number): void => watchdog.watch(pid);
-    await initialise({ bin, account, dataDir, user: "keelson", password, sync: false }, watch);
+    await initialise({ bin, account, dataDir, user: "keelson", password, sync: false }, watchdog);
 
     let port = 0;
     const start = async (): Promise<void> => {
       const spawned = PostgresProcess.spawn(
         { bin, account, dataDir, port, settings: { ...throwawaySettings(fsync), ...settings } },
-        watch,
+        watchdog,
       );
       server = spawned.process;
       await spawned.ready;
@@ -114,7 +113,6 @@ export async function startThrowawayPostgres(
     };
     const stop = async ({ mode }: { readonly mode: StopMode }): Promise<void> => {
       await server?.stop(mode);
-      watchdog.watch(undefined);
     };
     let databases = 0;
     let isGone = false;
