@@ -13,13 +13,26 @@ export {
   type FleetRole,
   type Identity,
 } from "./identity.ts";
+export { cloneJson } from "./json/clone-json.ts";
+export { jsonEqual } from "./json/json-equal.ts";
+export { JsonSyntaxError, type JsonSyntaxErrorCode } from "./json/json-syntax-error.ts";
 export {
+  isJsonArray,
+  isJsonObject,
   JsonNumber,
+  setMember,
   type Json,
   type JsonObject,
   type MutableJson,
   type MutableJsonObject,
 } from "./json/json.ts";
+export {
+  readJson,
+  readJsonReport,
+  type JsonReport,
+  type ReadJsonOptions,
+} from "./json/read-json.ts";
+export { writeJson } from "./json/write-json.ts";
 export { silentLog, type Log, type LogLevel } from "./log.ts";
 export {
   noMetrics,

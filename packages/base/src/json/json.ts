@@ -55,9 +55,42 @@ export class JsonNumber {
     return this.text;
   }
 
-  /** For `JSON.stringify`, which cannot keep the text: the nearest number. `writeJson` keeps it. */
-  toJSON(): number {
-    return Number(this.text);
+  /** Throws a `TypeError`, as a `bigint` does: `JSON.stringify` cannot keep the text, `writeJson` can. */
+  toJSON(): never {
+    throw new TypeError(`JSON.stringify cannot keep the text of ${this.text}: use writeJson`);
+  }
+}
+
+/** Whether a value is a JSON object: neither an array, nor null, nor a number of its own class. */
+export function isJsonObject(value: MutableJson | undefined): value is MutableJsonObject;
+export function isJsonObject(value: Json | undefined): value is JsonObject;
+export function isJsonObject(value: Json | undefined): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonNumber)
+  );
+}
+
+/** Whether a value is a JSON array. `Array.isArray` forgets the type of a readonly one. */
+export function isJsonArray(value: MutableJson | undefined): value is MutableJson[];
+export function isJsonArray(value: Json | undefined): value is readonly Json[];
+export function isJsonArray(value: Json | undefined): boolean {
+  return Array.isArray(value);
+}
+
+/** Sets a member whose key came from outside: `__proto__` becomes an ordinary member, never a prototype. */
+export function setMember(object: MutableJsonObject, key: string, value: MutableJson): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  } else {
+    object[key] = value;
   }
 }
 
