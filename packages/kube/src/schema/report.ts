@@ -32,7 +32,7 @@ export function report(
     outcome.merge(typeOutcome(schema, value, path));
     outcome.matches++;
   }
-  outcome.merge(combinationOutcome(schema, value, path, correlation));
+  outcome.merge(combinationOutcome(schema, value, path));
   outcome.matches++;
   if (typeof value === "string") {
     outcome.addAll(stringProblems(schema, value, path));
@@ -117,18 +117,14 @@ function plainProblem(message: string): Problem {
   return { message, name: "", at: (field) => invalid(field, "", message), isGeneral: true };
 }
 
-function combinationOutcome(
-  schema: StructuralSchema,
-  value: Json,
-  path: string,
-  correlation: Correlation | undefined,
-): Outcome {
+/** Alternatives are judged as if the value were new, even where it has not changed. */
+function combinationOutcome(schema: StructuralSchema, value: Json, path: string): Outcome {
   const outcome = new Outcome();
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   if (anyOf.length > 0) {
     let best: Outcome | undefined;
     for (const alternative of anyOf) {
-      const tried = report(alternative, value, path, correlation);
+      const tried = report(alternative, value, path);
       if (tried.problems.length === 0) {
         best = tried;
         break;
@@ -140,11 +136,11 @@ function combinationOutcome(
     }
     if (best !== undefined) outcome.merge(best);
   }
-  if (oneOf.length > 0) outcome.merge(oneOfOutcome(oneOf, value, path, correlation));
+  if (oneOf.length > 0) outcome.merge(oneOfOutcome(oneOf, value, path));
   if (allOf.length > 0) {
     let valid = 0;
     for (const part of allOf) {
-      const tried = report(part, value, path, correlation);
+      const tried = report(part, value, path);
       if (tried.problems.length === 0) valid++;
       outcome.merge(tried);
     }
@@ -153,25 +149,20 @@ function combinationOutcome(
       outcome.add(plainProblem(`${goQuote(path)} must validate all the schemas (allOf)${none}`));
     }
   }
-  if (not !== undefined && report(not, value, path, correlation).problems.length === 0) {
+  if (not !== undefined && report(not, value, path).problems.length === 0) {
     outcome.add(plainProblem(`${goQuote(path)} must not validate the schema (not)`));
   }
   outcome.matches++;
   return outcome;
 }
 
-function oneOfOutcome(
-  oneOf: readonly StructuralSchema[],
-  value: Json,
-  path: string,
-  correlation: Correlation | undefined,
-): Outcome {
+function oneOfOutcome(oneOf: readonly StructuralSchema[], value: Json, path: string): Outcome {
   const outcome = new Outcome();
   let best: Outcome | undefined;
   let valid: Outcome | undefined;
   let count = 0;
   for (const alternative of oneOf) {
-    const tried = report(alternative, value, path, correlation);
+    const tried = report(alternative, value, path);
     if (tried.problems.length === 0) {
       count++;
       valid ??= tried;
@@ -255,7 +246,7 @@ function itemsOutcome(
       const known = correlation?.item(index, itemPath);
       outcome.merge(
         known === undefined
-          ? report(items, item, itemPath, correlation)
+          ? report(items, item, itemPath)
           : reportRatcheted(known, items, itemPath),
       );
     }
@@ -309,12 +300,10 @@ function membersOutcome(
   }
 
   const member = (part: StructuralSchema, key: string, keyPath: string): Outcome => {
-    // What is left uncorrelated is compared further down with the nearest correlated ancestor's fields: the
-    // real server does that too.
     const known = correlation?.field(key, keyPath);
     const isTypeMeta = correlation?.path === "" && (key === "kind" || key === "apiVersion");
     if (known === undefined || isTypeMeta) {
-      return report(part, value[key] ?? null, keyPath, correlation);
+      return report(part, value[key] ?? null, keyPath);
     }
     return reportRatcheted(known, part, keyPath);
   };
