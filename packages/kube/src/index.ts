@@ -1,3 +1,30 @@
 // What a Kubernetes object is, as pure rules that run anywhere.
 
-export {};
+export {
+  causeMessage,
+  fieldErrorMessage,
+  type FieldError,
+  type FieldErrorType,
+} from "./schema/field-error.ts";
+export { applyDefaults, dropNulls } from "./schema/default.ts";
+export {
+  coerceEmbedded,
+  EmbeddedInvalid,
+  validateEmbedded,
+  type MetadataRules,
+} from "./schema/embedded.ts";
+export { validateListTypes } from "./schema/list-types.ts";
+export { prepareObject } from "./schema/prepare.ts";
+export { prune, type PruneOptions } from "./schema/prune.ts";
+export { readSchema, type WrittenSchema } from "./schema/read-schema.ts";
+export type {
+  ListType,
+  MapType,
+  SchemaType,
+  StructuralSchema,
+  ValidationReason,
+  ValidationRule,
+  ValueValidation,
+} from "./schema/structural.ts";
+export { validateStructure } from "./schema/structure.ts";
+export { validate, validateUpdate } from "./schema/validate.ts";
