@@ -1,5 +1,27 @@
-// What a Kubernetes object is, as pure rules that run anywhere.
+// What a Kubernetes object is, as pure rules that run anywhere: objects and their names, the failures of the
+// API with their exact texts, selectors, the four kinds of patches, managed fields, schemas, quantities, times and the
+// negotiation of formats. Nothing here reads a clock, draws chance or does input or output, and no argument
+// is changed.
 
+export {
+  fieldManager,
+  type Applied,
+  type ApplyOptions,
+  type FieldManager,
+  type WriteOptions,
+} from "./apply/field-manager.ts";
+export { FieldSet, printPath, type PathStep } from "./apply/field-set.ts";
+export { decodeFieldsV1, encodeFieldsV1 } from "./apply/fields-v1.ts";
+export { apiVersionOf, type ManagedKind, type ManagedVersion } from "./apply/versioned-kind.ts";
+export { applyJsonPatch, copyBytesMax } from "./patch/json-patch.ts";
+export {
+  decodeJsonPatch,
+  operationsMax,
+  type DecodedJsonPatch,
+  type JsonPatchOperation,
+} from "./patch/json-patch-decode.ts";
+export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 export {
   causeMessage,
   fieldErrorMessage,
