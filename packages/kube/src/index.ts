@@ -50,3 +50,15 @@ export type {
 } from "./schema/structural.ts";
 export { validateStructure } from "./schema/structure.ts";
 export { validate, validateUpdate } from "./schema/validate.ts";
+export * as failures from "./status/failures.ts";
+export { codeOfReason, type StatusReason } from "./status/reason.ts";
+export {
+  printGroupKind,
+  printGroupResource,
+  StatusError,
+  type GroupKind,
+  type GroupResource,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+} from "./status/status.ts";

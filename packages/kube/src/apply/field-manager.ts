@@ -21,7 +21,7 @@ import {
   type Managers,
 } from "./managed-fields.ts";
 import { mergeTypeOf } from "./merge-type.ts";
-import { applyConfiguration, trackUpdate, type Writer } from "./ownership.ts";
+import { applyConfiguration, trackUpdate, UnknownVersion, type Writer } from "./ownership.ts";
 import { findTypedErrors, printTypedErrors } from "./typed-errors.ts";
 import { apiVersionOf, versionedKind, type ManagedKind } from "./versioned-kind.ts";
 
@@ -85,7 +85,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
   ): Managers | undefined => {
     if (findTypedErrors(type, next, loosely).length > 0) return undefined;
     if (findTypedErrors(type, live, loosely).length > 0) return undefined;
-    const { managers, changed } = trackUpdate(versions, live, next, stored);
+    const outcome = trackOrForget(() => trackUpdate(versions, live, next, stored));
+    if (outcome === undefined) return undefined;
+    const { managers, changed } = outcome;
     const set = changed.difference(systemFields);
     if (set.isEmpty) return capUpdaters(managers);
     const identity = writer(manager, "Update");
@@ -138,6 +140,7 @@ export function fieldManager(kind: ManagedKind): FieldManager {
       try {
         outcome = applyOnce(bare, config, started, options);
       } catch (error) {
+        if (error instanceof UnknownVersion) throw unexplained(error.message);
         if (!(error instanceof ApplyConflicts)) throw error;
         const allowed =
           options.manager === migratingManager
@@ -158,7 +161,10 @@ export function fieldManager(kind: ManagedKind): FieldManager {
 
     update: (live, next, options) => {
       const current = live ?? empty;
-      const stored = storedManagers(current, next, subresource !== "");
+      const stored = storedManagers(current, next, {
+        isSubresource: subresource !== "",
+        isCustom: kind.isCustom === true,
+      });
       const bare = withManagedFields(next, undefined);
       // Without managed fields an object is not tracked; only its creation begins it.
       if (stored.size === 0 && uidOf(current) !== "") return bare;
@@ -261,10 +267,14 @@ function metadataText(object: JsonObject, name: string): string {
 }
 
 /** What a write goes by: the managed fields it sends, if they say anything, else the stored ones (KB 47). */
-function storedManagers(live: JsonObject, next: JsonObject, isSubresource: boolean): Managers {
+function storedManagers(
+  live: JsonObject,
+  next: JsonObject,
+  { isSubresource, isCustom }: { readonly isSubresource: boolean; readonly isCustom: boolean },
+): Managers {
   if (isSubresource) return decodeOrNone(managedFieldsOf(live));
   const sent = managedFieldsOf(next);
-  if (isReset(sent)) return none;
+  if (isReset(sent, isCustom)) return none;
   const managers = decodeOrUndefined(sent);
   if (managers !== undefined && managers.size > 0) return managers;
   return decodeOrNone(managedFieldsOf(live));
@@ -272,11 +282,22 @@ function storedManagers(live: JsonObject, next: JsonObject, isSubresource: boole
 
 const none: Managers = new Map<string, ManagedSet>();
 
-/** `[]` and `[{}]` ask to forget. */
-function isReset(sent: Json | undefined): boolean {
+/** `[{}]` asks to forget, and for built-in kinds `[]` does; for custom ones that is as if it were absent. */
+function isReset(sent: Json | undefined, isCustom: boolean): boolean {
   if (!isJsonArray(sent) || sent.length > 1) return false;
   const [only] = sent;
-  return only === undefined || (isJsonObject(only) && Object.keys(only).length === 0);
+  if (only === undefined) return !isCustom;
+  return isJsonObject(only) && Object.keys(only).length === 0;
+}
+
+/** What cannot be tracked is forgotten: no write fails because of it. */
+function trackOrForget<Outcome>(track: () => Outcome): Outcome | undefined {
+  try {
+    return track();
+  } catch (error) {
+    if (error instanceof UnknownVersion) return undefined;
+    throw error;
+  }
 }
 
 function decodeOrUndefined(entries: Json | undefined): Managers | undefined {

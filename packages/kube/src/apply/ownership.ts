@@ -14,6 +14,16 @@ import { valuesEqual } from "./smd-value.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
 
+/** Fields of a custom object are managed in a version that its kind does not have. */
+export class UnknownVersion extends Error {
+  readonly code = "UNKNOWN_VERSION";
+
+  constructor(apiVersion: string) {
+    super(`request to convert CR to an invalid group/version: ${apiVersion}`);
+    this.name = "UnknownVersion";
+  }
+}
+
 /** Who writes. */
 export type Writer = Pick<ManagedSet, "manager" | "operation" | "apiVersion" | "subresource">;
 
@@ -73,6 +83,7 @@ function reconcile(kind: VersionedKind, stored: Managers): Managers {
   let result: Map<string, ManagedSet> | undefined;
   for (const [key, managed] of stored) {
     const type = kind.typeIn(managed.apiVersion);
+    if (type === undefined && kind.isCustom) throw new UnknownVersion(managed.apiVersion);
     const set = type === undefined ? undefined : reconcileSet(type, managed.set);
     if (set === managed.set) continue;
     result ??= new Map(stored);

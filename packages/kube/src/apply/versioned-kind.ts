@@ -17,7 +17,12 @@ export interface ManagedKind {
   readonly resetFields?: ReadonlyMap<string, FieldSet>;
   /** The object as if nothing had been said: what creation starts from. Built-in kinds have empty structs in it. */
   readonly empty?: JsonObject;
-  /** The other versions by `apiVersion`; what is managed in a version that is not here is forgotten. */
+  /** Whether it is a custom kind: these read managed fields less leniently. */
+  readonly isCustom?: boolean;
+  /**
+   * The other versions by `apiVersion`. What is managed in a version that is not here is forgotten; for a custom
+   * kind it cannot be understood at all, and an apply fails.
+   */
   readonly versions?: ReadonlyMap<string, ManagedVersion>;
 }
 
@@ -40,6 +45,8 @@ export interface VersionedKind {
   typeIn(apiVersion: string): MergeType | undefined;
   /** The object in a version that `typeIn` knows. */
   convert(object: JsonObject, apiVersion: string): JsonObject;
+  /** Whether an unknown version is an error. */
+  readonly isCustom: boolean;
   /** What nobody can own in a version. */
   resetIn(apiVersion: string): FieldSet | undefined;
 }
@@ -53,6 +60,7 @@ export function versionedKind(kind: ManagedKind): VersionedKind {
   }
   return {
     apiVersion: own,
+    isCustom: kind.isCustom === true,
     typeIn: (apiVersion) => types.get(apiVersion),
     convert: (object, apiVersion) => {
       if (object["apiVersion"] === apiVersion) return object;

@@ -162,15 +162,21 @@ function checkOrder(
   mergeKey: string | undefined,
 ): void {
   if (patch.length === 0 || order.length === 0) return;
-  const items = patch.filter(
-    (item) => !(isJsonObject(item) && memberOf(item, directive) !== undefined),
-  );
+  const word = (item: Json): Json | undefined =>
+    isJsonObject(item) ? memberOf(item, directive) : undefined;
+  const items = mergeKey === undefined ? patch : patch.filter((item) => word(item) !== "delete");
   let next = 0;
-  for (const wanted of order) {
-    const item = items[next];
-    if (item === undefined) break;
-    if (sameScalar(orderKey(item, mergeKey), orderKey(wanted, mergeKey))) next += 1;
+  let wanted = 0;
+  while (next < items.length && wanted < order.length) {
+    const item = items[next] ?? null;
+    if (word(item) !== undefined) {
+      next += 1;
+      continue;
+    }
+    if (sameScalar(orderKey(item, mergeKey), orderKey(order[wanted] ?? null, mergeKey))) next += 1;
+    wanted += 1;
   }
+  // Also an item with a directive may not stand after the last that the order names.
   if (next < items.length) {
     throw unexplained(
       `The order in patch list:\n${printValue(patch)}\n doesn't match $setElementOrder list:\n${printValue(order)}\n`,
