@@ -22,7 +22,7 @@ import {
   type StructuralSchema,
 } from "@keelson/kube";
 
-import type { HttpClient, Response } from "../http-client.ts";
+import type { HttpClient, Request, Response } from "../http-client.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -42,6 +42,8 @@ export interface Verdict {
   readonly differences: readonly string[];
   /** The object afterwards, as the real server has it. */
   readonly live: JsonObject;
+  /** Whether the real server gave up on the request without an answer: its handler panicked. */
+  readonly crashed?: boolean;
 }
 
 export const mediaTypes: Readonly<Record<StepType, string>> = {
@@ -119,7 +121,8 @@ export async function judge(
           signal,
         );
   const query = `?fieldManager=${step.manager}${step.force ? "&force=true" : ""}`;
-  const real = await client.send(
+  const real = await sendOrCrash(
+    client,
     {
       method: step.type === "update" ? "PUT" : "PATCH",
       path: pathOf(subject, name) + query,
@@ -128,6 +131,7 @@ export async function judge(
     },
     signal,
   );
+  if (real === undefined) return { accepted: false, live, differences: [], crashed: true };
   const accepted = real.status < 300;
   const after = accepted ? (readJson(real.text) as JsonObject) : live;
   return {
@@ -135,6 +139,19 @@ export async function judge(
     live: after,
     differences: compare(bench, { live, step, ours, normalised, real }),
   };
+}
+
+async function sendOrCrash(
+  client: HttpClient,
+  request: Request,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  try {
+    return await client.send(request, signal);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return undefined;
+    throw error;
+  }
 }
 
 /** Our outcome: an object before defaults, or a failure. */
@@ -271,7 +288,10 @@ function isNullOfApply(step: Step, real: Response): boolean {
 
 /** The order of managers in a conflict, and of several misfits, is free. */
 function sortedLines(message: string | undefined): string[] {
-  return (message ?? "").split(/\n|: \[|\]$|, /).sort();
+  return (message ?? "")
+    .split(/\n|: \[|, /)
+    .map((part) => part.replace(/\]+$/, ""))
+    .sort();
 }
 
 function sortedCauses({ details }: Status): string[] {

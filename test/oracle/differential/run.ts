@@ -125,6 +125,8 @@ async function runObject(bench: Bench, run: ObjectRun, signal: AbortSignal): Pro
     const verdict = await judge(bench, live, step, signal);
     run.coverage.count(subject.kind, step.type, verdict.accepted);
     note(step, live, verdict.differences);
+    if (verdict.crashed === true)
+      run.coverage.crashes.push(`${subject.kind} ${step.type} ${JSON.stringify(step.body)}`);
     live = verdict.live;
   }
   await remove(bench, run.name, signal);

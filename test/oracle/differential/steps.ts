@@ -69,7 +69,8 @@ function bodyOf(making: Making): Json {
       return withNulls(partOf(target, random, { keep, chance }), random);
     case "strategic": {
       const part = partOf(target, random, { keep, chance }) as JsonObject;
-      return withDirectives(withNulls(part, random) as JsonObject, live, making.schema, random);
+      const directives = { random, mistakes: random.float() < 0.15 ? 1 : 0 };
+      return withDirectives(withNulls(part, random) as JsonObject, live, making.schema, directives);
     }
     case "apply":
       return named(making, partOf(target, random, { keep, chance }) as JsonObject);
@@ -161,20 +162,33 @@ function withNulls(value: Json, random: Random, depth = 0): Json {
   return result;
 }
 
+/** Adding directives. At most one mistake for a patch: which of several is told is up to the order of Go's maps. */
+interface Directives {
+  readonly random: Random;
+  mistakes: number;
+}
+
+function makesMistake(directives: Directives, chance: number): boolean {
+  if (directives.mistakes === 0 || directives.random.float() >= chance) return false;
+  directives.mistakes -= 1;
+  return true;
+}
+
 /** Adds the words of strategic merge patches here and there. */
 function withDirectives(
   patch: JsonObject,
   live: Json | undefined,
   schema: StructuralSchema | undefined,
-  random: Random,
+  directives: Directives,
 ): JsonObject {
+  const { random } = directives;
   const current = isJsonObject(live) ? live : {};
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(patch)) {
     const field = schema?.properties?.[key];
     const mergeKey = field?.["x-kubernetes-patch-merge-key"];
     if (isJsonObject(value)) {
-      result[key] = withDirectives(value, current[key], field, random);
+      result[key] = withDirectives(value, current[key], field, directives);
       if (random.float() < 0.02) result[key] = { ...result[key], $patch: "replace" };
       else if (random.float() < 0.01) result[key] = { $patch: "delete" };
     } else if (isJsonArray(value) && mergeKey !== undefined) {
@@ -182,10 +196,11 @@ function withDirectives(
         const there = isJsonArray(current[key])
           ? current[key].find((other) => isJsonObject(other) && other[mergeKey] === item[mergeKey])
           : undefined;
-        return withDirectives(item, there, field?.items, random);
+        return withDirectives(item, there, field?.items, directives);
       });
-      result[key] = withListDirectives(items, current[key], mergeKey, random);
-      if (random.float() < 0.25) orderItems(result, key, current[key], mergeKey, random);
+      const isOrdered = random.float() < 0.25;
+      result[key] = withListDirectives(items, current[key], { mergeKey, isOrdered, directives });
+      if (isOrdered) orderItems(result, key, current[key], { mergeKey, directives });
     } else if (isJsonArray(value) && field?.["x-kubernetes-patch-strategy"] === "merge") {
       if (random.float() < 0.3) result[`$deleteFromPrimitiveList/${key}`] = value;
       else result[key] = value;
@@ -195,7 +210,7 @@ function withDirectives(
   }
   if (random.float() < 0.03 && Object.keys(result).length > 0) {
     const names = Object.keys(result).filter((name) => !name.startsWith("$"));
-    result["$retainKeys"] = random.float() < 0.8 ? names : names.slice(1);
+    result["$retainKeys"] = makesMistake(directives, 0.5) ? names.slice(1) : names;
   }
   return result;
 }
@@ -203,9 +218,13 @@ function withDirectives(
 function withListDirectives(
   items: readonly JsonObject[],
   live: Json | undefined,
-  mergeKey: string,
-  random: Random,
+  {
+    mergeKey,
+    isOrdered,
+    directives,
+  }: { readonly mergeKey: string; readonly isOrdered: boolean; readonly directives: Directives },
 ): Json[] {
+  const { random } = directives;
   const result: Json[] = [...items];
   const there = isJsonArray(live) ? live.filter(isJsonObject) : [];
   const victim = there[random.integer(Math.max(there.length, 1))];
@@ -215,10 +234,15 @@ function withListDirectives(
       [mergeKey]: victim[mergeKey] ?? "x",
     });
   }
-  if (random.float() < 0.05) result.push({ $patch: "replace" });
-  if (random.float() < 0.01) result.push({ $patch: "delete" });
-  if (random.float() < 0.01) result.push({ $patch: "nonsense", [mergeKey]: "x" });
-  if (random.float() < 0.01) result.push({ other: "no key" });
+  if (random.float() < 0.05) {
+    // After the last item that an order names, no directive may stand.
+    if (isOrdered && !makesMistake(directives, 1)) result.unshift({ $patch: "replace" });
+    else result.push({ $patch: "replace" });
+  }
+  if (makesMistake(directives, 0.1)) result.push({ $patch: "delete" });
+  else if (!isOrdered && makesMistake(directives, 0.1)) {
+    result.push({ $patch: "nonsense", [mergeKey]: "x" });
+  } else if (!isOrdered && makesMistake(directives, 0.1)) result.push({ other: "no key" });
   return result;
 }
 
@@ -226,9 +250,9 @@ function orderItems(
   patch: Record<string, Json>,
   key: string,
   live: Json | undefined,
-  mergeKey: string,
-  random: Random,
+  { mergeKey, directives }: { readonly mergeKey: string; readonly directives: Directives },
 ): void {
+  const { random } = directives;
   const items = (patch[key] as readonly JsonObject[]).filter(
     (item) => item["$patch"] === undefined,
   );
@@ -240,7 +264,7 @@ function orderItems(
       keys.splice(random.integer(keys.length + 1), 0, value);
     }
   }
-  if (random.float() < 0.1) keys.reverse();
+  if (makesMistake(directives, 0.3)) keys.reverse();
   patch[`$setElementOrder/${key}`] = keys.map((value) => ({ [mergeKey]: value }));
 }
 

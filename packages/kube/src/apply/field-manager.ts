@@ -8,7 +8,7 @@ import { badRequest, invalid, unexplained } from "../status/failures.ts";
 import { typeInvalidField } from "../status/field-error.ts";
 import { capUpdaters } from "./cap-updaters.ts";
 import { ApplyConflicts } from "./conflicts.ts";
-import { FieldSet } from "./field-set.ts";
+import { BadPathElement } from "./item-element.ts";
 import { clientAppliedFields, migratingManager, withLastApplied } from "./last-applied.ts";
 import {
   BadManagedFields,
@@ -21,7 +21,9 @@ import {
   type Managers,
 } from "./managed-fields.ts";
 import { mergeTypeOf } from "./merge-type.ts";
+import { OwnedFields } from "./owned-fields.ts";
 import { applyConfiguration, trackUpdate, UnknownVersion, type Writer } from "./ownership.ts";
+import { systemFields } from "./system-fields.ts";
 import { findTypedErrors, printTypedErrors } from "./typed-errors.ts";
 import { apiVersionOf, versionedKind, type ManagedKind } from "./versioned-kind.ts";
 
@@ -97,7 +99,7 @@ export function fieldManager(kind: ManagedKind): FieldManager {
     result.set(key, {
       ...identity,
       time: now,
-      set: previous === undefined ? set : set.union(previous.set),
+      owned: OwnedFields.of(previous === undefined ? set : set.union(previous.owned.set)),
     });
     return capUpdaters(result);
   };
@@ -113,12 +115,8 @@ export function fieldManager(kind: ManagedKind): FieldManager {
     const managers = new Map(outcome.managers);
     const key = managerKey(identity);
     const mine = managers.get(key);
-    if (mine !== undefined) {
-      const set = mine.set.difference(systemFields);
-      const time = outcome.object === undefined ? mine.time : now;
-      if (set.isEmpty) managers.delete(key);
-      else managers.set(key, { ...mine, time, set });
-    }
+    if (mine !== undefined && outcome.object !== undefined)
+      managers.set(key, { ...mine, time: now });
     return { managers, object: outcome.object };
   };
 
@@ -141,6 +139,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
         outcome = applyOnce(bare, config, started, options);
       } catch (error) {
         if (error instanceof UnknownVersion) throw unexplained(error.message);
+        if (error instanceof BadPathElement) {
+          throw unexplained(`failed to decode managed fields: ${error.message}`);
+        }
         if (!(error instanceof ApplyConflicts)) throw error;
         const allowed =
           options.manager === migratingManager
@@ -176,25 +177,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
 
 const loosely = { allowDuplicates: true };
 
-/** What the server says of every object, and nobody owns. */
-const systemFields = FieldSet.of(
-  ["apiVersion"],
-  ["kind"],
-  ["metadata"],
-  ["metadata", "name"],
-  ["metadata", "namespace"],
-  ["metadata", "creationTimestamp"],
-  ["metadata", "selfLink"],
-  ["metadata", "uid"],
-  ["metadata", "clusterName"],
-  ["metadata", "generation"],
-  ["metadata", "managedFields"],
-  ["metadata", "resourceVersion"],
-);
-
 function decodeForApply(live: JsonObject): Managers {
   try {
-    return decodeManagedFields(managedFieldsOf(live));
+    return decodeManagedFields(managedFieldsOf(live), { trusted: true });
   } catch (error) {
     if (!(error instanceof BadManagedFields)) throw error;
     throw unexplained(`failed to decode managed fields: ${error.message}`);
@@ -295,14 +280,14 @@ function trackOrForget<Outcome>(track: () => Outcome): Outcome | undefined {
   try {
     return track();
   } catch (error) {
-    if (error instanceof UnknownVersion) return undefined;
+    if (error instanceof UnknownVersion || error instanceof BadPathElement) return undefined;
     throw error;
   }
 }
 
-function decodeOrUndefined(entries: Json | undefined): Managers | undefined {
+function decodeOrUndefined(entries: Json | undefined, trusted = false): Managers | undefined {
   try {
-    return decodeManagedFields(entries);
+    return decodeManagedFields(entries, { trusted });
   } catch (error) {
     if (error instanceof BadManagedFields) return undefined;
     throw error;
@@ -310,5 +295,5 @@ function decodeOrUndefined(entries: Json | undefined): Managers | undefined {
 }
 
 function decodeOrNone(entries: Json | undefined): Managers {
-  return decodeOrUndefined(entries) ?? none;
+  return decodeOrUndefined(entries, true) ?? none;
 }

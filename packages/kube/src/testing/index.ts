@@ -1,3 +1,3 @@
 // What tests of Kubernetes rules share.
 
-export {};
+export { deploymentSchema, metadataSchema } from "./deployment-schema.ts";
