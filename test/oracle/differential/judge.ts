@@ -31,6 +31,8 @@ export interface Bench {
   readonly subject: Subject;
   readonly schema: StructuralSchema | undefined;
   readonly manager: FieldManager;
+  /** The same for `/status`, if there is one. */
+  readonly statusManager: FieldManager | undefined;
   readonly client: HttpClient;
 }
 
@@ -60,13 +62,28 @@ export function benchFor(
   client: HttpClient,
 ): Bench {
   const apiVersion = apiVersionOf(subject);
-  const manager = fieldManager({
-    ...subject,
+  const kind = {
+    group: subject.group,
+    version: subject.version,
+    kind: subject.kind,
+    empty: subject.empty,
     schema,
     isCustom: !subject.isBuiltIn,
+  };
+  const { status } = subject;
+  const statusManager =
+    status === undefined
+      ? undefined
+      : fieldManager({
+          ...kind,
+          subresource: "status",
+          resetFields: new Map([[apiVersion, FieldSet.of(...status.reset)]]),
+        });
+  const manager = fieldManager({
+    ...kind,
     ...(subject.hasStatus ? { resetFields: new Map([[apiVersion, FieldSet.of(["status"])]]) } : {}),
   });
-  return { subject, schema, manager, client };
+  return { subject, schema, manager, statusManager, client };
 }
 
 export function apiVersionOf({ group, version }: Subject): string {
@@ -106,7 +123,7 @@ export async function judge(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { subject, client } = bench;
-  const name = nameOf(live);
+  const name = nameOf(live) + (step.subresource === "" ? "" : `/${step.subresource}`);
   const ours = attempt(bench, live, step);
   // The real server makes of our result what it makes of every object; nothing is stored by it.
   const normalised =
@@ -159,7 +176,13 @@ type Attempt =
   | { readonly object: JsonObject; readonly managed: JsonObject | undefined }
   | { readonly failure: Status };
 
-function attempt({ schema, manager }: Bench, live: JsonObject, step: Step): Attempt {
+function managerFor(bench: Bench, step: Step): FieldManager {
+  return step.subresource === "status" ? (bench.statusManager ?? bench.manager) : bench.manager;
+}
+
+function attempt(bench: Bench, live: JsonObject, step: Step): Attempt {
+  const { schema } = bench;
+  const manager = managerFor(bench, step);
   try {
     switch (step.type) {
       case "json": {
@@ -226,7 +249,7 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const now = newestTime(after) || later;
   const tracked =
     ours.managed ??
-    bench.manager.update(
+    managerFor(bench, step).update(
       live,
       withManagers(beforeFilling(bench.subject, result, ours.object), managersOf(ours.object)),
       {

@@ -12,11 +12,14 @@ export interface Step {
   readonly type: StepType;
   readonly manager: string;
   readonly force: boolean;
+  /** The endpoint. */
+  readonly subresource: "" | "status";
   /** The patch, or the whole object. */
   readonly body: Json;
 }
 
-const managers = ["alpha", "beta", "gamma", "kubectl"] as const;
+const few = ["alpha", "beta", "gamma", "kubectl"] as const;
+const many: readonly string[] = Array.from({ length: 16 }, (_, index) => `manager-${index}`);
 const identity = new Set(["apiVersion", "kind", "name", "namespace", "uid"]);
 const itemKeys = new Set([
   "name",
@@ -39,15 +42,23 @@ export function makeStep(
   subject: Subject,
   schema: StructuralSchema | undefined,
   live: JsonObject,
-  random: Random,
+  { random, isCrowded }: { readonly random: Random; readonly isCrowded: boolean },
 ): Step {
   const types: StepType[] = ["json", "merge", "apply", "apply", "update"];
   if (subject.isBuiltIn) types.push("strategic", "strategic");
   const type = random.pick(types);
-  const manager = random.pick(managers);
-  const target = subject.make(random);
-  const body = bodyOf({ type, subject, schema, live, target, random });
-  return { type, manager, force: type === "apply" && random.float() < 0.5, body };
+  const manager = random.pick(isCrowded ? many : few);
+  const isStatus = subject.status !== undefined && random.float() < 0.3;
+  const target = isStatus ? statusTarget(subject, random) : subject.make(random);
+  const body = bodyOf({ type, subject, schema, live, target, random, isStatus });
+  const force = type === "apply" && random.float() < 0.5;
+  return { type, manager, force, subresource: isStatus ? "status" : "", body };
+}
+
+/** A status, and sometimes more than the endpoint takes. */
+function statusTarget(subject: Subject, random: Random): JsonObject {
+  const made = random.float() < 0.3 ? subject.make(random) : {};
+  return { ...made, status: subject.status?.make(random) ?? {} };
 }
 
 interface Making {
@@ -57,6 +68,7 @@ interface Making {
   readonly live: JsonObject;
   readonly target: JsonObject;
   readonly random: Random;
+  readonly isStatus: boolean;
 }
 
 function bodyOf(making: Making): Json {
@@ -111,6 +123,17 @@ function replacement({ live, target, random }: Making): JsonObject {
     const value = wanted[key];
     if (value !== undefined) next[key] = value;
   }
+  if (random.float() < 0.1) {
+    next["annotations"] = {
+      ...(next["annotations"] as JsonObject | undefined),
+      "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify({
+        ...target,
+        apiVersion: live["apiVersion"],
+        kind: live["kind"],
+        metadata: { ...wanted, name: metadata["name"] },
+      }),
+    };
+  }
   const cleared = random.float();
   if (cleared < 0.05) next["managedFields"] = [];
   else if (cleared < 0.1) next["managedFields"] = [{}];
@@ -121,6 +144,7 @@ function replacement({ live, target, random }: Making): JsonObject {
     if (!["apiVersion", "kind", "metadata", "status"].includes(key)) delete body[key];
   }
   for (const [key, value] of Object.entries(target)) if (key !== "metadata") body[key] = value;
+  if (target["spec"] === undefined && live["spec"] !== undefined) body["spec"] = live["spec"];
   return body;
 }
 
@@ -268,14 +292,16 @@ function orderItems(
   patch[`$setElementOrder/${key}`] = keys.map((value) => ({ [mergeKey]: value }));
 }
 
-function jsonPatch({ live, target, random }: Making): Json {
-  const paths = pointersOf(live).filter(
-    ({ path }) =>
-      !/^\/(metadata\/(uid|name|resourceVersion|managedFields|creationTimestamp|generation|namespace)|apiVersion|kind|status)/.test(
-        path,
-      ),
-  );
-  const wanted = pointersOf(target);
+/** What a JSON patch must leave alone: identity, and owners, of which the server merges those that are said twice. */
+const untouched =
+  /^\/(metadata\/(uid|name|resourceVersion|managedFields|creationTimestamp|generation|namespace|ownerReferences\/)|apiVersion|kind)/;
+
+function jsonPatch({ live, target, random, isStatus }: Making): Json {
+  const isFree = ({ path }: Pointer): boolean =>
+    isStatus ? path.startsWith("/status") : !untouched.test(path) && !path.startsWith("/status");
+  const wanted = pointersOf(target).filter(isFree);
+  const present = pointersOf(live).filter(isFree);
+  const paths = present.length === 0 ? [{ path: "/metadata/labels", value: null }] : present;
   const operations: Json[] = [];
   for (let i = 1 + random.integer(3); i > 0; i--) {
     const here = random.pick(paths);

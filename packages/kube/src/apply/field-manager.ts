@@ -125,8 +125,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
       refuseDeepNesting(config);
       const current = live ?? empty;
       const stored = decodeForApply(current);
-      checkConfiguration(kind, config);
+      checkKind(kind, config);
       const bare = withManagedFields(current, undefined);
+      if (stored.size === 0) checkUntracked(kind, bare);
       checkTyped(kind, bare, config);
 
       const started =
@@ -186,7 +187,7 @@ function decodeForApply(live: JsonObject): Managers {
   }
 }
 
-function checkConfiguration(kind: ManagedKind, config: JsonObject): void {
+function checkKind(kind: ManagedKind, config: JsonObject): void {
   const text = (name: string): string => {
     const value = memberOf(config, name);
     return typeof value === "string" ? value : "";
@@ -195,8 +196,16 @@ function checkConfiguration(kind: ManagedKind, config: JsonObject): void {
   if (group !== kind.group || version !== kind.version || text("kind") !== kind.kind) {
     throw badRequest(`invalid object type: ${printKind(group, version, text("kind"))}`);
   }
-  const managedFields = managedFieldsOf(config);
-  if (isJsonArray(managedFields)) throw badRequest("metadata.managedFields must be nil");
+}
+
+/** An object that nobody was tracked on is given to `before-first-apply`, which must understand it. */
+function checkUntracked(kind: ManagedKind, live: JsonObject): void {
+  const errors = findTypedErrors(mergeTypeOf(kind.schema), live, loosely);
+  if (errors.length === 0) return;
+  const where = `failed to convert new object (${describe(kind, live)}) to smd typed`;
+  throw unexplained(
+    `failed to create manager for existing fields: ${where}: ${printTypedErrors(errors)}`,
+  );
 }
 
 /** `apps/v1, Kind=Deployment`. */
@@ -213,6 +222,7 @@ function parseApiVersion(apiVersion: string): { group: string; version: string }
 }
 
 function checkTyped(kind: ManagedKind, live: JsonObject, config: JsonObject): void {
+  if (isJsonArray(managedFieldsOf(config))) throw badRequest("metadata.managedFields must be nil");
   const type = mergeTypeOf(kind.schema);
   const errors = findTypedErrors(type, config, { allowDuplicates: false });
   if (errors.length > 0) {
