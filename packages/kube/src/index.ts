@@ -1,5 +1,7 @@
 // What a Kubernetes object is, as pure rules that run anywhere.
 
+export { validateObject, type ObjectValidation } from "./cel/validate-object.ts";
+export { celLimits, validateRules, type RuleOptions, type RuleReport } from "./cel/rules.ts";
 export {
   causeMessage,
   fieldErrorMessage,
