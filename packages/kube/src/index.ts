@@ -1,5 +1,6 @@
 // What a Kubernetes object is, as pure rules that run anywhere.
 
+export { validateSchema, type SchemaValidity } from "./cel/validate-schema.ts";
 export { validateObject, type ObjectValidation } from "./cel/validate-object.ts";
 export { celLimits, validateRules, type RuleOptions, type RuleReport } from "./cel/rules.ts";
 export {
