@@ -31,3 +31,14 @@ export type {
 } from "./schema/structural.ts";
 export { validateStructure } from "./schema/structure.ts";
 export { validate, validateUpdate } from "./schema/validate.ts";
+export type {
+  BuiltinColumn,
+  BuiltinKind,
+  BuiltinSubresource,
+  Switches,
+} from "./kinds/builtin-kind.ts";
+export { usualSwitches } from "./kinds/builtin-kind.ts";
+export type { Defaults, KindExample, KindName } from "./kinds/builtin-kinds.ts";
+export { BuiltinKinds, loadBuiltinKinds, loadKindExamples } from "./kinds/builtin-kinds.ts";
+export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
+export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
