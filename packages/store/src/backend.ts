@@ -30,7 +30,11 @@ export type Outcome =
       readonly type: "written";
       readonly revision: Revision;
       /** The object before; absent for a create. The body is there if the backend had it at hand. */
-      readonly previous?: { readonly revision: Revision; readonly uid: string; readonly body?: Body };
+      readonly previous?: {
+        readonly revision: Revision;
+        readonly uid: string;
+        readonly body?: Body;
+      };
     }
   /** An update to an equal body: nothing was written. */
   | { readonly type: "unchanged"; readonly revision: Revision }
@@ -126,10 +130,15 @@ export interface Backend extends AsyncDisposable {
    * resolves (S4). Each write has its own outcome; a rejection concerns the whole
    * batch, of which then nothing was committed or, if Unavailable, perhaps all.
    */
-  commit(batch: readonly Write[]): Promise<{ readonly head: Revision; readonly outcomes: readonly Outcome[] }>;
+  commit(
+    batch: readonly Write[],
+  ): Promise<{ readonly head: Revision; readonly outcomes: readonly Outcome[] }>;
 
   /** The object and the head of the snapshot it was read from. */
-  read(key: Key, signal: AbortSignal): Promise<{ readonly head: Revision; readonly row: Row | undefined }>;
+  read(
+    key: Key,
+    signal: AbortSignal,
+  ): Promise<{ readonly head: Revision; readonly row: Row | undefined }>;
 
   /** The newest committed revision, of any process, as of a moment after the call. */
   head(signal: AbortSignal): Promise<Revision>;
@@ -150,19 +159,31 @@ export interface Backend extends AsyncDisposable {
   log(after: Revision, limits: LogLimits, signal: AbortSignal): Promise<LogPage>;
 
   /** What the log still holds of one object, newest first, before the given revision if any. */
-  history(key: Key, page: { readonly before: Revision | undefined; readonly limit: number }, signal: AbortSignal): Promise<readonly LogEntry[]>;
+  history(
+    key: Key,
+    page: { readonly before: Revision | undefined; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly LogEntry[]>;
 
   /**
    * Cuts at most `entries` entries at or below `upTo` off the log and raises the
    * floor to the last of them, in one transaction, consuming a revision.
    */
-  cut(upTo: Revision, entries: number, signal: AbortSignal): Promise<Bounds & { readonly done: boolean }>;
+  cut(
+    upTo: Revision,
+    entries: number,
+    signal: AbortSignal,
+  ): Promise<Bounds & { readonly done: boolean }>;
 
   /** Makes every revision handed out so far expire: after the database was restored to an earlier state. */
   leap(signal: AbortSignal): Promise<Bounds>;
 
   /** Takes, or keeps, the claim of that name for `ttlMs`; undefined while somebody else holds it. */
-  claim(name: string, request: { readonly holder: string; readonly ttlMs: number }, signal: AbortSignal): Promise<Claim | undefined>;
+  claim(
+    name: string,
+    request: { readonly holder: string; readonly ttlMs: number },
+    signal: AbortSignal,
+  ): Promise<Claim | undefined>;
 
   /** Gives a claim back early. */
   release(name: string, holder: string, signal: AbortSignal): Promise<void>;

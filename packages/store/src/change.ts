@@ -96,7 +96,8 @@ export class Filter {
     if (change.type === "DELETED") return before ? change : undefined;
     const after = matches(this.selector, change.body.value);
     if (before && after) return change;
-    if (after) return change.type === "ADDED" ? change : new Change({ ...facts(change), type: "ADDED" });
+    if (after)
+      return change.type === "ADDED" ? change : new Change({ ...facts(change), type: "ADDED" });
     return before ? new Change({ ...facts(change), type: "DELETED", body: previous }) : undefined;
   }
 
@@ -106,6 +107,13 @@ export class Filter {
   }
 }
 
-function facts({ type, revision, key, uid, body, previous }: Change): ConstructorParameters<typeof Change>[0] {
+function facts({
+  type,
+  revision,
+  key,
+  uid,
+  body,
+  previous,
+}: Change): ConstructorParameters<typeof Change>[0] {
   return { type, revision, key, uid, body, previous };
 }

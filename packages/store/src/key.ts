@@ -24,9 +24,7 @@ export type Position = Pick<Key, "namespace" | "name">;
 /** The columns that hold a kind: `Query.ark.mckinsey.com` is `Query` of group `ark.mckinsey.com`. */
 export function splitKind(kind: Kind): { readonly kind: string; readonly group: string } {
   const dot = kind.indexOf(".");
-  return dot < 0
-    ? { kind, group: "" }
-    : { kind: kind.slice(0, dot), group: kind.slice(dot + 1) };
+  return dot < 0 ? { kind, group: "" } : { kind: kind.slice(0, dot), group: kind.slice(dot + 1) };
 }
 
 /** The inverse of {@link splitKind}. */

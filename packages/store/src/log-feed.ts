@@ -124,7 +124,8 @@ export class LogFeed {
     for (const [index, outcome] of outcomes.entries()) {
       const write = writes[index];
       if (write === undefined || outcome.type !== "written") continue;
-      const previous = outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write.key, outcome));
+      const previous =
+        outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write.key, outcome));
       if (outcome.previous !== undefined && previous === undefined) return undefined;
       const change = changeOf(write, outcome, previous);
       if (change === undefined) return undefined;
@@ -157,13 +158,34 @@ function changeOf(
   const { key } = write;
   switch (write.type) {
     case "create":
-      return new Change({ type: "ADDED", revision, key, uid: write.columns.uid, body: write.body, previous: undefined });
+      return new Change({
+        type: "ADDED",
+        revision,
+        key,
+        uid: write.columns.uid,
+        body: write.body,
+        previous: undefined,
+      });
     case "update":
-      return new Change({ type: "MODIFIED", revision, key, uid: write.columns.uid, body: write.body, previous });
+      return new Change({
+        type: "MODIFIED",
+        revision,
+        key,
+        uid: write.columns.uid,
+        body: write.body,
+        previous,
+      });
     case "delete": {
       const body = write.final ?? previous;
       if (body === undefined || outcome.previous === undefined) return undefined;
-      return new Change({ type: "DELETED", revision, key, uid: outcome.previous.uid, body, previous });
+      return new Change({
+        type: "DELETED",
+        revision,
+        key,
+        uid: outcome.previous.uid,
+        body,
+        previous,
+      });
     }
   }
 }

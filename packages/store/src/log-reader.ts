@@ -80,7 +80,10 @@ export class LogReader {
     for (;;) {
       const page = await this.#page(start, revision, signal);
       if (page.through > revision || page.through <= start) {
-        return { changes: page.changes.slice(firstAfter(page.changes, revision)), through: Math.max(page.through, revision) };
+        return {
+          changes: page.changes.slice(firstAfter(page.changes, revision)),
+          through: Math.max(page.through, revision),
+        };
       }
       start = page.through;
     }
@@ -119,7 +122,11 @@ export class LogReader {
     }
   }
 
-  async #read(after: Revision, through: Revision | undefined, signal: AbortSignal): Promise<Stretch> {
+  async #read(
+    after: Revision,
+    through: Revision | undefined,
+    signal: AbortSignal,
+  ): Promise<Stretch> {
     const { pageChanges: entries, pageText: text } = this.#limits;
     const page: LogPage = await this.#backend.log(
       after,

@@ -60,7 +60,8 @@ export async function readPage(
   const after = { namespace: last.namespace, name: last.name };
   if (!selectsAll(selector)) return { items, revision, continue: { revision, after } };
 
-  const before = request.continue?.remaining ?? (await countAfter(backend, request, revision, signal));
+  const before =
+    request.continue?.remaining ?? (await countAfter(backend, request, revision, signal));
   const remaining = before - items.length;
   return { items, revision, continue: { revision, after, remaining }, remaining };
 }
@@ -86,13 +87,15 @@ export async function* walk(
     };
     const { rows, reached, head } = await backend.scan(scan, signal);
     at ??= head;
-    if (request.revision !== undefined && request.revision > at) throw new TooNew(request.revision, at);
+    if (request.revision !== undefined && request.revision > at)
+      throw new TooNew(request.revision, at);
     yield {
       revision: at,
       rows: selectsAll(selector) ? rows : rows.filter(({ body }) => matches(selector, body.value)),
     };
     if (reached === undefined) return;
-    if (after !== undefined && comparePositions(reached, after) <= 0) throw new Error("a scan must get on");
+    if (after !== undefined && comparePositions(reached, after) <= 0)
+      throw new Error("a scan must get on");
     after = reached;
     // A long list lets others in between its reads.
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,16 @@
 // The versioned object store: what a user of the package holds in hand.
 
-import { type Clock, type Log, type Metrics, noMetrics, type Random, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Random,
+  silentLog,
+  systemClock,
+  systemRandom,
+  TaskScope,
+} from "@keelson/base";
 import { jsonEqual } from "@keelson/base";
 import type { Backend, Bounds, LogEntry, Outcome, Row, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
@@ -78,7 +88,15 @@ export class Store implements AsyncDisposable {
     this.#reader = new LogReader({ backend, limits: this.#limits, cursor: head });
     this.#hub = new WatchHub({ reader: this.#reader, cursor: head });
     const { pollMs } = this.#limits;
-    this.#feed = new LogFeed({ backend, hub: this.#hub, cache: this.#cache, clock, random, log, pollMs });
+    this.#feed = new LogFeed({
+      backend,
+      hub: this.#hub,
+      cache: this.#cache,
+      clock,
+      random,
+      log,
+      pollMs,
+    });
     this.#queue = new CommitQueue({
       backend,
       limits: this.#limits,
@@ -93,9 +111,13 @@ export class Store implements AsyncDisposable {
     this.#scope.spawn("log feed", (signal) => this.#feed.run(signal));
     const { compactionEveryMs } = this.#limits;
     if (compactionEveryMs !== undefined) {
-      const compact = (upTo: Revision, signal: AbortSignal): Promise<void> => this.compact(upTo, signal);
+      const compact = (upTo: Revision, signal: AbortSignal): Promise<void> =>
+        this.compact(upTo, signal);
       this.#scope.spawn("compaction", (signal) =>
-        runCompaction({ backend, compact, clock, log, holder: random.uuid(), everyMs: compactionEveryMs }, signal),
+        runCompaction(
+          { backend, compact, clock, log, holder: random.uuid(), everyMs: compactionEveryMs },
+          signal,
+        ),
       );
     }
   }
@@ -156,14 +178,17 @@ export class Store implements AsyncDisposable {
       throwRefusal(key, expect, outcome);
       const previous = outcome.type === "written" ? outcome.previous : undefined;
       const body = final ?? previous?.body;
-      if (body === undefined || previous === undefined) throw new Error("a deletion leaves the last body");
+      if (body === undefined || previous === undefined)
+        throw new Error("a deletion leaves the last body");
       return { key, body, uid: previous.uid, revision: revisionOf(outcome) };
     });
   }
 
   /** One page of a collection; all pages of a list show one revision. Expired, TooNew as the options ask for. */
   async list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
-    return this.#measure("list", scope.kind, () => readPage(this.#backend, { scope, ...options }, signal));
+    return this.#measure("list", scope.kind, () =>
+      readPage(this.#backend, { scope, ...options }, signal),
+    );
   }
 
   /**
@@ -174,7 +199,8 @@ export class Store implements AsyncDisposable {
     return this.#measure("watch", scope.kind, async () => {
       const filter = new Filter(scope.kind, scope.namespace, options.selector ?? {});
       const both = AbortSignal.any([signal, this.#closing.signal]);
-      const from = options.from === "state" ? await this.#initialState(scope, filter, both) : options.from;
+      const from =
+        options.from === "state" ? await this.#initialState(scope, filter, both) : options.from;
       if (typeof from === "number") {
         const { floor } = await this.#backend.bounds(both);
         if (from < floor) {

@@ -77,7 +77,10 @@ export class WatchHub {
     const before = this.#cursor;
     this.#reader.restart(cursor);
     this.#cursor = cursor;
-    const subscribers = this.#kinds.values().flatMap((groups) => groups.values()).flatMap((group) => group.subscribers);
+    const subscribers = this.#kinds
+      .values()
+      .flatMap((groups) => groups.values())
+      .flatMap((group) => group.subscribers);
     const all = [...subscribers];
     this.#kinds.clear();
     for (const subscriber of all) subscriber.fallBehind(before);
@@ -110,7 +113,11 @@ export class WatchHub {
   }
 }
 
-function publishTo({ filter, subscribers }: Group, changes: readonly Change[], before: Revision): void {
+function publishTo(
+  { filter, subscribers }: Group,
+  changes: readonly Change[],
+  before: Revision,
+): void {
   let seen: readonly Change[];
   try {
     seen = changes.map((change) => filter.see(change)).filter((change) => change !== undefined);

@@ -141,8 +141,10 @@ export class Watcher implements Watch, Subscriber {
   }
 
   fail(error: unknown): void {
-    this.#failure = error instanceof Error ? error : new Error("the watch failed", { cause: error });
-    if (error instanceof Expired) this.#options.metrics.watchesExpired.add({ kind: this.filter.kind });
+    this.#failure =
+      error instanceof Error ? error : new Error("the watch failed", { cause: error });
+    if (error instanceof Expired)
+      this.#options.metrics.watchesExpired.add({ kind: this.filter.kind });
     this.#end();
   }
 
@@ -157,7 +159,9 @@ export class Watcher implements Watch, Subscriber {
       return [];
     }
     try {
-      return await (this.#initial === undefined ? this.#takeFromLog() : this.#takeInitial(this.#initial));
+      return await (this.#initial === undefined
+        ? this.#takeFromLog()
+        : this.#takeInitial(this.#initial));
     } catch (error) {
       if (!this.#signal.aborted) this.fail(error);
       return [];
@@ -176,7 +180,9 @@ export class Watcher implements Watch, Subscriber {
     const { hub, reader, metrics } = this.#options;
     if (this.#position < hub.cursor) {
       const { changes, through } = await reader.after(this.#position, this.#signal);
-      const seen = changes.map((change) => this.filter.see(change)).filter((change) => change !== undefined);
+      const seen = changes
+        .map((change) => this.filter.see(change))
+        .filter((change) => change !== undefined);
       this.#position = through; // Only now: a read that failed must not move it.
       if (seen.length > 0) return seen;
       return this.#isBookmarkDue ? this.#takeBookmark() : [];

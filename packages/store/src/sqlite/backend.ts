@@ -21,12 +21,25 @@ import type {
 import { Body } from "../body.ts";
 import { fromColumns } from "../columns.ts";
 import { Expired, StoreError, TooNew } from "../errors.ts";
-import { comparePositions, joinKind, type Key, type Position, type Scope, splitKind } from "../key.ts";
+import {
+  comparePositions,
+  joinKind,
+  type Key,
+  type Position,
+  type Scope,
+  splitKind,
+} from "../key.ts";
 import type { Revision } from "../revision.ts";
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
 import { migrate } from "./migrate.ts";
-import { built, labelParameters, statements, type StatementName, type Stretch } from "./statements.ts";
+import {
+  built,
+  labelParameters,
+  statements,
+  type StatementName,
+  type Stretch,
+} from "./statements.ts";
 
 export interface SqliteOptions {
   /** A file, made if it is missing; or `:memory:`. */
@@ -94,7 +107,10 @@ export class SqliteBackend implements Backend {
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
     return this.#transaction(() => {
       let { head } = this.#bounds;
-      const growth = new Map<string, { group: string; kind: string; namespace: string; objects: number }>();
+      const growth = new Map<
+        string,
+        { group: string; kind: string; namespace: string; objects: number }
+      >();
       const now = timestamp(this.#clock);
       const outcomes = batch.map((write): Outcome => {
         const outcome = this.#apply(write, head + 1, now);
@@ -116,7 +132,9 @@ export class SqliteBackend implements Backend {
   async read(key: Key, signal: AbortSignal): Promise<{ head: Revision; row: Row | undefined }> {
     signal.throwIfAborted();
     return this.#read(() => {
-      const found = this.#reader.one("selectObject", ...keyParameters(key)) as ObjectRow | undefined;
+      const found = this.#reader.one("selectObject", ...keyParameters(key)) as
+        | ObjectRow
+        | undefined;
       const { head } = this.#bounds;
       if (found === undefined) return { head, row: undefined };
       const { uid, resource_version: revision, object } = found;
@@ -163,7 +181,10 @@ export class SqliteBackend implements Backend {
     return this.#read(() => {
       const rows = this.#reader.all("selectCounts");
       return new Map(
-        rows.map((row) => [joinKind(String(row["kind"]), String(row["api_group"])), Number(row["objects"])]),
+        rows.map((row) => [
+          joinKind(String(row["kind"]), String(row["api_group"])),
+          Number(row["objects"]),
+        ]),
       );
     });
   }
@@ -179,11 +200,15 @@ export class SqliteBackend implements Backend {
       for (const row of this.#reader.iterate("selectLog", after, last, limits.entries)) {
         const change = row as unknown as ChangeRow;
         text += change.object.length + (change.previous?.length ?? 0);
-        if (entries.length > 0 && text > limits.text) return logPage(entries, entries.at(-1)?.revision ?? after, { head, floor });
+        if (entries.length > 0 && text > limits.text)
+          return logPage(entries, entries.at(-1)?.revision ?? after, { head, floor });
         entries.push(toEntry(change));
       }
       const isCut = entries.length === limits.entries;
-      return logPage(entries, isCut ? (entries.at(-1)?.revision ?? after) : Math.max(last, after), { head, floor });
+      return logPage(entries, isCut ? (entries.at(-1)?.revision ?? after) : Math.max(last, after), {
+        head,
+        floor,
+      });
     });
   }
 
@@ -194,12 +219,23 @@ export class SqliteBackend implements Backend {
   ): Promise<readonly LogEntry[]> {
     signal.throwIfAborted();
     return this.#read(() => {
-      const rows = this.#reader.all("selectHistory", ...keyParameters(key), before ?? Number.MAX_SAFE_INTEGER, limit);
-      return rows.map((row) => toEntry(row as unknown as ChangeRow)).filter(({ revision }) => revision > this.#bounds.floor);
+      const rows = this.#reader.all(
+        "selectHistory",
+        ...keyParameters(key),
+        before ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      );
+      return rows
+        .map((row) => toEntry(row as unknown as ChangeRow))
+        .filter(({ revision }) => revision > this.#bounds.floor);
     });
   }
 
-  async cut(upTo: Revision, entries: number, signal: AbortSignal): Promise<Bounds & { done: boolean }> {
+  async cut(
+    upTo: Revision,
+    entries: number,
+    signal: AbortSignal,
+  ): Promise<Bounds & { done: boolean }> {
     signal.throwIfAborted();
     return this.#transaction(() => {
       const target = Math.min(upTo, this.#bounds.head);
@@ -263,7 +299,19 @@ export class SqliteBackend implements Backend {
     if (write.type === "create") {
       const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
       const { text } = write.body;
-      const { changes } = this.#writer.run("insertObject", ...key, revision, uid, apiVersion, generation, labels, deletedAt, text, now, now);
+      const { changes } = this.#writer.run(
+        "insertObject",
+        ...key,
+        revision,
+        uid,
+        apiVersion,
+        generation,
+        labels,
+        deletedAt,
+        text,
+        now,
+        now,
+      );
       if (changes === 0) return { type: "exists" };
       this.#writer.run("insertChange", revision, "ADDED", ...key, uid, text, null, null);
       return { type: "written", revision };
@@ -274,22 +322,52 @@ export class SqliteBackend implements Backend {
     const { expect } = write;
     const actual = { revision: current.resource_version, uid: current.uid };
     // S5: compared inside the transaction that writes.
-    if (expect.revision !== undefined && expect.revision !== actual.revision) return { type: "conflict", actual };
+    if (expect.revision !== undefined && expect.revision !== actual.revision)
+      return { type: "conflict", actual };
     if (expect.uid !== undefined && expect.uid !== actual.uid) return { type: "conflict", actual };
     const previous = { ...actual, body: Body.trusted(current.object) };
 
     if (write.type === "delete") {
       const { text } = write.final ?? previous.body;
       this.#writer.run("deleteObject", ...key);
-      this.#writer.run("insertChange", revision, "DELETED", ...key, actual.uid, text, write.final === undefined ? null : current.object, actual.revision);
+      this.#writer.run(
+        "insertChange",
+        revision,
+        "DELETED",
+        ...key,
+        actual.uid,
+        text,
+        write.final === undefined ? null : current.object,
+        actual.revision,
+      );
       return { type: "written", revision, previous };
     }
 
     const { text } = write.body;
     if (text === current.object) return { type: "unchanged", revision: actual.revision };
     const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
-    this.#writer.run("updateObject", revision, uid, apiVersion, generation, labels, deletedAt, text, now, ...key);
-    this.#writer.run("insertChange", revision, "MODIFIED", ...key, uid, text, current.object, actual.revision);
+    this.#writer.run(
+      "updateObject",
+      revision,
+      uid,
+      apiVersion,
+      generation,
+      labels,
+      deletedAt,
+      text,
+      now,
+      ...key,
+    );
+    this.#writer.run(
+      "insertChange",
+      revision,
+      "MODIFIED",
+      ...key,
+      uid,
+      text,
+      current.object,
+      actual.revision,
+    );
     return { type: "written", revision, previous };
   }
 
@@ -313,13 +391,19 @@ export class SqliteBackend implements Backend {
     const reached = deleted.length < request.walk ? live : deleted.at(-1);
     const rows = this.#rows({ ...request, at }, reached, -1);
     const changed = new Map<string, Key>();
-    for (const { key, revision } of rows) if (revision > at) changed.set(`${key.namespace}\0${key.name}`, key);
+    for (const { key, revision } of rows)
+      if (revision > at) changed.set(`${key.namespace}\0${key.name}`, key);
     for (const { namespace, name } of deleted) {
       changed.set(`${namespace}\0${name}`, { kind: request.scope.kind, namespace, name });
     }
-    const before = [...changed.values()].map((key) => this.#before(key, at)).filter((row) => row !== undefined);
+    const before = [...changed.values()]
+      .map((key) => this.#before(key, at))
+      .filter((row) => row !== undefined);
     const unchanged = rows.filter(({ revision }) => revision <= at);
-    return { rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)), reached };
+    return {
+      rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),
+      reached,
+    };
   }
 
   #before(key: Key, at: Revision): Row | undefined {
@@ -337,7 +421,10 @@ export class SqliteBackend implements Backend {
     const rows = this.#reader.build(
       "selectRows",
       built.selectRows(stretch, request.labels),
-      ...stretchParameters(request, upTo), ...since, ...labels, limit,
+      ...stretchParameters(request, upTo),
+      ...since,
+      ...labels,
+      limit,
     ) as unknown as readonly ObjectRow[];
     return rows.map(({ namespace, name, uid, resource_version: revision, object }) => {
       const key = { kind: request.scope.kind, namespace, name };
@@ -347,13 +434,28 @@ export class SqliteBackend implements Backend {
 
   #nthKey(request: ScanRequest): Position | undefined {
     const text = built.selectNthKey(stretchOf(request, undefined));
-    const [key] = this.#reader.build("selectNthKey", text, ...stretchParameters(request, undefined), request.walk - 1);
+    const [key] = this.#reader.build(
+      "selectNthKey",
+      text,
+      ...stretchParameters(request, undefined),
+      request.walk - 1,
+    );
     return key as unknown as Position | undefined;
   }
 
-  #deletedKeys(request: ScanRequest, at: Revision, upTo: Position | undefined): readonly Position[] {
+  #deletedKeys(
+    request: ScanRequest,
+    at: Revision,
+    upTo: Position | undefined,
+  ): readonly Position[] {
     const text = built.selectDeletedKeys(stretchOf(request, upTo));
-    const keys = this.#reader.build("selectDeletedKeys", text, ...stretchParameters(request, upTo), at, request.walk);
+    const keys = this.#reader.build(
+      "selectDeletedKeys",
+      text,
+      ...stretchParameters(request, upTo),
+      at,
+      request.walk,
+    );
     return keys as unknown as readonly Position[];
   }
 
@@ -473,10 +575,17 @@ function keyParameters({ kind, namespace, name }: Key): [string, string, string,
 }
 
 function stretchOf({ scope, name }: ScanRequest, upTo: Position | undefined): Stretch {
-  return { isNamespaced: scope.namespace !== "", isBounded: upTo !== undefined, isNamed: name !== undefined };
+  return {
+    isNamespaced: scope.namespace !== "",
+    isBounded: upTo !== undefined,
+    isNamed: name !== undefined,
+  };
 }
 
-function stretchParameters({ scope, after, name }: ScanRequest, upTo: Position | undefined): SQLInputValue[] {
+function stretchParameters(
+  { scope, after, name }: ScanRequest,
+  upTo: Position | undefined,
+): SQLInputValue[] {
   const { kind, group } = splitKind(scope.kind);
   const named = name === undefined ? [] : [name];
   const start = after ?? { namespace: "", name: "" };
@@ -486,7 +595,14 @@ function stretchParameters({ scope, after, name }: ScanRequest, upTo: Position |
   }
   // The cursor of another namespace stands before or after all of this one's names.
   const first = start.namespace === scope.namespace ? start.name : "";
-  return [group, kind, scope.namespace, first, ...(upTo === undefined ? [] : [upTo.name]), ...named];
+  return [
+    group,
+    kind,
+    scope.namespace,
+    first,
+    ...(upTo === undefined ? [] : [upTo.name]),
+    ...named,
+  ];
 }
 
 function toEntry(row: ChangeRow): LogEntry {

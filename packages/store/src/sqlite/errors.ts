@@ -3,7 +3,16 @@
 import { Corrupt, Full, StoreError, Unavailable } from "../errors.ts";
 
 /** Primary result codes: https://sqlite.org/rescode.html */
-const codes = { busy: 5, locked: 6, readOnly: 8, io: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 } as const;
+const codes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  notADatabase: 26,
+} as const;
 
 /** Translates what a statement threw; what is not SQLite's passes through. */
 export function toStoreError(error: unknown): unknown {

@@ -17,9 +17,12 @@ export function lockFile(path: string): Disposable {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw error;
-    throw new Locked(`${path} is served by another process; stop that one, or choose another file`, {
-      cause: error,
-    });
+    throw new Locked(
+      `${path} is served by another process; stop that one, or choose another file`,
+      {
+        cause: error,
+      },
+    );
   }
   return {
     [Symbol.dispose]() {

@@ -39,7 +39,8 @@ export const statements = {
 
   selectCount: `SELECT coalesce(sum(objects), 0) AS objects FROM counts
     WHERE api_group = ? AND kind = ? AND (? = '' OR namespace = ?)`,
-  selectCounts: "SELECT api_group, kind, sum(objects) AS objects FROM counts GROUP BY api_group, kind",
+  selectCounts:
+    "SELECT api_group, kind, sum(objects) AS objects FROM counts GROUP BY api_group, kind",
   selectGrowthSince: `SELECT coalesce(sum(CASE type WHEN 'ADDED' THEN 1 WHEN 'DELETED' THEN -1 ELSE 0 END), 0) AS objects
     FROM changes WHERE revision > ? AND api_group = ? AND kind = ? AND (? = '' OR namespace = ?)`,
 
