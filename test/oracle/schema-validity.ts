@@ -82,10 +82,10 @@ export async function runValidityDifferential(
   const schemas: MutableJsonObject[] = badRules.map(({ schema, rule }) => {
     const written = typeof rule === "string" ? { rule } : rule;
     const field = { ...schema, "x-kubernetes-validations": [written] };
-    return { type: "object", properties: { f: cloneJson(field as Json) } };
+    return { type: "object", properties: { f: cloneJson(field as unknown as Json) } };
   });
   while (schemas.length < cases) {
-    const field = cloneJson(randomSchema(random, 2, { extensions: true }) as Json);
+    const field = cloneJson(randomSchema(random, 2, { extensions: true }) as unknown as Json);
     const root: MutableJsonObject = { type: "object", properties: { f: field } };
     for (let times = random.integer(3); times > 0; times--) {
       random.pick(spoilers)(random.pick(placesIn(root)), random);

@@ -84,10 +84,8 @@ class Checker {
         return this.#call(expression, scope);
       case "and":
       case "or": {
-        const types = [this.check(expression.left, scope), this.check(expression.right, scope)];
-        const name = expression.op === "and" ? "_&&_" : "_||_";
-        if (!types.every((type) => isAssignable(bool, type, new Map()))) {
-          this.#noOverload(name, undefined, types, expression.at);
+        for (const side of [expression.left, expression.right]) {
+          this.#boolean(this.check(side, scope), side.at);
         }
         return bool;
       }
@@ -246,20 +244,19 @@ class Checker {
       inner.set(first, parts.key);
       inner.set(second, parts.value);
     }
-    if (filter !== undefined) this.#condition(filter, inner, at, "_?_:_");
+    const test = filter === undefined ? undefined : this.check(filter, inner);
     const body = this.check(expression.body, inner);
+    if (test !== undefined) this.#chosen(test, listOf(body), at);
     switch (macro) {
       case "all":
-        this.#boolean(body, at, "_&&_");
-        return bool;
       case "exists":
-        this.#boolean(body, at, "_||_");
+        this.#boolean(body, expression.body.at);
         return bool;
       case "exists_one":
-        this.#boolean(body, at, "_?_:_");
+        this.#chosen(body, int, at);
         return bool;
       case "filter":
-        this.#boolean(body, at, "_?_:_");
+        this.#chosen(body, listOf(parts.single), at);
         return listOf(parts.single);
       case "map":
       case "transformList":
@@ -273,12 +270,15 @@ class Checker {
     }
   }
 
-  #condition(expression: Expression, scope: Scope, at: number, name: string): void {
-    this.#boolean(this.check(expression, scope), at, name);
+  #boolean(type: CelType, at: number): void {
+    if (isAssignable(bool, type, new Map())) return;
+    this.#issue(`expected type 'bool' but found '${typeName(type)}'`, at);
   }
 
-  #boolean(type: CelType, at: number, name: string): void {
-    if (!isAssignable(bool, type, new Map())) this.#noOverload(name, undefined, [bool, type], at);
+  /** What decides whether an item counts is, to the real server, the test of a `?:`. */
+  #chosen(test: CelType, result: CelType, at: number): void {
+    if (isAssignable(bool, test, new Map())) return;
+    this.#noOverload("_?_:_", undefined, [test, result, result], at);
   }
 }
 

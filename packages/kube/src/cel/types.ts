@@ -55,8 +55,6 @@ export function optionalOf(of: CelType): CelType {
 
 const names: Partial<Record<CelType["kind"], string>> = {
   null: "null",
-  duration: "google.protobuf.Duration",
-  timestamp: "google.protobuf.Timestamp",
   quantity: "kubernetes.Quantity",
 };
 

@@ -9,6 +9,7 @@ import {
   required,
   type FieldError,
 } from "../schema/field-error.ts";
+import { goJson } from "../schema/go-text.ts";
 import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { compileRule } from "./compile-rule.ts";
 import { fieldPathOf } from "./field-path.ts";
@@ -25,10 +26,10 @@ function hasLineBreak(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-/** What can be said of rules without understanding them. */
+/** What can be said of rules without understanding them. Without a schema no path is followed. */
 export function validateRuleTexts(
   rules: readonly ValidationRule[],
-  schema: StructuralSchema,
+  schema: StructuralSchema | undefined,
   path: string,
 ): FieldError[] {
   return rules.flatMap((rule, index) =>
@@ -36,7 +37,11 @@ export function validateRuleTexts(
   );
 }
 
-function textErrors(rule: ValidationRule, schema: StructuralSchema, path: string): FieldError[] {
+function textErrors(
+  rule: ValidationRule,
+  schema: StructuralSchema | undefined,
+  path: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   const { message = "", messageExpression = "", fieldPath = "", reason } = rule;
   const text = rule.rule ?? "";
@@ -65,7 +70,7 @@ function textErrors(rule: ValidationRule, schema: StructuralSchema, path: string
   if (hasLineBreak(fieldPath)) {
     errors.push(invalid(pathPlace, fieldPath, "must not contain line breaks"));
   }
-  if (fieldPathOf(fieldPath, schema) === undefined) {
+  if (schema !== undefined && fieldPathOf(fieldPath, schema) === undefined) {
     errors.push(invalid(pathPlace, fieldPath, "must be a valid path"));
   }
   return errors;
@@ -92,10 +97,10 @@ export function validateRuleTypes(
     const place = entry(child(path, "x-kubernetes-validations"), index);
     const { error, messageError, usesOldSelf } = compileRule(rule, schema, self);
     if (error !== undefined) {
-      errors.push(invalid(child(place, "rule"), ruleValue(rule), error));
+      errors.push(ruleError(child(place, "rule"), rule, error));
     }
     if (messageError !== undefined) {
-      errors.push(invalid(child(place, "messageExpression"), ruleValue(rule), messageError));
+      errors.push(ruleError(child(place, "messageExpression"), rule, messageError));
     }
     if (usesOldSelf && uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
@@ -108,21 +113,18 @@ export function validateRuleTypes(
   return errors;
 }
 
-/** A rule as messages show it: with the names of the real server's own fields. */
-function ruleValue({
-  rule,
-  message = "",
-  messageExpression = "",
-  reason,
-  fieldPath = "",
-  optionalOldSelf,
-}: ValidationRule): Json {
-  return {
-    Rule: rule,
-    Message: message,
-    MessageExpression: messageExpression,
-    Reason: reason ?? null,
-    FieldPath: fieldPath,
-    OptionalOldSelf: optionalOldSelf ?? null,
-  };
+/** An error that shows the whole rule: with the names of the real server's own fields, and in their order. */
+function ruleError(field: string, rule: ValidationRule, detail: string): FieldError {
+  const { message = "", messageExpression = "", reason, fieldPath = "", optionalOldSelf } = rule;
+  const members: readonly (readonly [name: string, value: Json])[] = [
+    ["Rule", rule.rule],
+    ["Message", message],
+    ["MessageExpression", messageExpression],
+    ["Reason", reason ?? null],
+    ["FieldPath", fieldPath],
+    ["OptionalOldSelf", optionalOldSelf ?? null],
+  ];
+  const shown = members.map(([name, value]) => `"${name}":${goJson(value)}`).join(",");
+  // As a value its keys would be sorted.
+  return { type: "FieldValueInvalid", field, detail: `{${shown}}: ${detail}` };
 }

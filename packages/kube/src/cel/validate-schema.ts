@@ -148,7 +148,8 @@ class Walk {
     this.#parts(schema, path, { ...context, isRoot: false }, context);
     this.errors.push(...validateListSchema(schema, path));
     const rules = schema["x-kubernetes-validations"] ?? [];
-    this.errors.push(...validateRuleTexts(rules, schema, path));
+    const isReadable = unsupportedIn(schema) === undefined;
+    this.errors.push(...validateRuleTexts(rules, isReadable ? schema : undefined, path));
     const isRight = this.errors.length === before;
     if (isRight && context.isUsable && rules.length > 0) {
       const isObject = context.isRoot || schema["x-kubernetes-embedded-resource"] === true;
