@@ -60,7 +60,7 @@ function visit(
     const at = child(here.path, "default");
     const found = here.isInsideMeta
       ? metaErrors(schema, schema.default, here, rules)
-      : plainErrors(schema, schema.default, at, rules);
+      : plainErrors(schema, schema.default, { at, isObject }, rules);
     if (found.length > 0) errors.push(...found);
     else {
       const isWhole = schema["x-kubernetes-embedded-resource"] === true;
@@ -90,18 +90,50 @@ function visit(
 function plainErrors(
   schema: StructuralSchema,
   value: Json,
-  at: string,
+  { at, isObject }: { readonly at: string; readonly isObject: boolean },
   rules: MetadataRules,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  const isObject = schema["x-kubernetes-embedded-resource"] === true;
   const copy = cloneJson(value);
   prune(copy, schema, { isObject });
   if (!valuesEqual(copy, value)) errors.push(invalid(at, value, "must not have unknown fields"));
   const wrong = coercionError(schema, cloneJson(value), { path: at, isObject });
   if (wrong !== undefined) return [...errors, wrong];
   const embedded = validateEmbedded(schema, value, rules, { path: at, isObject });
-  return [...errors, ...(embedded.length > 0 ? embedded : validate(schema, value, at))];
+  return [...errors, ...(embedded.length > 0 ? embedded : validate(untyped(schema), value, at))];
+}
+
+/**
+ * A schema in which what is an integer or a string may be anything: defaults are not held to that, by the real
+ * server.
+ */
+function untyped(schema: StructuralSchema): StructuralSchema {
+  const {
+    "x-kubernetes-int-or-string": _either,
+    properties,
+    items,
+    additionalProperties,
+    ...rest
+  } = schema;
+  return {
+    ...rest,
+    ...(items === undefined ? {} : { items: untyped(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, part]) => [name, untyped(part)]),
+          ),
+        }),
+    ...(additionalProperties === undefined
+      ? {}
+      : {
+          additionalProperties:
+            typeof additionalProperties === "object"
+              ? untyped(additionalProperties)
+              : additionalProperties,
+        }),
+  };
 }
 
 function metaErrors(
@@ -123,7 +155,7 @@ function metaErrors(
     const detail = all.length === 1 ? all[0] : `[${all.join(", ")}]`;
     return [invalid(at, value, `must result in valid metadata: ${detail}`)];
   }
-  return validate(schema, value, at);
+  return validate(untyped(schema), value, at);
 }
 
 function coercionError(
