@@ -63,8 +63,9 @@ function step(
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     return property === undefined ? undefined : { path: child(path, name), schema: property };
   }
-  if (typeof additionalProperties !== "object") return undefined;
-  return { path: entry(path, name), schema: additionalProperties };
+  if (additionalProperties === undefined) return undefined;
+  const values = typeof additionalProperties === "object" ? additionalProperties : {};
+  return { path: entry(path, name), schema: values };
 }
 
 function tokensOf(text: string): string[] {
