@@ -76,3 +76,24 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status/status.ts";
+export { JsonPath } from "./jsonpath/evaluate.ts";
+export { JsonPathError } from "./jsonpath/parse.ts";
+export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
+export { isProtobuf, readEnvelope, writeEnvelope, type Envelope } from "./protobuf/envelope.ts";
+export { ProtobufError } from "./protobuf/protobuf-error.ts";
+export { builtinRow } from "./table/builtin-row.ts";
+export {
+  CustomColumns,
+  defaultPrinterColumns,
+  type PrinterColumn,
+} from "./table/custom-columns.ts";
+export { ageOf, humanDuration } from "./table/human-duration.ts";
+export {
+  partialMetadata,
+  partialMetadataList,
+  renderTable,
+  type IncludeObject,
+  type TableColumn,
+  type TableOptions,
+  type TableRow,
+} from "./table/table.ts";
