@@ -60,8 +60,8 @@ export type {
   Switches,
 } from "./kinds/builtin-kind.ts";
 export { usualSwitches } from "./kinds/builtin-kind.ts";
-export type { Defaults, KindExample, KindName } from "./kinds/builtin-kinds.ts";
-export { BuiltinKinds, loadBuiltinKinds, loadKindExamples } from "./kinds/builtin-kinds.ts";
+export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
+export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
 export * as failures from "./status/failures.ts";

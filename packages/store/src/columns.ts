@@ -16,6 +16,16 @@ export interface Columns {
   readonly deletedAt: string | null;
 }
 
+/** Refuses keys that no backend could hold or order: an empty kind or name, NUL, half a surrogate pair. */
+export function checkKey(key: Key): void {
+  if (key.kind === "") throw new Invalid(key, "kind", "must not be empty");
+  if (key.name === "") throw new Invalid(key, "name", "must not be empty");
+  for (const part of ["kind", "namespace", "name"] as const) {
+    if (key[part].includes("\0")) throw new Invalid(key, part, "must not contain NUL");
+    if (!key[part].isWellFormed()) throw new Invalid(key, part, "must be well-formed Unicode");
+  }
+}
+
 /** Takes an object apart. Throws {@link Invalid} if it lacks a uid. */
 export function toColumns(key: Key, body: Body): Columns {
   const metadata = object(body.value["metadata"]);

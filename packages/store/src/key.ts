@@ -1,7 +1,5 @@
 // How objects are addressed, and the order in which they are listed.
 
-import { Invalid } from "./errors.ts";
-
 /** A kind with its group, `Query.ark.mckinsey.com` or `ConfigMap`: groups never collide. */
 export type Kind = string;
 
@@ -40,16 +38,6 @@ export function keyText({ kind, namespace, name }: Key): string {
 /** A key as people write it: `Query.ark.mckinsey.com default/q1`. */
 export function describeKey({ kind, namespace, name }: Key): string {
   return namespace === "" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
-}
-
-/** Refuses keys that no backend could hold or order: an empty kind or name, NUL, half a surrogate pair. */
-export function checkKey(key: Key): void {
-  if (key.kind === "") throw new Invalid(key, "kind", "must not be empty");
-  if (key.name === "") throw new Invalid(key, "name", "must not be empty");
-  for (const part of ["kind", "namespace", "name"] as const) {
-    if (key[part].includes("\0")) throw new Invalid(key, part, "must not contain NUL");
-    if (!key[part].isWellFormed()) throw new Invalid(key, part, "must be well-formed Unicode");
-  }
 }
 
 /** Namespace, then name, bytewise in UTF-8: the order of every list, on every backend. */

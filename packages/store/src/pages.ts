@@ -44,7 +44,7 @@ export async function readPage(
   request: { readonly scope: Scope } & ListOptions,
   signal: AbortSignal,
 ): Promise<Page> {
-  const { scope, limit, selector = {} } = request;
+  const { limit, selector = {} } = request;
   const items: Row[] = [];
   let revision: Revision | undefined;
   for await (const stretch of walk(backend, request, signal)) {

@@ -123,7 +123,7 @@ function publishTo(
     seen = changes.map((change) => filter.see(change)).filter((change) => change !== undefined);
   } catch (error) {
     // A body that cannot be decoded must not stop the others' stream.
-    for (const subscriber of [...subscribers]) subscriber.fail(error);
+    for (const subscriber of subscribers) subscriber.fail(error);
     return;
   }
   if (seen.length === 0) return;

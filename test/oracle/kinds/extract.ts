@@ -31,12 +31,13 @@ const versions = [
 ];
 const features = ["ClusterTrustBundle", "StorageVersionMigrator"];
 
-const folder = join(import.meta.dirname, "../../../packages/kube/src/kinds/data");
+/** Where the data is committed. */
+export const dataFolder = join(import.meta.dirname, "../../../packages/kube/src/kinds/data");
+
 const namespace = "minimal";
 
-await extract(AbortSignal.timeout(600_000));
-
-async function extract(signal: AbortSignal): Promise<void> {
+/** Starts an oracle, asks it everything and writes the files into `folder`. */
+export async function extractKinds(folder: string, signal: AbortSignal): Promise<void> {
   const on = (names: readonly string[]): string => names.map((name) => `${name}=true`).join(",");
   const flags = [`--runtime-config=${on(versions)}`, `--feature-gates=${on(features)}`];
   await using oracle = await startOracle({ flags: { "kube-apiserver": flags } }, signal);
@@ -73,7 +74,6 @@ async function extract(signal: AbortSignal): Promise<void> {
   writeData(join(folder, "structs.json"), structRecords(types));
   writeData(join(folder, "defaults.json"), boilDown(defaults, places));
   writeData(join(folder, "examples.json"), new Map(complete));
-  console.log(`${kinds.length} kinds, ${schemas.size} schemas, ${Object.keys(types).length} types`);
 }
 
 interface Subject {
@@ -113,4 +113,9 @@ function rootKinds(discovered: readonly DiscoveredKind[]): GroupVersionKind[] {
   // Parameters of proxy, attach and the like are no objects.
   const objects = all.filter(({ kind }) => !kind.endsWith("Options"));
   return [...new Map(objects.map((kind) => [kindName(kind), kind])).values()];
+}
+
+if (import.meta.main) {
+  await extractKinds(dataFolder, AbortSignal.timeout(600_000));
+  console.log(`The kinds are in ${dataFolder}; read the diff.`);
 }

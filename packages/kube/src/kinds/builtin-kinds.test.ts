@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
+import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
+
 import { loadBuiltinKinds, loadKindExamples } from "./builtin-kinds.ts";
+import type { FieldType } from "./go-struct.ts";
 import { openApiTypeName, shortTypeName } from "./type-name.ts";
 
 const kinds = await loadBuiltinKinds();
@@ -168,6 +171,30 @@ suite("built-in kinds", () => {
     );
     const names = stored.map(({ group, version, kind }) => `${group}/${version}/${kind}`);
     assert.deepEqual(Object.keys(examples).sort(), names.sort());
+  });
+
+  test("a stored object shows every field that is always printed", () => {
+    const missing: string[] = [];
+    const visit = (value: Json | undefined, type: FieldType, path: string): void => {
+      if (type.form === "list" && isJsonArray(value)) {
+        for (const item of value) visit(item, type.item, `${path}[]`);
+      } else if (type.form === "map" && isJsonObject(value)) {
+        for (const item of Object.values(value)) visit(item, type.value, `${path}{}`);
+      } else if (type.form === "struct" && isJsonObject(value)) {
+        const struct = kinds.structOf(type.struct);
+        if (struct === undefined || struct.isOpaque) return;
+        for (const field of struct.fields) {
+          const inside = field.isInline ? value : value[field.name];
+          if (field.isAlwaysPrinted && inside === undefined) missing.push(`${path}.${field.name}`);
+          visit(inside, field.type, field.isInline ? path : `${path}.${field.name}`);
+        }
+      }
+    };
+    for (const { group, version, kind, type } of kinds.all) {
+      const example = examples[`${group}/${version}/${kind}`];
+      visit(example?.got, { form: "struct", struct: type }, kind);
+    }
+    assert.deepEqual(missing, []);
   });
 
   test("type names survive the way to OpenAPI and back", () => {

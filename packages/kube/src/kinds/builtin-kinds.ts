@@ -111,14 +111,14 @@ export async function loadBuiltinKinds(): Promise<BuiltinKinds> {
     kinds: kinds.default as unknown as KindsData["kinds"],
     schemas: schemas.default as unknown as KindsData["schemas"],
     structs: structs.default as unknown as KindsData["structs"],
-    defaults: defaults.default as unknown as KindsData["defaults"],
+    defaults: defaults.default,
   });
 }
 
 /** An example of each stored kind, by `group/version/Kind`: for tests. */
 export async function loadKindExamples(): Promise<Readonly<Record<string, KindExample>>> {
   const examples = await import("./data/examples.json", { with: { type: "json" } });
-  return examples.default as unknown as Readonly<Record<string, KindExample>>;
+  return examples.default;
 }
 
 function nameOf({ group, version, kind }: KindName): string {

@@ -1,3 +1,3 @@
 // What tests of Kubernetes rules share.
 
-export {};
+export { loadKindExamples, type KindExample } from "../kinds/builtin-kinds.ts";

@@ -20,7 +20,7 @@ import type {
 } from "../backend.ts";
 import { Body } from "../body.ts";
 import { fromColumns } from "../columns.ts";
-import { Expired, StoreError, TooNew } from "../errors.ts";
+import { Expired, TooNew } from "../errors.ts";
 import {
   comparePositions,
   joinKind,
@@ -80,7 +80,6 @@ const leapRevisions = 2 ** 32;
 export class SqliteBackend implements Backend {
   readonly name = "sqlite";
   readonly #clock: Clock;
-  readonly #onStatement: OnStatement;
   readonly #lock: Disposable | undefined;
   readonly #writer: Connection;
   readonly #reader: Connection;
@@ -89,7 +88,6 @@ export class SqliteBackend implements Backend {
   /** Opens and migrates the file. Locked if another process serves it. */
   constructor({ path, clock, onStatement = () => undefined }: SqliteOptions) {
     this.#clock = clock;
-    this.#onStatement = onStatement;
     const isFile = path !== ":memory:";
     if (isFile) makePrivate(path);
     this.#lock = isFile ? lockFile(path) : undefined;
@@ -97,7 +95,7 @@ export class SqliteBackend implements Backend {
       const writer = openWriter(path);
       this.#writer = new Connection(writer, onStatement);
       this.#reader = isFile ? new Connection(openReader(path), onStatement) : this.#writer;
-      this.#bounds = this.#writer.one("selectBounds") as unknown as Bounds;
+      this.#bounds = this.#boundsNow();
     } catch (error) {
       this.#lock?.[Symbol.dispose]();
       throw toStoreError(error);
@@ -149,13 +147,13 @@ export class SqliteBackend implements Backend {
 
   async bounds(signal: AbortSignal): Promise<Bounds> {
     signal.throwIfAborted();
-    return this.#bounds;
+    return this.#read(() => this.#boundsNow());
   }
 
   async scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned> {
     signal.throwIfAborted();
     return this.#read(() => {
-      const { head, floor } = this.#bounds;
+      const { head, floor } = this.#boundsNow();
       const at = request.at ?? head;
       if (at > head) throw new TooNew(at, head);
       if (at < floor) throw new Expired(at, floor);
@@ -192,7 +190,7 @@ export class SqliteBackend implements Backend {
   async log(after: Revision, limits: LogLimits, signal: AbortSignal): Promise<LogPage> {
     signal.throwIfAborted();
     return this.#read(() => {
-      const { head, floor } = this.#bounds;
+      const { head, floor } = this.#boundsNow();
       if (after < floor) throw new Expired(after, floor);
       const last = Math.min(limits.through ?? head, head);
       const entries: LogEntry[] = [];
@@ -227,7 +225,7 @@ export class SqliteBackend implements Backend {
       );
       return rows
         .map((row) => toEntry(row as unknown as ChangeRow))
-        .filter(({ revision }) => revision > this.#bounds.floor);
+        .filter(({ revision }) => revision > this.#boundsNow().floor);
     });
   }
 
@@ -459,6 +457,11 @@ export class SqliteBackend implements Backend {
     return keys as unknown as readonly Position[];
   }
 
+  /** Floor and head as they stand in the file. Nothing can be committed within a turn, so they fit what is read next. */
+  #boundsNow(): Bounds {
+    return { ...(this.#reader.one("selectBounds") as unknown as Bounds) };
+  }
+
   #read<T>(run: () => T): T {
     try {
       return run();
@@ -478,6 +481,8 @@ export class SqliteBackend implements Backend {
         return result;
       } catch (error) {
         this.#writer.rollback();
+        // Whatever a failed COMMIT left behind, the next revision goes after what the file says (S1).
+        this.#bounds = this.#boundsNow();
         throw error;
       }
     } catch (error) {
