@@ -356,6 +356,8 @@ function embeddedValue(random: Random, schema: StructuralSchema): MutableJsonObj
       { name: "a" },
       { name: "a", labels: { a: "b" } },
       { generateName: "a-", unheard: 1 },
+      { name: "a/b" },
+      { labels: { "a b": "c" }, namespace: "X" },
       {},
       { annotations: { a: "b" }, finalizers: [] },
     ]);

@@ -384,10 +384,7 @@ function ourOutcome(
     if (!(error instanceof EmbeddedInvalid)) throw error;
     return `400 ${error.error.field}`;
   }
-  const { errors } = validateObject(schema, object, {
-    ...(old === undefined ? {} : { old }),
-    metadataRules: () => [],
-  });
+  const { errors } = validateObject(schema, object, old === undefined ? {} : { old });
   if (errors.length === 0) return outcomeText(object["spec"] ?? null, warnings);
   return `422 ${causesText(errors.map(causeOf))}`;
 }

@@ -13,6 +13,13 @@ export {
   type FieldManager,
   type WriteOptions,
 } from "./apply/field-manager.ts";
+export { keepTimes } from "./apply/keep-times.ts";
+export { BadManagedFields } from "./apply/managed-fields.ts";
+export {
+  parentManagedFields,
+  scaleManagedFields,
+  type ReplicasPaths,
+} from "./apply/scale-fields.ts";
 export { FieldSet, printPath, type PathStep } from "./apply/field-set.ts";
 export { decodeFieldsV1, encodeFieldsV1 } from "./apply/fields-v1.ts";
 export { apiVersionOf, type ManagedKind, type ManagedVersion } from "./apply/versioned-kind.ts";
@@ -32,12 +39,7 @@ export {
   type FieldErrorType,
 } from "./schema/field-error.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
-export {
-  coerceEmbedded,
-  EmbeddedInvalid,
-  validateEmbedded,
-  type MetadataRules,
-} from "./schema/embedded.ts";
+export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
 export { prepareObject } from "./schema/prepare.ts";
 export { prune, type PruneOptions } from "./schema/prune.ts";
@@ -97,3 +99,97 @@ export {
   type TableOptions,
   type TableRow,
 } from "./table/table.ts";
+export {
+  clausesMax,
+  negotiateAnswer,
+  parseAccept,
+  type AcceptClause,
+  type Conversion,
+  type Negotiated,
+  type Offer,
+  type OfferedFormat,
+} from "./negotiation/accept.ts";
+export {
+  builtInPatches,
+  customPatches,
+  negotiateBody,
+  negotiatePatch,
+  patchTypes,
+  wantsPretty,
+  type PatchType,
+} from "./negotiation/content-type.ts";
+export { generatedNamesMax, generateName } from "./object/generate-name.ts";
+export { memberOf } from "./object/member.ts";
+export {
+  annotationsBytesMax,
+  fieldManagerBytesMax,
+  managerFromUserAgent,
+  validateAnnotations,
+  validateFieldManager,
+  validateFinalizers,
+  validateLabels,
+  validateMetadata,
+  validateMetadataUpdate,
+  type MetadataRuleOptions,
+} from "./object/metadata-rules.ts";
+export {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  label1035Names,
+  labelKeyProblems,
+  labelNames,
+  labelValueProblems,
+  pathSegmentNames,
+  pathSegmentProblems,
+  subdomainNames,
+  type NameRule,
+  type Problems,
+} from "./object/names.ts";
+export { nestingMax, refuseDeepNesting } from "./object/nesting.ts";
+export { refuseParameters, type WriteKind, type WriteParameters } from "./object/write-options.ts";
+export {
+  addQuantities,
+  BadQuantity,
+  compareQuantities,
+  exponentMax,
+  parseQuantity,
+  printQuantity,
+  quantityFromJson,
+  scaledValue,
+  subtractQuantities,
+  type Quantity,
+  type QuantityFormat,
+} from "./quantity/quantity.ts";
+export {
+  exactField,
+  matchesFields,
+  parseFieldSelector,
+  printFieldSelector,
+  type FieldRequirement,
+  type FieldSelector,
+} from "./selectors/field-selector.ts";
+export {
+  exactLabel,
+  matchesLabels,
+  printLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  type LabelSelector,
+} from "./selectors/label-selector.ts";
+export { parseLabelSelector } from "./selectors/parse-label-selector.ts";
+export { BadSelector, labelRequirement } from "./selectors/requirement.ts";
+export { selectorFromObject } from "./selectors/selector-object.ts";
+export { BadDuration, parseDuration, printDuration } from "./time/duration.ts";
+export {
+  BadTime,
+  isZeroTime,
+  microTimeFromMs,
+  parseMicroTime,
+  parseTime,
+  printMicroTime,
+  printTime,
+  timeFromMs,
+  type Instant,
+} from "./time/time.ts";

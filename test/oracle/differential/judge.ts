@@ -88,8 +88,8 @@ export async function judgeCreate(
   const response = await bench.client.send({ method: "POST", path, body: writeJson(body) }, signal);
   if (response.status !== 201) return undefined;
   const live = readJson(response.text) as JsonObject;
-  if (bench.subject.isFilledLate === true) return { accepted: true, differences: [], live };
-  const ours = bench.manager.update(undefined, withManagers(live, managersOf(body)), {
+  const next = beforeFilling(bench.subject, live, body);
+  const ours = bench.manager.update(undefined, withManagers(next, managersOf(body)), {
     manager: "creator",
     now: newestTime(live),
   });
@@ -209,12 +209,30 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const now = newestTime(after) || later;
   const tracked =
     ours.managed ??
-    bench.manager.update(live, withManagers(result, managersOf(ours.object)), {
-      manager: step.manager,
-      now,
-    });
+    bench.manager.update(
+      live,
+      withManagers(beforeFilling(bench.subject, result, ours.object), managersOf(ours.object)),
+      {
+        manager: step.manager,
+        now,
+      },
+    );
   differences.push(...compareManagers(after, retimed(tracked, now)));
   return differences;
+}
+
+/** The stored object without what was filled in after the managers were noted: what was not sent. */
+function beforeFilling(subject: Subject, stored: JsonObject, sent: JsonObject): JsonObject {
+  let result = stored;
+  for (const [outer, inner] of subject.filledLate ?? []) {
+    const section = result[outer];
+    const said = sent[outer];
+    if (!isJsonObject(section)) continue;
+    if (isJsonObject(said) && said[inner] !== undefined && said[inner] !== null) continue;
+    const { [inner]: _, ...rest } = section;
+    result = { ...result, [outer]: rest };
+  }
+  return result;
 }
 
 function compareStatus(ours: Status, real: Response): string[] {
@@ -308,13 +326,12 @@ function sortedEntries(entries: readonly Json[]): Json[] {
 
 function newestTime(object: JsonObject): string {
   const entries = managersOf(object);
-  const times = isJsonArray(entries)
-    ? entries.map((entry) => (isJsonObject(entry) ? (entry["time"] ?? "") : ""))
-    : [];
-  return times.reduce<string>(
-    (newest, time) => (String(time) > newest ? String(time) : newest),
-    "",
-  );
+  let newest = "";
+  for (const entry of isJsonArray(entries) ? entries : []) {
+    const time = isJsonObject(entry) ? entry["time"] : undefined;
+    if (typeof time === "string" && time > newest) newest = time;
+  }
+  return newest;
 }
 
 export function managersOf(object: JsonObject): Json | undefined {
@@ -324,7 +341,7 @@ export function managersOf(object: JsonObject): Json | undefined {
 
 function withManagers(object: JsonObject, entries: Json | undefined): JsonObject {
   if (!isJsonObject(object["metadata"])) return object;
-  const { managedFields: _, ...rest } = object["metadata"] as JsonObject;
+  const { managedFields: _, ...rest } = object["metadata"];
   return {
     ...object,
     metadata: entries === undefined ? rest : { ...rest, managedFields: entries },
@@ -336,7 +353,7 @@ function withVersionOf(object: JsonObject, live: JsonObject): JsonObject {
   const version = (live["metadata"] as JsonObject)["resourceVersion"] ?? "";
   return {
     ...object,
-    metadata: { ...(object["metadata"] as JsonObject), resourceVersion: version },
+    metadata: { ...object["metadata"], resourceVersion: version },
   };
 }
 

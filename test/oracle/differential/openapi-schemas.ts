@@ -74,7 +74,7 @@ class Resolver {
       const { $ref: _, allOf: __, description: ___, ...here } = schema;
       const named = this.#named(reference.slice(reference.lastIndexOf("/") + 1));
       const said = Object.keys(here).filter((key) => key !== "default");
-      return said.length === 0 ? named : ({ ...named, ...here } as StructuralSchema);
+      return said.length === 0 ? named : { ...named, ...here };
     }
     const { description: _, allOf: __, oneOf: ___, ...rest } = schema;
     const result: Record<string, unknown> = { ...rest };

@@ -31,7 +31,7 @@ const itemKeys = new Set([
   "clusterIP",
 ]);
 /** Lists that are one leaf: their items are compared in Go, where an empty map is not an absent one. */
-const wholes = ["limits", "metrics", "behavior"];
+const wholes = ["limits", "metrics", "behavior", "rules"];
 const keep = new Set([...identity, ...itemKeys, ...wholes]);
 
 /** One write to `live`, of a type that the subject understands. */
@@ -93,9 +93,11 @@ function named({ subject, live, random }: Making, part: JsonObject): JsonObject 
         : {}),
     },
   };
-  if (random.float() < 0.03) result["unknownField"] = 1;
-  if (random.float() < 0.03) result["spec"] = random.pick<Json>(["text", 1, [], null, true]);
-  if (random.float() < 0.02) (result["metadata"] as Record<string, Json>)["labels"] = 5;
+  const mistake = random.float();
+  // One at a time: which of several is told first is up to the order of Go's maps.
+  if (mistake < 0.03) result["unknownField"] = 1;
+  else if (mistake < 0.06) result["spec"] = random.pick<Json>(["text", 1, [], null, true]);
+  else if (mistake < 0.08) (result["metadata"] as Record<string, Json>)["labels"] = 5;
   return result;
 }
 
@@ -150,7 +152,7 @@ function withNulls(value: Json, random: Random, depth = 0): Json {
   if (isJsonArray(value)) return value.map((item) => withNulls(item, random, depth + 1));
   if (!isJsonObject(value)) return value;
   const result: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value as JsonObject)) {
+  for (const [key, member] of Object.entries(value)) {
     const isProtected = keep.has(key) || depth === 0;
     if (wholes.includes(key)) result[key] = member;
     else if (!isProtected && random.float() < 0.08) result[key] = null;
@@ -166,15 +168,14 @@ function withDirectives(
   schema: StructuralSchema | undefined,
   random: Random,
 ): JsonObject {
-  const current = isJsonObject(live) ? (live as JsonObject) : {};
+  const current = isJsonObject(live) ? live : {};
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(patch)) {
     const field = schema?.properties?.[key];
     const mergeKey = field?.["x-kubernetes-patch-merge-key"];
     if (isJsonObject(value)) {
-      result[key] = withDirectives(value as JsonObject, current[key], field, random);
-      if (random.float() < 0.02)
-        result[key] = { ...(result[key] as JsonObject), $patch: "replace" };
+      result[key] = withDirectives(value, current[key], field, random);
+      if (random.float() < 0.02) result[key] = { ...result[key], $patch: "replace" };
       else if (random.float() < 0.01) result[key] = { $patch: "delete" };
     } else if (isJsonArray(value) && mergeKey !== undefined) {
       const items = value.filter(isJsonObject).map((item) => {
@@ -298,7 +299,7 @@ function pointersOf(value: Json, prefix = ""): Pointer[] {
   };
   if (isJsonArray(value)) for (const [index, item] of value.entries()) visit(index, item);
   else if (isJsonObject(value)) {
-    for (const [key, member] of Object.entries(value as JsonObject)) visit(key, member);
+    for (const [key, member] of Object.entries(value)) visit(key, member);
   }
   return result;
 }

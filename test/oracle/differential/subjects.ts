@@ -15,8 +15,8 @@ export interface Subject {
   readonly hasStatus: boolean;
   /** The object as Go makes it from nothing. */
   readonly empty: JsonObject;
-  /** Whether the server fills fields in after it has noted who manages what. */
-  readonly isFilledLate?: boolean;
+  /** Fields that the server fills in after it has noted who manages what. */
+  readonly filledLate?: readonly (readonly [string, string])[];
   /** Everything but apiVersion, kind, name and namespace. */
   readonly make: (random: Random) => JsonObject;
 }
@@ -222,7 +222,12 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
-      isFilledLate: true,
+      filledLate: [
+        ["spec", "clusterIP"],
+        ["spec", "clusterIPs"],
+        ["spec", "ipFamilies"],
+        ["spec", "ipFamilyPolicy"],
+      ],
       empty: { metadata: {}, spec: {}, status: { loadBalancer: {} } },
     },
   ),

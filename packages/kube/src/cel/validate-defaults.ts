@@ -2,7 +2,6 @@
 
 import { cloneJson, type Json, type MutableJson } from "@keelson/base";
 import { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "../schema/embedded.ts";
-import type { MetadataRules } from "../schema/embedded.ts";
 import {
   child,
   entry,
@@ -17,13 +16,9 @@ import { validate } from "../schema/validate.ts";
 import { validateRules } from "./rules.ts";
 
 /** What is wrong with the defaults of a structural schema. */
-export function validateDefaults(
-  schema: StructuralSchema,
-  path: string,
-  rules: MetadataRules,
-): FieldError[] {
+export function validateDefaults(schema: StructuralSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  visit(schema, { path, isRoot: true, isInsideMeta: false, surround: asObject }, rules, errors);
+  visit(schema, { path, isRoot: true, isInsideMeta: false, surround: asObject }, errors);
   return errors;
 }
 
@@ -46,12 +41,7 @@ interface Place {
   readonly object?: StructuralSchema;
 }
 
-function visit(
-  schema: StructuralSchema,
-  place: Place,
-  rules: MetadataRules,
-  errors: FieldError[],
-): void {
+function visit(schema: StructuralSchema, place: Place, errors: FieldError[]): void {
   const isObject = place.isRoot || schema["x-kubernetes-embedded-resource"] === true;
   const here: Place = isObject
     ? { ...place, isInsideMeta: false, surround: asObject, object: schema }
@@ -59,8 +49,8 @@ function visit(
   if (schema.default !== undefined) {
     const at = child(here.path, "default");
     const found = here.isInsideMeta
-      ? metaErrors(schema, schema.default, here, rules)
-      : plainErrors(schema, schema.default, { at, isObject }, rules);
+      ? metaErrors(schema, schema.default, here)
+      : plainErrors(schema, schema.default, { at, isObject });
     if (found.length > 0) errors.push(...found);
     else {
       const isWhole = schema["x-kubernetes-embedded-resource"] === true;
@@ -76,14 +66,14 @@ function visit(
   if (items !== undefined) {
     const surround: Surround = (value) => here.surround([value]);
     const below = { ...here, isRoot: false, path: child(here.path, "items"), surround };
-    visit(items, below, rules, errors);
+    visit(items, below, errors);
   }
   for (const [name, property] of Object.entries(properties)) {
     const isMeta = isObject && ["metadata", "apiVersion", "kind"].includes(name);
     const surround: Surround = (value) => here.surround({ [name]: value });
     const path = entry(child(here.path, "properties"), name);
     const isInsideMeta = here.isInsideMeta || isMeta;
-    visit(property, { ...here, isRoot: false, path, isInsideMeta, surround }, rules, errors);
+    visit(property, { ...here, isRoot: false, path, isInsideMeta, surround }, errors);
   }
 }
 
@@ -91,7 +81,6 @@ function plainErrors(
   schema: StructuralSchema,
   value: Json,
   { at, isObject }: { readonly at: string; readonly isObject: boolean },
-  rules: MetadataRules,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const copy = cloneJson(value);
@@ -99,7 +88,7 @@ function plainErrors(
   if (!valuesEqual(copy, value)) errors.push(invalid(at, value, "must not have unknown fields"));
   const wrong = coercionError(schema, cloneJson(value), { path: at, isObject });
   if (wrong !== undefined) return [...errors, wrong];
-  const embedded = validateEmbedded(schema, value, rules, { path: at, isObject });
+  const embedded = validateEmbedded(schema, value, { path: at, isObject });
   return [...errors, ...(embedded.length > 0 ? embedded : validate(untyped(schema), value, at))];
 }
 
@@ -140,7 +129,6 @@ function metaErrors(
   schema: StructuralSchema,
   value: Json,
   { path, surround, object = schema }: Place,
-  rules: MetadataRules,
 ): FieldError[] {
   const at = child(path, "default");
   const whole = surround(cloneJson(value));
@@ -149,7 +137,7 @@ function metaErrors(
     const detail = `must result in valid metadata: ${fieldErrorMessage(wrong)}`;
     return [invalid(at, value, detail)];
   }
-  const found = validateEmbedded(object, whole, rules, { isObject: true });
+  const found = validateEmbedded(object, whole, { isObject: true });
   if (found.length > 0) {
     const all = found.map(fieldErrorMessage);
     const detail = all.length === 1 ? all[0] : `[${all.join(", ")}]`;

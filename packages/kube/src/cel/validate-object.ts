@@ -1,7 +1,7 @@
 // Everything that a schema has to say about a whole object, in the order of the real server.
 
 import type { JsonObject } from "@keelson/base";
-import { validateEmbedded, type MetadataRules } from "../schema/embedded.ts";
+import { validateEmbedded } from "../schema/embedded.ts";
 import { invalid, type FieldError, type FieldErrorType } from "../schema/field-error.ts";
 import { validateListTypes } from "../schema/list-types.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
@@ -11,8 +11,6 @@ import { hasRules, validateRules, type RuleReport } from "./rules.ts";
 export interface ObjectValidation {
   /** The object before the change; absent when it is new. */
   readonly old?: JsonObject;
-  /** The rules for the metadata of embedded objects. */
-  readonly metadataRules: MetadataRules;
 }
 
 /**
@@ -23,11 +21,11 @@ export interface ObjectValidation {
 export function validateObject(
   schema: StructuralSchema,
   object: JsonObject,
-  { old, metadataRules }: ObjectValidation,
+  { old }: ObjectValidation = {},
 ): RuleReport {
   const errors: FieldError[] =
     old === undefined ? validate(schema, object) : validateUpdate(schema, object, old);
-  errors.push(...validateEmbedded(schema, object, metadataRules));
+  errors.push(...validateEmbedded(schema, object));
   if (old === undefined || validateListTypes(schema, old).length === 0) {
     errors.push(...validateListTypes(schema, object));
   }

@@ -4,7 +4,6 @@ import type { Json } from "@keelson/base";
 import { validateDefaults } from "./validate-defaults.ts";
 import { child, entry, forbidden, invalid, notSupported, required } from "../schema/field-error.ts";
 import type { FieldError } from "../schema/field-error.ts";
-import type { MetadataRules } from "../schema/embedded.ts";
 import type { WrittenSchema } from "../schema/read-schema.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { validateStructure } from "../schema/structure.ts";
@@ -16,8 +15,6 @@ export interface SchemaValidity {
   readonly path: string;
   /** Whether the kind has a `/status`: then the root may say only so much. */
   readonly hasStatus?: boolean;
-  /** The rules for the metadata of embedded objects, which defaults must keep. */
-  readonly metadataRules: MetadataRules;
 }
 
 /**
@@ -26,7 +23,7 @@ export interface SchemaValidity {
  */
 export function validateSchema(
   schema: WrittenSchema,
-  { path, hasStatus = false, metadataRules }: SchemaValidity,
+  { path, hasStatus = false }: SchemaValidity,
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (hasStatus) errors.push(...rootErrors(schema, path));
@@ -37,8 +34,7 @@ export function validateSchema(
   let isUsable = false;
   if (unsupported === undefined) {
     const structural = validateStructure(schema, path);
-    const found =
-      structural.length > 0 ? structural : validateDefaults(schema, path, metadataRules);
+    const found = structural.length > 0 ? structural : validateDefaults(schema, path);
     errors.push(...found);
     isUsable = found.length === 0;
   }

@@ -1,0 +1,60 @@
+// Who manages the number of replicas, seen from `/scale` (KB 45).
+
+import type { Json, JsonObject } from "@keelson/base";
+
+import { FieldSet, type PathStep } from "./field-set.ts";
+import { decodeManagedFields, encodeManagedFields, type ManagedSet } from "./managed-fields.ts";
+
+/** The version of every `Scale`. */
+const scaleVersion = "autoscaling/v1";
+const scalePath: readonly PathStep[] = ["spec", "replicas"];
+
+/** Where the replicas are in each version of the parent; undefined where a version has none. */
+export type ReplicasPaths = ReadonlyMap<string, readonly PathStep[] | undefined>;
+
+/**
+ * The managed fields of a `Scale`: of those who own the parent's replicas, and nothing else. Throws `BadManagedFields`.
+ */
+export function scaleManagedFields(
+  parent: Json | undefined,
+  paths: ReplicasPaths,
+): JsonObject[] | undefined {
+  const result = new Map<string, ManagedSet>();
+  for (const [key, managed] of decodeManagedFields(parent)) {
+    const path = paths.get(managed.apiVersion);
+    if (path === undefined || !managed.set.has(path)) continue;
+    result.set(key, { ...managed, apiVersion: scaleVersion, set: FieldSet.of(scalePath) });
+  }
+  return encodeManagedFields(result);
+}
+
+/**
+ * The managed fields of the parent after a write to its `Scale`: whoever lost the replicas there loses them here,
+ * and who took them owns them in `apiVersion`. Throws `BadManagedFields`.
+ */
+export function parentManagedFields(
+  parent: Json | undefined,
+  scale: Json | undefined,
+  { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
+): JsonObject[] | undefined {
+  const scaled = new Map(decodeManagedFields(scale));
+  const result = new Map<string, ManagedSet>();
+  for (const [key, managed] of decodeManagedFields(parent)) {
+    if (!paths.has(managed.apiVersion)) continue;
+    const path = paths.get(managed.apiVersion);
+    if (path === undefined || !managed.set.has(path)) {
+      result.set(key, managed);
+    } else if (scaled.delete(key)) {
+      result.set(key, managed);
+    } else {
+      const set = managed.set.difference(FieldSet.of(path));
+      if (!set.isEmpty) result.set(key, { ...managed, set });
+    }
+  }
+  const own = paths.get(apiVersion);
+  for (const [key, managed] of scaled) {
+    if (own === undefined || !managed.set.has(scalePath)) continue;
+    result.set(key, { ...managed, apiVersion, set: FieldSet.of(own) });
+  }
+  return encodeManagedFields(result);
+}
