@@ -88,7 +88,7 @@ async function compareChanges(
   const old = readJson(made.text) as MutableJsonObject;
   for (const next of values) {
     const changed = { ...old, spec: { [field]: next } };
-    const body = writeJson(changed as Json);
+    const body = writeJson(changed);
     const path = `${collection}/${name}?dryRun=All`;
     const answer = await client.send({ method: "PUT", path, body, headers }, signal);
     const status = answer.status === 200 ? 201 : answer.status;

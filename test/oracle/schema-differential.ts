@@ -19,6 +19,12 @@ export interface SchemaTally {
   readonly differences: string[];
 }
 
+/** One line for people. */
+export function describeTally(title: string, seed: string, tally: SchemaTally): string {
+  const { cases, accepted, refused, differences } = tally;
+  return `${title}: seed ${seed}, ${cases} cases, ${accepted} accepted, ${refused} refused, ${differences.length} different`;
+}
+
 export interface SchemaRun {
   readonly client: HttpClient;
   readonly seed: string;
@@ -368,7 +374,7 @@ function theirOutcome(status: number, text: string, warnings: readonly string[])
   if (status === 201) return outcomeText(body["spec"] ?? null, warnings);
   const details = body["details"];
   const causes = isJsonObject(details ?? null) ? (details as JsonObject)["causes"] : undefined;
-  if (status !== 422) return `${status} ${String(body["message"])}`;
+  if (status !== 422) return `${status} ${writeJson(body["message"] ?? null)}`;
   return `422 ${causesText((causes ?? []) as Json[])}`;
 }
 

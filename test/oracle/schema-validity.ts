@@ -104,8 +104,7 @@ export async function runValidityDifferential(
 function placesIn(schema: MutableJsonObject): MutableJsonObject[] {
   const places = [schema];
   const add = (part: MutableJson | undefined): void => {
-    if (part !== undefined && isJsonObject(part))
-      places.push(...placesIn(part as MutableJsonObject));
+    if (part !== undefined && isJsonObject(part)) places.push(...placesIn(part));
   };
   add(schema["items"]);
   add(schema["additionalProperties"]);

@@ -56,7 +56,7 @@ export async function runTableDifferential(
       if (isEqual) continue;
       const ours = builtinRow(kind, object, times[0] ?? 0);
       tally.differences.push(
-        `${kind.group}/${kind.kind} ${writeJson(object["metadata"] ?? null).slice(0, 80)}\n theirs ${writeJson(row["cells"] ?? null)}\n ours   ${writeJson(ours.cells as Json)}`,
+        `${kind.group}/${kind.kind} ${writeJson(object["metadata"] ?? null).slice(0, 80)}\n theirs ${writeJson(row["cells"] ?? null)}\n ours   ${writeJson(ours.cells)}`,
       );
     }
     const headers = ((table["columnDefinitions"] ?? []) as JsonObject[]).map(withoutDescription);

@@ -18,7 +18,8 @@ import {
   uint,
   type CelType,
 } from "./types.ts";
-import { Duration, List, Optional, Timestamp, Uint, ValueMap, type Value } from "./values.ts";
+import type { List, ValueMap } from "./values.ts";
+import { Duration, Optional, Timestamp, Uint, type Value } from "./values.ts";
 
 function checkedInt(value: bigint): bigint {
   if (value !== BigInt.asIntN(64, value)) throw new CelError("integer overflow");
@@ -156,7 +157,8 @@ function itemAt(list: List, index: Value): Value | undefined {
 }
 
 function indexText(index: Value | undefined): string {
-  return index instanceof Uint ? String(index.value) : String(index as bigint);
+  if (index instanceof Uint) return String(index.value);
+  return typeof index === "object" ? "" : String(index);
 }
 
 const indexes: readonly Overload[] = [

@@ -1,5 +1,6 @@
 // Type-checking, when a rule is written rather than when it runs.
 
+import { characterCount } from "../schema/character-count.ts";
 import type { Expression } from "./expression.ts";
 import { overloadsOf } from "./functions.ts";
 import {
@@ -149,19 +150,12 @@ class Checker {
   }
 
   #fieldType(type: CelType, field: string, at: number): CelType {
-    switch (type.kind) {
-      case "object": {
-        const found = type.fields.get(field);
-        return found ?? this.#issue(`undefined field '${field}'`, at);
-      }
-      case "map":
-        return type.value;
-      case "dyn":
-      case "param":
-        return dyn;
-      default:
-        return this.#issue(`type '${typeName(type)}' does not support field selection`, at);
+    if (type.kind === "object") {
+      return type.fields.get(field) ?? this.#issue(`undefined field '${field}'`, at);
     }
+    if (type.kind === "map") return type.value;
+    if (type.kind === "dyn" || type.kind === "param") return dyn;
+    return this.#issue(`type '${typeName(type)}' does not support field selection`, at);
   }
 
   #call(expression: Extract<Expression, { op: "call" }>, scope: Scope): CelType {
@@ -285,33 +279,19 @@ class Checker {
 function rangeTypes(
   range: CelType,
 ): { readonly single: CelType; readonly key: CelType; readonly value: CelType } | undefined {
-  switch (range.kind) {
-    case "list":
-      return { single: range.item, key: int, value: range.item };
-    case "map":
-      return { single: range.key, key: range.key, value: range.value };
-    case "dyn":
-    case "param":
-      return { single: dyn, key: dyn, value: dyn };
-    default:
-      return undefined;
-  }
+  if (range.kind === "list") return { single: range.item, key: int, value: range.item };
+  if (range.kind === "map") return { single: range.key, key: range.key, value: range.value };
+  const isOpen = range.kind === "dyn" || range.kind === "param";
+  return isOpen ? { single: dyn, key: dyn, value: dyn } : undefined;
 }
 
 function constantType(value: Extract<Expression, { op: "constant" }>["value"]): CelType {
-  switch (typeof value) {
-    case "boolean":
-      return bool;
-    case "bigint":
-      return int;
-    case "number":
-      return double;
-    case "string":
-      return string;
-    default:
-      if (value === null) return nullType;
-      return value instanceof Uint8Array ? bytes : uint;
-  }
+  if (typeof value === "boolean") return bool;
+  if (typeof value === "bigint") return int;
+  if (typeof value === "number") return double;
+  if (typeof value === "string") return string;
+  if (value === null) return nullType;
+  return value instanceof Uint8Array ? bytes : uint;
 }
 
 /** Issues as the real server prints them, each with the line it is about and an arrow. */
@@ -321,7 +301,7 @@ export function formatIssues(text: string, issues: readonly Issue[]): string {
     .map(({ message, at }) => {
       const before = text.slice(0, at).split("\n");
       const row = before.length;
-      const column = [...(before.at(-1) ?? "")].length;
+      const column = characterCount(before.at(-1) ?? "");
       const line = (lines[row - 1] ?? "").replaceAll("\t", " ");
       return `ERROR: <input>:${row}:${column + 1}: ${message}\n | ${line}\n | ${".".repeat(column)}^`;
     })

@@ -1,5 +1,6 @@
 // Conversions between types, sizes and types themselves.
 
+import { characterCount } from "../schema/character-count.ts";
 import { goFloat } from "../schema/go-text.ts";
 import { CelError } from "./cel-error.ts";
 import { parseDuration } from "./durations.ts";
@@ -140,7 +141,7 @@ const casts: readonly Overload[] = [
   fn("bool", [string], bool, ([value]) => parseBool(value as string)),
   fn("string", [string], string, ([value]) => value ?? null),
   fn("string", [bool], string, ([value]) => String(value === true)),
-  fn("string", [int], string, ([value]) => String(value as bigint)),
+  fn("string", [int], string, ([value]) => (typeof value === "bigint" ? String(value) : "")),
   fn("string", [uint], string, ([value]) => String((value as Uint).value)),
   fn("string", [double], string, ([value]) => goFloat(value as number)),
   fn("string", [bytes], string, ([value]) => decode(value as Uint8Array)),
@@ -166,17 +167,10 @@ const casts: readonly Overload[] = [
 
 /** The type of a value. Lists and maps do not say of what. */
 export function typeOf(value: Value): CelType {
-  switch (typeof value) {
-    case "boolean":
-      return bool;
-    case "bigint":
-      return int;
-    case "number":
-      return double;
-    case "string":
-      return string;
-    default:
-  }
+  if (typeof value === "boolean") return bool;
+  if (typeof value === "bigint") return int;
+  if (typeof value === "number") return double;
+  if (typeof value === "string") return string;
   if (value === null) return nullType;
   if (value instanceof Uint8Array) return bytes;
   if (value instanceof Uint) return uint;
@@ -191,7 +185,7 @@ export function typeOf(value: Value): CelType {
 }
 
 const sizeArguments: readonly (readonly [CelType, (value: Value) => number])[] = [
-  [string, (value) => [...(value as string)].length],
+  [string, (value) => characterCount(value as string)],
   [bytes, (value) => (value as Uint8Array).length],
   [listOf(paramA), (value) => (value as List).length],
   [mapOf(paramA, paramB), (value) => (value as ValueMap).entries.size],

@@ -104,7 +104,7 @@ const environment = new Environment({
 export function parseExpression(text: string): Expression {
   let root: Node;
   try {
-    root = environment.parse(text).ast as unknown as Node;
+    root = environment.parse(text).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const message = error.message.split("\n", 1)[0] ?? "";
@@ -321,16 +321,9 @@ function nameOf(node: Node): string | undefined {
 }
 
 function constantOf(value: unknown): Constant {
-  if (value === null) return null;
-  switch (typeof value) {
-    case "boolean":
-    case "bigint":
-    case "number":
-    case "string":
-      return value;
-    default:
-      if (value instanceof Uint8Array) return value;
-      // The library's own class for unsigned integers.
-      return { uint: BigInt((value as { valueOf(): bigint }).valueOf()) };
-  }
+  if (value === null || typeof value === "boolean" || typeof value === "bigint") return value;
+  if (typeof value === "number" || typeof value === "string") return value;
+  if (value instanceof Uint8Array) return value;
+  // The library's own class for unsigned integers.
+  return { uint: (value as { valueOf(): bigint }).valueOf() };
 }

@@ -16,7 +16,8 @@ import {
   uint,
   type CelType,
 } from "./types.ts";
-import { Duration, List, Uint, type Value } from "./values.ts";
+import type { List } from "./values.ts";
+import { Duration, Uint, type Value } from "./values.ts";
 
 const ordered: readonly CelType[] = [int, uint, double, bool, string, bytes, duration, timestamp];
 const summable: readonly (readonly [CelType, Value])[] = [

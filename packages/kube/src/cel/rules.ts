@@ -11,7 +11,7 @@ import {
   required,
   type FieldError,
 } from "../schema/field-error.ts";
-import type { StructuralSchema } from "../schema/structural.ts";
+import type { StructuralSchema, ValidationReason } from "../schema/structural.ts";
 import { CelError, CostExceeded, NoSuchOverload } from "./cel-error.ts";
 import { compileRule, type CompiledRule } from "./compile-rule.ts";
 import { Run, type Program } from "./evaluate.ts";
@@ -241,7 +241,8 @@ class Validation {
     const at = compiled.path === "" ? place.path : child(place.path, compiled.path);
     const isWhole = type === "object" || type === "array";
     const shown = isWhole ? undefined : place.value;
-    const problem = errorFor(rule.reason, at, shown, detail);
+    const { reason = "FieldValueInvalid" } = rule;
+    const problem = errorFor({ reason, path: at, value: shown }, detail);
     if (!compiled.usesOldSelf && isUnchanged(place.near))
       this.warnings.push(fieldErrorMessage(problem));
     else this.errors.push(problem);
@@ -365,9 +366,11 @@ function defaultMessage(rule: { readonly message?: string; readonly rule: string
 }
 
 function errorFor(
-  reason: string | undefined,
-  path: string,
-  value: Json | undefined,
+  {
+    reason,
+    path,
+    value,
+  }: { readonly reason: ValidationReason; readonly path: string; readonly value: Json | undefined },
   detail: string,
 ): FieldError {
   const shown = value === undefined ? {} : { value };
@@ -377,13 +380,8 @@ function errorFor(
     case "FieldValueRequired":
       return required(path, detail);
     case "FieldValueDuplicate":
-      return {
-        type: "FieldValueDuplicate",
-        field: path === "" ? "<nil>" : path,
-        ...shown,
-        detail: "",
-      };
-    default:
-      return { type: "FieldValueInvalid", field: path === "" ? "<nil>" : path, ...shown, detail };
+      return { type: reason, field: path === "" ? "<nil>" : path, ...shown, detail: "" };
+    case "FieldValueInvalid":
+      return { type: reason, field: path === "" ? "<nil>" : path, ...shown, detail };
   }
 }

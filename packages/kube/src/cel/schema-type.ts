@@ -63,18 +63,10 @@ function partType(schema: StructuralSchema, name: string): CelType | undefined {
   return schemaType(schema, { isObject: schema["x-kubernetes-embedded-resource"] === true, name });
 }
 
-function stringType(format: string | undefined): CelType {
-  switch (format) {
-    case "byte":
-      return bytes;
-    case "duration":
-      return duration;
-    case "date":
-    case "date-time":
-      return timestamp;
-    default:
-      return string;
-  }
+function stringType(format = ""): CelType {
+  if (format === "byte") return bytes;
+  if (format === "duration") return duration;
+  return format === "date" || format === "date-time" ? timestamp : string;
 }
 
 /** A schema in which the type and the names of an object are declared. */
@@ -90,10 +82,11 @@ export function withObjectMeta(schema: StructuralSchema): StructuralSchema {
   };
 }
 
-const reserved = new Set([
-  ...["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function"],
-  ...["if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"],
-]);
+const reserved = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
+);
 
 /** The name of a property as rules write it, or nothing if they cannot. */
 export function escapeName(name: string): string | undefined {

@@ -9,6 +9,11 @@ import { bool, int, listOf, string } from "./types.ts";
 import { List, type Value } from "./values.ts";
 
 const text = (value: Value | undefined): string => value as string;
+/** Rules count code points. */
+function charactersOf(value: string): string[] {
+  return Array.from(value);
+}
+
 const place = (value: Value | undefined): number => Number(value);
 
 function inBounds(index: number, low: number, high: number): number {
@@ -25,8 +30,8 @@ function search(characters: string[], wanted: string[], from: number, step: 1 | 
 }
 
 function indexOf(args: readonly Value[], step: 1 | -1): bigint {
-  const characters = [...text(args[0])];
-  const wanted = [...text(args[1])];
+  const characters = charactersOf(text(args[0]));
+  const wanted = charactersOf(text(args[1]));
   const given = args[2] === undefined ? undefined : place(args[2]);
   if (given !== undefined) {
     if (wanted.length === 0) return BigInt(given);
@@ -40,14 +45,14 @@ function indexOf(args: readonly Value[], step: 1 | -1): bigint {
 /** Bounded, because each step of a rule may only make so much more text. */
 function replace(value: string, from: string, to: string, times: number): string {
   if (times === 0) return value;
-  const parts = from === "" ? ["", ...value, ""] : value.split(from);
+  const parts = from === "" ? ["", ...charactersOf(value), ""] : value.split(from);
   if (times < 0 || times >= parts.length - 1) return parts.join(to);
   return parts.slice(0, times).join(to) + to + parts.slice(times).join(from);
 }
 
 function split(value: string, separator: string, limit: number): string[] {
   if (limit === 0) return [];
-  const parts = separator === "" ? [...value] : value.split(separator);
+  const parts = separator === "" ? charactersOf(value) : value.split(separator);
   if (limit < 0 || parts.length <= limit) return parts;
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
@@ -72,7 +77,8 @@ function compiled(pattern: string): RE2JS {
 function matchesOf(value: string, pattern: string, limit: number): string[] {
   const matcher = compiled(pattern).matcher(value);
   const found: string[] = [];
-  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? "");
+  const most = limit < 0 ? Infinity : limit;
+  while (found.length < most && matcher.find()) found.push(matcher.group() ?? "");
   return found;
 }
 
@@ -111,7 +117,7 @@ export const textFunctions: readonly Overload[] = [
     return strings(matchesOf(text(value), text(pattern), place(limit)));
   }),
   method("charAt", [string, int], string, ([value, index]) => {
-    const characters = [...text(value)];
+    const characters = charactersOf(text(value));
     return characters[inBounds(place(index), 0, characters.length)] ?? "";
   }),
   method("indexOf", [string, string], int, (args, spend) => {
@@ -155,11 +161,11 @@ export const textFunctions: readonly Overload[] = [
     return strings(split(text(value), text(separator), place(limit)));
   }),
   method("substring", [string, int], string, ([value, start]) => {
-    const characters = [...text(value)];
+    const characters = charactersOf(text(value));
     return characters.slice(inBounds(place(start), 0, characters.length)).join("");
   }),
   method("substring", [string, int, int], string, ([value, start, end]) => {
-    const characters = [...text(value)];
+    const characters = charactersOf(text(value));
     const to = inBounds(place(end), 0, characters.length);
     const from = inBounds(place(start), 0, characters.length);
     if (from > to) throw new CelError(`invalid substring range. start: ${from}, end: ${to}`);
@@ -174,5 +180,5 @@ export const textFunctions: readonly Overload[] = [
 ];
 
 function join(list: List, separator: string): string {
-  return list.toArray().join(separator);
+  return (list.toArray() as string[]).join(separator);
 }

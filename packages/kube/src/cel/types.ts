@@ -60,21 +60,12 @@ const names: Partial<Record<CelType["kind"], string>> = {
 
 /** A type as messages name it: `list(int)`, `map(string, dyn)`. */
 export function typeName(type: CelType): string {
-  switch (type.kind) {
-    case "list":
-      return `list(${typeName(type.item)})`;
-    case "map":
-      return `map(${typeName(type.key)}, ${typeName(type.value)})`;
-    case "optional":
-      return `optional_type(${typeName(type.of)})`;
-    case "type":
-      return `type(${typeName(type.of)})`;
-    case "object":
-    case "param":
-      return type.name;
-    default:
-      return names[type.kind] ?? type.kind;
-  }
+  if (type.kind === "list") return `list(${typeName(type.item)})`;
+  if (type.kind === "map") return `map(${typeName(type.key)}, ${typeName(type.value)})`;
+  if (type.kind === "optional") return `optional_type(${typeName(type.of)})`;
+  if (type.kind === "type") return `type(${typeName(type.of)})`;
+  if (type.kind === "object" || type.kind === "param") return type.name;
+  return names[type.kind] ?? type.kind;
 }
 
 /** What the parameters of a signature stand for. */
@@ -124,20 +115,12 @@ function isNullable({ kind }: CelType): boolean {
 
 /** A type with its parameters replaced by what they stand for; what stands for nothing is `dyn`. */
 export function substitute(type: CelType, bindings: Bindings): CelType {
-  switch (type.kind) {
-    case "param":
-      return bindings.get(type.name) ?? dyn;
-    case "list":
-      return listOf(substitute(type.item, bindings));
-    case "map":
-      return mapOf(substitute(type.key, bindings), substitute(type.value, bindings));
-    case "optional":
-      return optionalOf(substitute(type.of, bindings));
-    case "type":
-      return { kind: "type", of: substitute(type.of, bindings) };
-    default:
-      return type;
-  }
+  const inner = (part: CelType): CelType => substitute(part, bindings);
+  if (type.kind === "param") return bindings.get(type.name) ?? dyn;
+  if (type.kind === "list") return listOf(inner(type.item));
+  if (type.kind === "map") return mapOf(inner(type.key), inner(type.value));
+  if (type.kind === "optional") return optionalOf(inner(type.of));
+  return type.kind === "type" ? { kind: "type", of: inner(type.of) } : type;
 }
 
 /** Whether two types are the same, or one of them anything. */

@@ -5,7 +5,6 @@ import { validateDefaults } from "./validate-defaults.ts";
 import { child, entry, forbidden, invalid, notSupported, required } from "../schema/field-error.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import type { WrittenSchema } from "../schema/read-schema.ts";
-import type { StructuralSchema } from "../schema/structural.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { validateListSchema } from "./validate-list-schema.ts";
 import { validateRuleTexts, validateRuleTypes } from "./validate-rule-texts.ts";
@@ -50,20 +49,11 @@ export function validateSchema(
 /** What may stand at the root of a kind with a `/status`, by the names of the real server's fields. */
 const allowedAtRoot =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
-const allowedKeys = new Set([
-  ...["description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum"],
-  ...[
-    "exclusiveMinimum",
-    "maxLength",
-    "minLength",
-    "pattern",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-  ],
-  ...["multipleOf", "required", "items", "properties", "externalDocs", "example"],
-  ...["x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"],
-]);
+const allowedKeys = new Set(
+  "description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf required items properties externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-validations".split(
+    " ",
+  ),
+);
 
 function rootErrors(schema: WrittenSchema, path: string): FieldError[] {
   if (schema.type !== undefined && schema.type !== "object") {
@@ -240,7 +230,7 @@ class Walk {
     if (items !== undefined && !Array.isArray(items)) {
       const isMap = schema["x-kubernetes-list-type"] === "map";
       const uncorrelated = below.uncorrelated ?? (isMap ? undefined : path);
-      this.visit(items as StructuralSchema, child(path, "items"), { ...below, uncorrelated });
+      this.visit(items, child(path, "items"), { ...below, uncorrelated });
     }
   }
 }

@@ -147,18 +147,11 @@ export class ValueMap {
 
 /** What tells a key from others, or nothing if it cannot be one. */
 export function keyIdentity(key: Value): string | undefined {
-  switch (typeof key) {
-    case "string":
-      return `s${key}`;
-    case "boolean":
-      return `b${String(key)}`;
-    case "bigint":
-      return `n${key}`;
-    case "number":
-      return Number.isInteger(key) ? `n${BigInt(key)}` : undefined;
-    default:
-      return key instanceof Uint ? `n${key.value}` : undefined;
-  }
+  if (typeof key === "string") return `s${key}`;
+  if (typeof key === "boolean") return `b${String(key)}`;
+  if (typeof key === "bigint") return `n${key}`;
+  if (typeof key === "number") return Number.isInteger(key) ? `n${BigInt(key)}` : undefined;
+  return key instanceof Uint ? `n${key.value}` : undefined;
 }
 
 /** An object with declared fields. */
@@ -277,19 +270,15 @@ function listValue(json: Json, schema: StructuralSchema): List {
 }
 
 function identityOf(schema: StructuralSchema): Identity {
-  switch (schema["x-kubernetes-list-type"]) {
-    case "set":
-      return { by: "equality" };
-    case "map":
-      return { by: "key", keyOf: (json) => keyOf(json, schema) };
-    default:
-      return byPlace;
-  }
+  const listType = schema["x-kubernetes-list-type"];
+  if (listType === "set") return { by: "equality" };
+  return listType === "map" ? { by: "key", keyOf: (json) => keyOf(json, schema) } : byPlace;
 }
 
 function stringValue(json: Json, schema: StructuralSchema): Value {
   if (typeof json !== "string") throw new CelError("invalid data, expected a string");
-  switch (schema.format) {
+  const { format = "" } = schema;
+  switch (format) {
     case "duration": {
       const nanos = parseFormatDuration(json);
       if (nanos === undefined) throw new CelError(`Invalid duration ${json}`);

@@ -1,6 +1,6 @@
 // Objects to protobuf and back, by the data of `kinds/`.
 
-import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import type { KindName } from "../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
 import { readEnvelope, writeEnvelope } from "./envelope.ts";
@@ -60,7 +60,7 @@ export class ProtobufCodec {
     }
     const type = this.#typeFor(apiVersion, kind);
     const writer = new MessageWriter((name) => this.#struct(name));
-    return writeEnvelope({ apiVersion, kind, raw: writer.write(type, object as Json) });
+    return writeEnvelope({ apiVersion, kind, raw: writer.write(type, object) });
   }
 
   #typeFor(apiVersion: string, kind: string): string {
@@ -76,7 +76,8 @@ export class ProtobufCodec {
   }
 }
 
-const metaKinds = new Set([
-  ...["DeleteOptions", "Status", "CreateOptions", "UpdateOptions", "PatchOptions", "GetOptions"],
-  ...["ListOptions", "PartialObjectMetadata", "PartialObjectMetadataList", "WatchEvent"],
-]);
+const metaKinds = new Set(
+  "DeleteOptions Status CreateOptions UpdateOptions PatchOptions GetOptions ListOptions PartialObjectMetadata PartialObjectMetadataList WatchEvent".split(
+    " ",
+  ),
+);

@@ -159,17 +159,9 @@ export class MessageReader {
         return struct.element === undefined ? this.#print(struct, new Map()) : null;
       }
       case "scalar":
-        switch (type.scalar) {
-          case "string":
-            return "";
-          case "bool":
-            return false;
-          case "bytes":
-          case "any":
-            return null;
-          default:
-            return 0;
-        }
+        if (type.scalar === "string") return "";
+        if (type.scalar === "bool") return false;
+        return type.scalar === "bytes" || type.scalar === "any" ? null : 0;
     }
   }
 
@@ -208,16 +200,9 @@ function isPackable(type: FieldType): boolean {
 
 export function wireOf(type: FieldType): WireType {
   if (type.form !== "scalar") return WireType.LengthDelimited;
-  switch (type.scalar) {
-    case "string":
-    case "bytes":
-    case "any":
-      return WireType.LengthDelimited;
-    case "float64":
-      return WireType.Bit64;
-    default:
-      return WireType.Varint;
-  }
+  if (type.scalar === "float64") return WireType.Bit64;
+  const isText = type.scalar === "string" || type.scalar === "bytes" || type.scalar === "any";
+  return isText ? WireType.LengthDelimited : WireType.Varint;
 }
 
 function integer(value: bigint): number | bigint {

@@ -4,7 +4,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { isJsonArray, isJsonObject, readJson, writeJson, JsonSyntaxError } from "@keelson/base";
 import type { Json, MutableJson } from "@keelson/base";
 import { formatTimestamp, parseTimestamp } from "../cel/timestamps.ts";
-import { kindOf } from "../schema/go-value.ts";
+import { kindOf, scalarText } from "../schema/go-value.ts";
 import { ProtobufError } from "./protobuf-error.ts";
 
 /** How the structs around it read and write the messages inside an opaque one. */
@@ -107,7 +107,7 @@ const quantity: OpaqueForm = {
       throw new ProtobufError(`${shown(value)} is not a quantity`);
     }
     const writer = new BinaryWriter();
-    writer.tag(1, WireType.LengthDelimited).string(String(value));
+    writer.tag(1, WireType.LengthDelimited).string(scalarText(value));
     return writer.finish();
   },
 };
@@ -229,7 +229,7 @@ const schemaOrStrings: OpaqueForm = {
   write: (value, nested) => {
     const writer = new BinaryWriter();
     if (isJsonArray(value)) {
-      for (const item of value) writer.tag(2, WireType.LengthDelimited).string(String(item));
+      for (const item of value) writer.tag(2, WireType.LengthDelimited).string(scalarText(item));
     } else if (isJsonObject(value)) {
       writer.tag(1, WireType.LengthDelimited).bytes(nested.write(schemaProps, value));
     }

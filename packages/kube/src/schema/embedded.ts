@@ -3,8 +3,9 @@
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject } from "@keelson/base";
 import { child, entry, invalid, required, type FieldError } from "./field-error.ts";
+import { byteLength } from "../go-text/byte-order.ts";
 import { validateMetadata } from "../object/metadata-rules.ts";
-import { dns1035LabelProblems, pathSegmentNames } from "../object/names.ts";
+import { pathSegmentNames } from "../object/names.ts";
 import { coerceMetadata } from "./metadata-shape.ts";
 import type { StructuralSchema } from "./structural.ts";
 
@@ -124,10 +125,17 @@ function apiVersionProblem(value: Json): string | undefined {
   return undefined;
 }
 
+/** With two spaces in it, as the real server has them. */
+const labelProblem =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 function kindProblem(value: Json): string | undefined {
   if (typeof value !== "string") return "must be a string";
   if (value === "") return "must not be empty";
-  const problems = dns1035LabelProblems(value.toLowerCase());
+  const lower = value.toLowerCase();
+  const problems: string[] = [];
+  if (byteLength(lower) > 63) problems.push("must be no more than 63 bytes");
+  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(lower)) problems.push(labelProblem);
   if (problems.length === 0) return undefined;
   return `may have mixed case, but should otherwise match: ${problems.join(",")}`;
 }

@@ -5,7 +5,7 @@ import { JsonPath } from "../jsonpath/evaluate.ts";
 import { JsonPathError } from "../jsonpath/parse.ts";
 import { parseTimestamp } from "../cel/timestamps.ts";
 import { goFloat, goJson } from "../schema/go-text.ts";
-import { floatOf, kindOf, truncateToInt64 } from "../schema/go-value.ts";
+import { floatOf, kindOf, scalarText, truncateToInt64 } from "../schema/go-value.ts";
 import { humanDuration } from "./human-duration.ts";
 import type { TableColumn, TableRow } from "./table.ts";
 
@@ -120,6 +120,6 @@ function textOf(value: Json): string {
       return goJson(value);
     case "integer":
     case "boolean":
-      return String(value);
+      return scalarText(value);
   }
 }

@@ -13,6 +13,7 @@ import {
   list,
   nameOf,
   orElse,
+  scalarText,
   text,
   type CellsOf,
   type Subject,
@@ -144,7 +145,7 @@ const resourceQuota: CellsOf = (subject) => {
   const { object } = subject;
   const all = entries(object, "status", "hard").map(([resource, hard]) => {
     const used = orElse(text(object, "status", "used", resource), "0");
-    return { resource, words: `${resource}: ${used}/${String(hard)}` };
+    return { resource, words: `${resource}: ${used}/${scalarText(hard)}` };
   });
   const isLimit = (resource: string): boolean => resource.startsWith("limits.");
   const column = (wanted: boolean): string =>
@@ -159,7 +160,7 @@ const podDisruptionBudget: CellsOf = (subject) => {
   const { object } = subject;
   const limit = (name: string): string => {
     const value = at(object, "spec", name);
-    return value === undefined ? "N/A" : String(value);
+    return value === undefined ? "N/A" : scalarText(value);
   };
   return [
     nameOf(subject),

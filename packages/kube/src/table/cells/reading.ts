@@ -44,6 +44,13 @@ export function texts(value: Json | undefined, ...path: readonly string[]): stri
   return list(value, ...path).filter((item) => typeof item === "string");
 }
 
+/** A scalar as text; anything else is empty. */
+export function scalarText(value: Json | undefined): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "bigint"
+    ? String(value)
+    : "";
+}
+
 export function entries(value: Json | undefined, ...path: readonly string[]): [string, Json][] {
   const found = at(value, ...path);
   if (found === undefined || !isJsonObject(found)) return [];
@@ -78,14 +85,14 @@ export function containerCells(template: Json | undefined): [names: string, imag
 
 /** Labels as `a=b,c=d`. */
 export function labelsText(labels: Json | undefined): string {
-  const pairs = entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+  const pairs = entries(labels).map(([key, value]) => `${key}=${scalarText(value)}`);
   return orElse(pairs.join(","), "<none>");
 }
 
 /** A label selector as `a=b,c in (d,e),!f`; empty for one that selects everything or nothing. */
 export function selectorText(selector: Json | undefined): string {
   const parts: [key: string, text: string][] = entries(selector, "matchLabels").map(
-    ([key, value]) => [key, `${key}=${String(value)}`],
+    ([key, value]) => [key, `${key}=${scalarText(value)}`],
   );
   for (const expression of list(selector, "matchExpressions")) {
     const key = text(expression, "key");
