@@ -3,6 +3,8 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { isAlive } from "./is-alive.ts";
+
 const pollMs = 500;
 
 /**
@@ -35,17 +37,6 @@ export class BuildLock implements Disposable {
 
   [Symbol.dispose](): void {
     rmSync(this.#path, { force: true });
-  }
-}
-
-/** Whether a process of that id exists; a zombie counts as alive. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is one too.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

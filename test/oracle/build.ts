@@ -55,17 +55,20 @@ function missingPrograms(): readonly Program[] {
   );
 }
 
+/** Asked inside a module of ours: there Go may fetch a newer toolchain by itself, if it is allowed to. */
 function reasonForNoToolchain(): string | undefined {
-  const { stdout, error } = spawnSync("go", ["env", "GOVERSION"], {
+  const [module] = modules;
+  const { stdout, stderr, error, status } = spawnSync("go", ["env", "GOVERSION"], {
     encoding: "utf8",
     env: goEnvironment(),
-    cwd: import.meta.dirname,
+    cwd: module === undefined ? import.meta.dirname : moduleFolder(module),
   });
   if (error !== undefined)
     return "there is no Go toolchain on this machine (go is not on the PATH)";
   const minor = Number(/^go1\.(\d+)/.exec(stdout)?.[1]);
-  if (minor >= goMinorMin) return undefined;
-  return `Go is ${stdout.trim()} here, and the oracle needs 1.${goMinorMin} or newer`;
+  if (status === 0 && minor >= goMinorMin) return undefined;
+  const found = status === 0 ? stdout.trim() : stderr.trim().split("\n")[0];
+  return `the oracle needs Go 1.${goMinorMin} or newer, and here it is: ${found}`;
 }
 
 async function buildProgram({ module, name, target }: Program, signal: AbortSignal): Promise<void> {
@@ -169,6 +172,12 @@ if (import.meta.main) {
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort(new Error("interrupted")));
   process.once("SIGTERM", () => interrupted.abort(new Error("interrupted")));
-  await buildOracle(interrupted.signal);
+  try {
+    await buildOracle(interrupted.signal);
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    console.error("\nInterrupted. What was complete is kept; start again to go on.");
+    process.exit(130);
+  }
   console.error(`The oracle is in ${cacheFolder()}.`);
 }

@@ -4,15 +4,16 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { suite, test } from "node:test";
+import { suite } from "node:test";
 
-import { isAlive } from "./build-lock.ts";
-import { skip, startOracle } from "./cluster.ts";
+import { startOracle } from "./cluster.ts";
+import { isAlive } from "./is-alive.ts";
+import { oracleTest } from "./oracle-test.ts";
 import { kubernetesVersion } from "./programs.ts";
 import { until } from "./until.ts";
 
-suite("oracle", { skip }, () => {
-  test("two clusters run side by side and know nothing of each other", async (t) => {
+suite("oracle", () => {
+  oracleTest("two clusters run side by side and know nothing of each other", async (t) => {
     const [left, right] = await Promise.all([startOracle({}, t.signal), startOracle({}, t.signal)]);
     await using _left = left;
     await using _right = right;
@@ -30,7 +31,7 @@ suite("oracle", { skip }, () => {
     assert.ok(!(await names(right)).includes("namespace/only-left"));
   });
 
-  test("says its version, knows its users", async (t) => {
+  oracleTest("says its version, knows its users", async (t) => {
     await using oracle = await startOracle({}, t.signal);
     const version = (await oracle.client.send({ path: "/version" }, t.signal)).body;
     assert.equal((version as { gitVersion: string }).gitVersion, `v${kubernetesVersion}`);
@@ -45,7 +46,7 @@ suite("oracle", { skip }, () => {
     assert.match(refused.message, /User "alice" cannot list resource "secrets"/);
   });
 
-  test("an API server killed and started again still has its objects", async (t) => {
+  oracleTest("an API server killed and started again still has its objects", async (t) => {
     await using oracle = await startOracle({}, t.signal);
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "kept" } };
     const path = "/api/v1/namespaces/default/configmaps";
@@ -61,7 +62,7 @@ suite("oracle", { skip }, () => {
     assert.equal(uidOf(kept.body), uidOf(created.body));
   });
 
-  test("compaction expires old resource versions", async (t) => {
+  oracleTest("compaction expires old resource versions", async (t) => {
     await using oracle = await startOracle({}, t.signal);
     const path = "/api/v1/namespaces/default/configmaps";
     const create = async (name: string): Promise<string> => {
@@ -86,7 +87,7 @@ suite("oracle", { skip }, () => {
     assert.equal(first.object["reason"], "Expired");
   });
 
-  test("a Deployment becomes ready with controllers, scheduler and KWOK", async (t) => {
+  oracleTest("a Deployment becomes ready with controllers, scheduler and KWOK", async (t) => {
     const options = { controllers: ["*"], scheduler: true, kwok: true };
     await using oracle = await startOracle(options, t.signal);
     const made = await oracle.kubectl(
@@ -108,7 +109,7 @@ suite("oracle", { skip }, () => {
     assert.equal(completed.code, 0, completed.stdout + completed.stderr);
   });
 
-  test("Helm talks to it", async (t) => {
+  oracleTest("Helm talks to it", async (t) => {
     await using oracle = await startOracle({}, t.signal);
     const listed = await oracle.run("helm", ["list", "-A", "-o", "json"], t.signal);
     assert.deepEqual(
@@ -117,7 +118,18 @@ suite("oracle", { skip }, () => {
     );
   });
 
-  test("nothing is left behind when its owner is killed", async (t) => {
+  oracleTest("nothing is left behind when its guard is killed", async (t) => {
+    await using oracle = await startOracle({}, t.signal);
+    const pids = [oracle.pidOf("etcd"), oracle.pidOf("kube-apiserver"), oracle.guardPid];
+    const known = pids.filter((pid) => pid !== undefined);
+    assert.equal(known.length, 3);
+    process.kill(known[2] ?? 0, "SIGKILL");
+    await until(() => !known.some(isAlive), t.signal);
+    await oracle[Symbol.asyncDispose]();
+    assert.ok(!existsSync(oracle.folder));
+  });
+
+  oracleTest("nothing is left behind when its owner is killed", async (t) => {
     const { pids, folder } = await killOwner(t.signal);
     assert.ok(pids.length === 3 && pids.every((pid) => Number.isInteger(pid)));
     await until(() => !pids.some(isAlive) && !existsSync(folder), t.signal);

@@ -6,7 +6,6 @@ import { request as startHttpsRequest } from "node:https";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { reasonForNoOracle } from "./build.ts";
 import type { CertificateAuthority, KeyPair, Subject } from "./certificates.ts";
 import { writeClusterFiles, type ClusterIdentity } from "./cluster-files.ts";
 import { argumentsOf, readyUrlOf, type ClusterProgram, type Layout } from "./command-lines.ts";
@@ -28,9 +27,6 @@ export interface OracleOptions {
   /** Further flags, `--name=value`; they win over ours. */
   readonly flags?: Readonly<Partial<Record<ClusterProgram, readonly string[]>>>;
 }
-
-/** Why tests with the oracle cannot run here: pass it as `skip`. */
-export const skip: string | false = reasonForNoOracle() ?? false;
 
 /**
  * Starts a control plane on loopback with ports and certificates of its own and waits until each

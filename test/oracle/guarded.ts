@@ -1,7 +1,15 @@
 // The owner's side of the guard: processes that cannot outlive this one.
 
 import { fork, type ChildProcess } from "node:child_process";
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -121,6 +129,8 @@ export class Guard implements AsyncDisposable {
     if (this.#guard.connected) this.#guard.disconnect();
     this.#guard.ref();
     await this.#gone.promise;
+    // The guard has done that, unless somebody killed it.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
   #send(order: GuardOrder): void {

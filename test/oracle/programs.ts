@@ -80,9 +80,7 @@ export function moduleFolder(module: GoModule): string {
 /** Where the programs of `module` are kept: another version or another `go.sum` is another folder. */
 export function programFolder(module: GoModule): string {
   const hash = createHash("sha256");
-  for (const file of ["go.mod", "go.sum"]) {
-    hash.update(readFileSync(join(moduleFolder(module), file)));
-  }
+  hash.update(readFileSync(join(moduleFolder(module), "go.sum")));
   hash.update(JSON.stringify(module));
   const platform = `${process.platform}-${process.arch}`;
   const digest = hash.digest("hex").slice(0, 12);

@@ -2,15 +2,7 @@
 
 import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
-import {
-  EmbeddedInvalid,
-  prepareObject,
-  readSchema,
-  validate,
-  validateEmbedded,
-  validateListTypes,
-  validateUpdate,
-} from "@keelson/kube";
+import { EmbeddedInvalid, prepareObject, readSchema, validateObject } from "@keelson/kube";
 import type { FieldError, StructuralSchema } from "@keelson/kube";
 import { causeMessage } from "@keelson/kube";
 import type { HttpClient } from "./http-client.ts";
@@ -25,6 +17,12 @@ export interface SchemaTally {
   /** Schemas that the real server did not take; they say nothing about values. */
   skipped: number;
   readonly differences: string[];
+}
+
+/** One line for people. */
+export function describeTally(title: string, seed: string, tally: SchemaTally): string {
+  const { cases, accepted, refused, differences } = tally;
+  return `${title}: seed ${seed}, ${cases} cases, ${accepted} accepted, ${refused} refused, ${differences.length} different`;
 }
 
 export interface SchemaRun {
@@ -73,10 +71,11 @@ export async function runSchemaDifferential(
   return tally;
 }
 
-const group = "differential.example.com";
+export const customGroup = "differential.example.com";
+const group = customGroup;
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-interface CustomKind {
+export interface CustomKind {
   readonly plural: string;
   readonly kind: string;
   readonly fields: Readonly<Record<string, StructuralSchema>>;
@@ -328,7 +327,11 @@ async function compareUpdate(
   );
 }
 
-function objectOf(kind: CustomKind, name: string, spec: MutableJsonObject): MutableJsonObject {
+export function objectOf(
+  kind: CustomKind,
+  name: string,
+  spec: MutableJsonObject,
+): MutableJsonObject {
   return {
     apiVersion: `${group}/v1`,
     kind: kind.kind,
@@ -371,7 +374,7 @@ function theirOutcome(status: number, text: string, warnings: readonly string[])
   if (status === 201) return outcomeText(body["spec"] ?? null, warnings);
   const details = body["details"];
   const causes = isJsonObject(details ?? null) ? (details as JsonObject)["causes"] : undefined;
-  if (status !== 422) return `${status} ${String(body["message"])}`;
+  if (status !== 422) return `${status} ${writeJson(body["message"] ?? null)}`;
   return `422 ${causesText((causes ?? []) as Json[])}`;
 }
 
@@ -387,12 +390,7 @@ function ourOutcome(
     if (!(error instanceof EmbeddedInvalid)) throw error;
     return `400 ${error.error.field}`;
   }
-  const wasUnique = old === undefined || validateListTypes(schema, old).length === 0;
-  const errors = [
-    ...(old === undefined ? validate(schema, object) : validateUpdate(schema, object, old)),
-    ...validateEmbedded(schema, object, () => []),
-    ...(wasUnique ? validateListTypes(schema, object) : []),
-  ];
+  const { errors } = validateObject(schema, object, old === undefined ? {} : { old });
   if (errors.length === 0) return outcomeText(object["spec"] ?? null, warnings);
   return `422 ${causesText(errors.map(causeOf))}`;
 }
@@ -402,7 +400,7 @@ export function causeOf(error: FieldError): JsonObject {
 }
 
 /** The order of causes follows Go's maps, which have none; the real server also drops repeated ones. */
-function causesText(causes: readonly Json[]): string {
+export function causesText(causes: readonly Json[]): string {
   const texts = causes.map((cause) => {
     const { reason, message, field } = cause as { reason: string; message: string; field: string };
     return `${reason} ${field}: ${message}`;

@@ -3,6 +3,9 @@
 // negotiation of formats. Nothing here reads a clock, draws chance or does input or output, and no argument
 // is changed.
 
+export { validateSchema, type SchemaValidity } from "./cel/validate-schema.ts";
+export { validateObject, type ObjectValidation } from "./cel/validate-object.ts";
+export { celLimits, validateRules, type RuleOptions, type RuleReport } from "./cel/rules.ts";
 export {
   fieldManager,
   type Applied,
@@ -36,12 +39,7 @@ export {
   type FieldErrorType,
 } from "./schema/field-error.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
-export {
-  coerceEmbedded,
-  EmbeddedInvalid,
-  validateEmbedded,
-  type MetadataRules,
-} from "./schema/embedded.ts";
+export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
 export { prepareObject } from "./schema/prepare.ts";
 export { prune, type PruneOptions } from "./schema/prune.ts";
@@ -57,6 +55,17 @@ export type {
 } from "./schema/structural.ts";
 export { validateStructure } from "./schema/structure.ts";
 export { validate, validateUpdate } from "./schema/validate.ts";
+export type {
+  BuiltinColumn,
+  BuiltinKind,
+  BuiltinSubresource,
+  Switches,
+} from "./kinds/builtin-kind.ts";
+export { usualSwitches } from "./kinds/builtin-kind.ts";
+export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
+export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
+export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
+export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
 export * as failures from "./status/failures.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
 export {
@@ -69,6 +78,27 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status/status.ts";
+export { JsonPath } from "./jsonpath/evaluate.ts";
+export { JsonPathError } from "./jsonpath/parse.ts";
+export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
+export { isProtobuf, readEnvelope, writeEnvelope, type Envelope } from "./protobuf/envelope.ts";
+export { ProtobufError } from "./protobuf/protobuf-error.ts";
+export { builtinRow } from "./table/builtin-row.ts";
+export {
+  CustomColumns,
+  defaultPrinterColumns,
+  type PrinterColumn,
+} from "./table/custom-columns.ts";
+export { ageOf, humanDuration } from "./table/human-duration.ts";
+export {
+  partialMetadata,
+  partialMetadataList,
+  renderTable,
+  type IncludeObject,
+  type TableColumn,
+  type TableOptions,
+  type TableRow,
+} from "./table/table.ts";
 export {
   clausesMax,
   negotiateAnswer,

@@ -83,9 +83,9 @@ function compileType(schema: StructuralSchema): Check[] {
     case "array":
       return [(value) => Array.isArray(value)];
     case "object":
-      break;
+      return [(value) => isJsonObject(value)];
   }
-  return [(value) => isJsonObject(value)];
+  return [() => false]; // A type that nobody knows: no value has it.
 }
 
 function isIntegral(value: Json): boolean {

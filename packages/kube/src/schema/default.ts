@@ -12,11 +12,11 @@ import type { StructuralSchema } from "./structural.ts";
 export function applyDefaults(value: MutableJson, schema: StructuralSchema): void {
   if (!canDefault(schema)) return;
   if (isJsonObject(value)) {
-    defaultMembers(value as MutableJsonObject, schema);
+    defaultMembers(value, schema);
   } else if (isJsonArray(value)) {
     const { items } = schema;
     if (items === undefined) return;
-    const list = value as MutableJson[];
+    const list = value;
     for (const [index, item] of list.entries()) {
       if (item === null && items.nullable !== true) {
         list[index] = items.default === undefined ? null : cloneJson(items.default);
@@ -53,7 +53,7 @@ function defaultMembers(object: MutableJsonObject, schema: StructuralSchema): vo
 export function dropNulls(value: MutableJson, schema: StructuralSchema | undefined): void {
   if (schema === undefined) return;
   if (isJsonObject(value)) {
-    const object = value as MutableJsonObject;
+    const object = value;
     for (const name of Object.keys(object)) {
       const field = fieldSchema(schema, name);
       if (field === undefined) continue;
@@ -65,7 +65,7 @@ export function dropNulls(value: MutableJson, schema: StructuralSchema | undefin
       }
     }
   } else if (isJsonArray(value)) {
-    for (const item of value as MutableJson[]) dropNulls(item, schema.items);
+    for (const item of value) dropNulls(item, schema.items);
   }
 }
 

@@ -3,11 +3,11 @@
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject } from "@keelson/base";
 import { child, entry, invalid, required, type FieldError } from "./field-error.ts";
+import { byteLength } from "../go-text/byte-order.ts";
+import { validateMetadata } from "../object/metadata-rules.ts";
+import { pathSegmentNames } from "../object/names.ts";
 import { coerceMetadata } from "./metadata-shape.ts";
 import type { StructuralSchema } from "./structural.ts";
-
-/** What the rules for metadata say of the metadata at a path; `object/` of this package has them. */
-export type MetadataRules = (metadata: JsonObject, path: string) => readonly FieldError[];
 
 /**
  * What is wrong with the objects that a schema marks with `x-kubernetes-embedded-resource`; with `isObject` also
@@ -16,12 +16,11 @@ export type MetadataRules = (metadata: JsonObject, path: string) => readonly Fie
 export function validateEmbedded(
   schema: StructuralSchema,
   value: Json,
-  rules: MetadataRules,
   { path = "", isObject = false }: { readonly path?: string; readonly isObject?: boolean } = {},
 ): FieldError[] {
   const errors: FieldError[] = [];
   visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
-    errors.push(...resourceErrors(object, at, rules));
+    errors.push(...resourceErrors(object, at));
   });
   return errors;
 }
@@ -92,7 +91,7 @@ function visit(
   }
 }
 
-function resourceErrors(object: JsonObject, path: string, rules: MetadataRules): FieldError[] {
+function resourceErrors(object: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of ["apiVersion", "kind"]) {
     if (!Object.hasOwn(object, name)) errors.push(required(child(path, name)));
@@ -104,11 +103,19 @@ function resourceErrors(object: JsonObject, path: string, rules: MetadataRules):
       if (detail !== undefined) errors.push(invalid(place, value, detail));
     } else if (name === "metadata") {
       const coerced = coerceMetadata(value);
-      if (coerced.error === undefined) errors.push(...rules(coerced.metadata, place));
+      if (coerced.error === undefined) errors.push(...metadataErrors(coerced.metadata, place));
       else errors.push(invalid(place, value, coerced.error));
     }
   }
   return errors;
+}
+
+/** The rules for any metadata, but a name may be missing, and a namespace is as it likes. */
+function metadataErrors(metadata: JsonObject, path: string): FieldError[] {
+  const { name, namespace } = metadata;
+  const isNamespaced = typeof namespace === "string" && namespace !== "";
+  const named = name === undefined ? { ...metadata, name: "unnamed" } : metadata;
+  return validateMetadata(named, { isNamespaced, nameRule: pathSegmentNames }, path);
 }
 
 function apiVersionProblem(value: Json): string | undefined {
@@ -118,7 +125,8 @@ function apiVersionProblem(value: Json): string | undefined {
   return undefined;
 }
 
-const labelMessage =
+/** With two spaces in it, as the real server has them. */
+const labelProblem =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 function kindProblem(value: Json): string | undefined {
@@ -126,8 +134,8 @@ function kindProblem(value: Json): string | undefined {
   if (value === "") return "must not be empty";
   const lower = value.toLowerCase();
   const problems: string[] = [];
-  if (new TextEncoder().encode(lower).length > 63) problems.push("must be no more than 63 bytes");
-  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(lower)) problems.push(labelMessage);
+  if (byteLength(lower) > 63) problems.push("must be no more than 63 bytes");
+  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(lower)) problems.push(labelProblem);
   if (problems.length === 0) return undefined;
   return `may have mixed case, but should otherwise match: ${problems.join(",")}`;
 }

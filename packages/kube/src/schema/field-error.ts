@@ -2,30 +2,10 @@
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 import { goFloat, goJson, goQuote } from "./go-text.ts";
+import type { FieldError, FieldErrorType } from "../status/field-error.ts";
 import { floatOf, kindOf } from "./go-value.ts";
 
-/** Why a field is refused; also the `reason` of the cause in a `Status`. */
-export type FieldErrorType =
-  | "FieldValueNotFound"
-  | "FieldValueRequired"
-  | "FieldValueDuplicate"
-  | "FieldValueInvalid"
-  | "FieldValueNotSupported"
-  | "FieldValueForbidden"
-  | "FieldValueTooLong"
-  | "FieldValueTooMany"
-  | "FieldValueTypeInvalid"
-  | "InternalError";
-
-/** One problem of an object. */
-export interface FieldError {
-  readonly type: FieldErrorType;
-  /** `spec.containers[0].name`; `<nil>` for the object itself, as the real server says. */
-  readonly field: string;
-  /** What was found there; absent where the words do not repeat it. */
-  readonly value?: Json;
-  readonly detail: string;
-}
+export type { FieldError, FieldErrorType } from "../status/field-error.ts";
 
 const titles: Record<FieldErrorType, string> = {
   FieldValueNotFound: "Not found",
@@ -36,6 +16,8 @@ const titles: Record<FieldErrorType, string> = {
   FieldValueForbidden: "Forbidden",
   FieldValueTooLong: "Too long",
   FieldValueTooMany: "Too many",
+  FieldValueTooFew: "Too few",
+  FieldValueTooShort: "Too short",
   FieldValueTypeInvalid: "Invalid value",
   InternalError: "Internal error",
 };

@@ -31,8 +31,9 @@ export function enforcedFormat(schema: StructuralSchema): string {
     case "object":
     case "array":
     case "boolean":
-      return "";
+      break;
   }
+  return "";
 }
 
 const bytes = new TextEncoder();

@@ -1,43 +1,10 @@
 // How the real server writes values into its messages: Go's quoting, Go's floats, Go's JSON.
 
 import { isJsonArray, isJsonObject, JsonNumber, type Json } from "@keelson/base";
+import { compareBytes } from "../go-text/byte-order.ts";
 
-/** A string in double quotes, as Go's `%q` writes it. */
-export function goQuote(text: string): string {
-  if (plain.test(text)) return `"${text}"`;
-  let quoted = '"';
-  for (const character of text) quoted += quotedCharacter(character);
-  return `${quoted}"`;
-}
-
-const plain = /^[ !#-[\]-~]*$/;
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
-const shortEscapes = new Map([
-  ["\\", "\\\\"],
-  ['"', '\\"'],
-  ["\u0007", "\\a"],
-  ["\b", "\\b"],
-  ["\f", "\\f"],
-  ["\n", "\\n"],
-  ["\r", "\\r"],
-  ["\t", "\\t"],
-  ["\v", "\\v"],
-]);
-
-function quotedCharacter(character: string): string {
-  const short = shortEscapes.get(character);
-  if (short !== undefined) return short;
-  if (printable.test(character)) return character;
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x80) return `\\x${hex(code, 2)}`;
-  // A lone surrogate reached the real server as the replacement character.
-  if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
-  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
-}
-
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, "0");
-}
+export { compareBytes } from "../go-text/byte-order.ts";
+export { quote as goQuote } from "../go-text/quote.ts";
 
 /** A float as Go's `%v` writes it: an exponent below 1e-4 and from 1e6 on, with two digits at least. */
 export function goFloat(value: number): string {
@@ -98,23 +65,6 @@ const loneSurrogate = /\\u(d[89a-f][0-9a-f]{2})/g;
 
 function jsonString(text: string): string {
   return JSON.stringify(text)
-    .replace(htmlOrSeparator, (found) => `\\u${hex(found.charCodeAt(0), 4)}`)
+    .replace(htmlOrSeparator, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .replace(loneSurrogate, "\\ufffd");
-}
-
-/** Compares strings as Go does, by their UTF-8 bytes; UTF-16 units differ outside the BMP. */
-export function compareBytes(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index);
-    const right = b.charCodeAt(index);
-    if (left !== right) {
-      const isLeftSurrogate = left >= 0xd800 && left <= 0xdfff;
-      const isRightSurrogate = right >= 0xd800 && right <= 0xdfff;
-      if (isLeftSurrogate !== isRightSurrogate) return isLeftSurrogate ? 1 : -1;
-      return left - right;
-    }
-  }
-  return a.length - b.length;
 }

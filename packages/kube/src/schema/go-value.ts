@@ -8,20 +8,20 @@ export type ValueKind = SchemaType | "null";
 
 /** The kind of a value as the real server decodes it: `1` is an integer, `1.0` and `1e3` are floats. */
 export function kindOf(value: Json): ValueKind {
-  switch (typeof value) {
-    case "string":
-      return "string";
-    case "number":
-      return Number.isSafeInteger(value) && !Object.is(value, -0) ? "integer" : "number";
-    case "boolean":
-      return "boolean";
-    case "bigint":
-      return "integer";
-    default:
-      if (value === null) return "null";
-      if (value instanceof JsonNumber) return "number";
-      return Array.isArray(value) ? "array" : "object";
+  if (typeof value === "string") return "string";
+  if (typeof value === "number") {
+    return Number.isSafeInteger(value) && !Object.is(value, -0) ? "integer" : "number";
   }
+  if (typeof value === "boolean") return "boolean";
+  if (typeof value === "bigint") return "integer";
+  if (value === null) return "null";
+  if (value instanceof JsonNumber) return "number";
+  return Array.isArray(value) ? "array" : "object";
+}
+
+/** A scalar as text. Of a list or an object there is none: the caller has looked. */
+export function scalarText(value: Json): string {
+  return isJsonArray(value) || isJsonObject(value) ? "" : String(value);
 }
 
 /** The float nearest to a number. */
@@ -79,6 +79,6 @@ function pairEqual(a: Json, b: Json, left: Json[], right: Json[]): boolean {
   }
   const kind = kindOf(a);
   if (kind !== kindOf(b)) return false;
-  if (kind === "integer") return BigInt(a as bigint) === BigInt(b as bigint);
+  if (kind === "integer") return BigInt(a as number | bigint) === BigInt(b as number | bigint);
   return kind === "number" && floatOf(a) === floatOf(b);
 }

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { child, duplicate, entry, invalid, type FieldError } from "./field-error.ts";
 import { goJson } from "./go-text.ts";
-import { floatOf, kindOf } from "./go-value.ts";
+import { floatOf, kindOf, scalarText } from "./go-value.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /** An error for each item of a set, and each key of a list-map, that is there again; once for each. */
@@ -103,15 +103,8 @@ function again(identities: readonly string[]): number[] {
 /** Scalars differ by type as well; lists and objects by their text. */
 function identityOf(item: Json): string {
   const kind = kindOf(item);
-  switch (kind) {
-    case "array":
-    case "object":
-      return goJson(item);
-    case "number":
-      return `number ${floatOf(item)}`;
-    default:
-      return `${kind} ${String(item)}`;
-  }
+  if (kind === "array" || kind === "object") return goJson(item);
+  return `${kind} ${kind === "number" ? floatOf(item) : scalarText(item)}`;
 }
 
 function hasListTypes(schema: StructuralSchema): boolean {

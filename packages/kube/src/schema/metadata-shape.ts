@@ -2,7 +2,7 @@
 
 import { isJsonArray, isJsonObject, JsonNumber, setMember } from "@keelson/base";
 import type { Json, MutableJson, MutableJsonObject } from "@keelson/base";
-import { kindOf } from "./go-value.ts";
+import { kindOf, scalarText } from "./go-value.ts";
 
 /** Metadata with known fields only, or why it cannot be read. */
 export type CoercedMetadata =
@@ -172,7 +172,7 @@ function readField(
 
 function wrongInteger(value: Json, place: string): WrongType {
   if (kindOf(value) !== "number") return wrongType(value, place, "int64");
-  const text = value instanceof JsonNumber ? String(Number(value.text)) : String(value);
+  const text = value instanceof JsonNumber ? String(Number(value.text)) : scalarText(value);
   return new WrongType(
     `json: cannot unmarshal number ${text} into Go struct field ${place} of type int64`,
   );

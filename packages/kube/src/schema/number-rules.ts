@@ -87,7 +87,7 @@ function isFloatLimit(value: Json | FloatLimit): value is FloatLimit {
 
 function isInteger(value: Json | FloatLimit, bits: number): boolean {
   if (!isFloatLimit(value) && kindOf(value) === "integer") {
-    const integer = BigInt(value as bigint);
+    const integer = BigInt(value as number | bigint);
     return integer === BigInt.asIntN(bits, integer);
   }
   const float = isFloatLimit(value) ? value.float : floatOf(value);
@@ -106,7 +106,7 @@ function multipleProblems(number: Checked, factor: number, asFloats: boolean): P
   if (number.isInteger && !asFloats) {
     const divisor = truncateToInt64(factor);
     if (divisor <= 0n) return [notPositive(path, String(divisor), Number(divisor))];
-    if (BigInt(value as bigint) % divisor === 0n) return [];
+    if (BigInt(value as number | bigint) % divisor === 0n) return [];
     return [named(number, `should be a multiple of ${divisor}`)];
   }
   if (factor <= 0) return [notPositive(path, goFloat(factor), factor)];
@@ -129,7 +129,7 @@ interface Compared {
 
 function compareLimit(number: Checked, limit: number, asFloats: boolean): Compared {
   if (number.isInteger && !asFloats) {
-    const integer = BigInt(number.value as bigint);
+    const integer = BigInt(number.value as number | bigint);
     const cut = truncateToInt64(limit);
     return { order: integer < cut ? -1 : integer > cut ? 1 : 0, limit: String(cut) };
   }

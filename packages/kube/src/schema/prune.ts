@@ -45,15 +45,15 @@ function pruneValue(
   unknown: string[],
 ): void {
   if (isJsonObject(value)) {
-    const object = value as MutableJsonObject;
+    const object = value;
     if (schema !== undefined) pruneMembers(object, schema, place, unknown);
     else for (const name of Object.keys(object)) remove(object, name, place, unknown);
   } else if (isJsonArray(value)) {
     if (schema?.["x-kubernetes-preserve-unknown-fields"] === true) {
-      keepItems(value as MutableJson[], schema, place.path, unknown);
+      keepItems(value, schema, place.path, unknown);
       return;
     }
-    for (const [index, item] of (value as MutableJson[]).entries()) {
+    for (const [index, item] of value.entries()) {
       const path = `${place.path}[${index}]`;
       const items = schema?.items;
       pruneValue(item, items, { isResource: isEmbedded(items), path }, unknown);

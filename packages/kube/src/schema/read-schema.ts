@@ -22,7 +22,7 @@ export interface WrittenSchema extends StructuralSchema {
  * Keys that make it unstructural are kept, for `validateSchema` to name them. At most 512 levels are read.
  */
 export function readSchema(json: JsonObject): WrittenSchema {
-  return readPart(json, 0) as WrittenSchema;
+  return readPart(json, 0);
 }
 
 const depthMax = 512;
