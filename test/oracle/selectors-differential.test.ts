@@ -1,7 +1,6 @@
 // Selectors, names, quantities and times: what the real server says of them, and what we say.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 
 import { seededRandom, type Json, type JsonObject, type Random } from "@keelson/base";
 import {
@@ -20,7 +19,8 @@ import {
   type Status,
 } from "@keelson/kube";
 
-import { skip, startOracle, type Oracle } from "./cluster.ts";
+import { startOracle } from "./cluster.ts";
+import { oracleTest } from "./oracle-test.ts";
 
 const generatedCases = 200;
 const configMaps = "/api/v1/namespaces/default/configmaps";
@@ -47,251 +47,244 @@ function generate(random: Random, parts: readonly string[]): string[] {
   );
 }
 
-suite("small rules", { skip }, () => {
-  let oracle: Oracle;
+oracleTest("selectors, names, quantities and times agree with the real server", async (t) => {
   const seed = String(process.hrtime.bigint());
-  const started = (signal: AbortSignal): Promise<Oracle> => startOracle({}, signal);
-
-  test("agree with the real server", async (t) => {
-    await using running = await started(t.signal);
-    oracle = running;
-    t.diagnostic(`seed ${seed}`);
-    await t.test("label selectors", async ({ signal }) => {
-      const parts = [
-        "a",
-        "app",
-        "in",
-        "notin",
-        " ",
-        ",",
-        "(",
-        ")",
-        "=",
-        "==",
-        "!=",
-        "!",
-        ">",
-        "<",
-        "5",
-        "x/y",
-        "-",
-        "b.c",
-        "\n",
-      ];
-      const inputs = [
-        "",
-        "a in (b,c),d notin (e)",
-        "a=b,",
-        "a>5",
-        "!a",
-        "a in ()",
-        "A/B/C=d",
-        ...generate(seededRandom(`${seed}/labels`), parts),
-      ];
-      await compareAll(
-        inputs,
-        async (text) => {
-          const path = `${configMaps}?limit=1&labelSelector=${encodeURIComponent(text)}`;
-          const { status, body } = await oracle.client.send({ path }, signal);
-          return status === 200 ? "fine" : (body as Status).message;
-        },
-        (text) =>
-          outcomeOf(
-            () => parseLabelSelector(text),
-            BadSelector,
-            (message) => message,
-          ),
-      );
-    });
-
-    await t.test("field selectors", async ({ signal }) => {
-      const parts = ["metadata.name", "=", "==", "!=", "x", ",", "\\", "\\,", "\\="];
-      await compareAll(
-        [
-          "metadata.name=x",
-          "metadata.name",
-          "metadata.name=a=b",
-          ...generate(seededRandom(`${seed}/fields`), parts),
-        ].filter(
-          // A field that the kind does not have is another matter.
-          (text) =>
-            ours(() => parseFieldSelector(text)).every((field) => field === "metadata.name"),
+  await using oracle = await startOracle({}, t.signal);
+  t.diagnostic(`seed ${seed}`);
+  await t.test("label selectors", async ({ signal }) => {
+    const parts = [
+      "a",
+      "app",
+      "in",
+      "notin",
+      " ",
+      ",",
+      "(",
+      ")",
+      "=",
+      "==",
+      "!=",
+      "!",
+      ">",
+      "<",
+      "5",
+      "x/y",
+      "-",
+      "b.c",
+      "\n",
+    ];
+    const inputs = [
+      "",
+      "a in (b,c),d notin (e)",
+      "a=b,",
+      "a>5",
+      "!a",
+      "a in ()",
+      "A/B/C=d",
+      ...generate(seededRandom(`${seed}/labels`), parts),
+    ];
+    await compareAll(
+      inputs,
+      async (text) => {
+        const path = `${configMaps}?limit=1&labelSelector=${encodeURIComponent(text)}`;
+        const { status, body } = await oracle.client.send({ path }, signal);
+        return status === 200 ? "fine" : (body as Status).message;
+      },
+      (text) =>
+        outcomeOf(
+          () => parseLabelSelector(text),
+          BadSelector,
+          (message) => message,
         ),
-        async (text) => {
-          const path = `${configMaps}?limit=1&fieldSelector=${encodeURIComponent(text)}`;
-          const { status, body } = await oracle.client.send({ path }, signal);
-          return status === 200 ? "fine" : (body as Status).message;
-        },
-        (text) =>
-          outcomeOf(
-            () => parseFieldSelector(text),
-            BadSelector,
-            (message) => message,
-          ),
-      );
-    });
+    );
+  });
 
-    await t.test("names, labels and annotations", async ({ signal }) => {
-      const parts = ["a", "B", "-", ".", "/", "_", "1", "x".repeat(70), "ü", "~"];
-      const random = seededRandom(`${seed}/names`);
-      const texts = generate(random, parts);
-      const metadatas = texts.flatMap((text): JsonObject[] => [
-        { name: text },
-        { name: "ok", labels: { [text]: "v" } },
-        { name: "ok", labels: { k: text } },
-        { name: "ok", annotations: { [text]: "v" } },
-        { name: "ok", finalizers: [text] },
-        { generateName: text },
-      ]);
-      const inputs = metadatas
-        .map((metadata) => JSON.stringify(metadata))
-        .slice(0, generatedCases * 3);
-      await compareAll(
-        inputs,
-        async (text) => {
-          const body = { apiVersion: "v1", kind: "ConfigMap", metadata: JSON.parse(text) as Json };
-          const path = `${configMaps}?dryRun=All`;
-          const response = await oracle.client.send({ method: "POST", path, body }, signal);
-          return response.status === 201
-            ? "fine"
-            : facts(response.body as Status, text.includes("generateName"));
-        },
-        (text) => {
-          const metadata = JSON.parse(text) as JsonObject;
-          const generated =
-            typeof metadata["generateName"] === "string"
-              ? `${metadata["generateName"].slice(0, 58)}aaaaa`
-              : undefined;
-          const whole = {
-            namespace: "default",
-            ...(generated === undefined ? {} : { name: generated }),
-            ...metadata,
-          };
-          const errors = validateMetadata(whole, {
-            isNamespaced: true,
-            nameRule: subdomainNames,
-            isBuiltIn: true,
-          });
-          const name = typeof whole.name === "string" ? whole.name : "";
-          return errors.length === 0
-            ? "fine"
-            : facts(
-                failures.invalid({ group: "", kind: "ConfigMap" }, name, errors).status,
-                generated !== undefined,
-              );
-        },
-      );
-    });
-
-    await t.test("quantities", async ({ signal }) => {
-      const parts = [
-        "1",
-        "0",
-        "5",
-        "12",
-        "000",
-        ".",
-        "m",
-        "k",
-        "Ki",
-        "Gi",
-        "E",
-        "e",
-        "e3",
-        "-",
-        "+",
-        "n",
-        "Mi",
-        "u",
-        "9",
-      ];
-      const inputs = [
-        "1000m",
-        "0.5",
-        "1.5Gi",
-        "1024Mi",
-        "1e3",
-        "0",
-        "1.500",
-        ...generate(seededRandom(`${seed}/quantities`), parts),
+  await t.test("field selectors", async ({ signal }) => {
+    const parts = ["metadata.name", "=", "==", "!=", "x", ",", "\\", "\\,", "\\="];
+    await compareAll(
+      [
+        "metadata.name=x",
+        "metadata.name",
+        "metadata.name=a=b",
+        ...generate(seededRandom(`${seed}/fields`), parts),
       ].filter(
-        // We refuse what would take memory without bound.
-        (text) => !/[eE][+-]?\d{4}/.test(text),
-      );
-      await compareAll(
-        inputs,
-        async (text) => {
-          const body = {
-            apiVersion: "v1",
-            kind: "LimitRange",
-            metadata: { name: "q" },
-            spec: { limits: [{ type: "Pod", max: { "example.com/x": text } }] },
-          };
-          const path = "/api/v1/namespaces/default/limitranges?dryRun=All";
-          const response = await oracle.client.send({ method: "POST", path, body }, signal);
-          if (response.status !== 201) return messageEnd(response.body as Status);
-          const { spec } = response.body as { spec: { limits: { max: Record<string, string> }[] } };
-          return spec.limits[0]?.max["example.com/x"];
-        },
-        (text) =>
-          outcomeOf(
-            () => printQuantity(parseQuantity(text)),
-            BadQuantity,
-            (message) => message,
-            (printed) => printed,
-          ),
-      );
-    });
+        // A field that the kind does not have is another matter.
+        (text) => ours(() => parseFieldSelector(text)).every((field) => field === "metadata.name"),
+      ),
+      async (text) => {
+        const path = `${configMaps}?limit=1&fieldSelector=${encodeURIComponent(text)}`;
+        const { status, body } = await oracle.client.send({ path }, signal);
+        return status === 200 ? "fine" : (body as Status).message;
+      },
+      (text) =>
+        outcomeOf(
+          () => parseFieldSelector(text),
+          BadSelector,
+          (message) => message,
+        ),
+    );
+  });
 
-    await t.test("times", async ({ signal }) => {
-      const parts = [
-        "2026",
-        "-",
-        "01",
-        "31",
-        "T",
-        "12",
-        ":",
-        "00",
-        ".123456",
-        ".5",
-        "Z",
-        "+02:00",
-        "x",
-        "99",
-      ];
-      const inputs = [
-        "2026-01-01T00:00:00.000000Z",
-        "2026-01-31T12:00:00.123456+02:00",
-        "2026-02-30T12:00:00.123456Z",
-        "2026-01-01T00:00:00Z",
-        "2026-01-01T24:00:00.000000Z",
-        "2026-01-01T00:00:00.000000Zx",
-        ...generate(seededRandom(`${seed}/times`), parts).slice(0, 40),
-      ];
-      await compareAll(
-        inputs,
-        async (text) => {
-          const body = {
-            apiVersion: "coordination.k8s.io/v1",
-            kind: "Lease",
-            metadata: { name: "t" },
-            spec: { renewTime: text },
-          };
-          const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases?dryRun=All";
-          const response = await oracle.client.send({ method: "POST", path, body }, signal);
-          if (response.status !== 201) return messageEnd(response.body as Status);
-          return (response.body as { spec: { renewTime: string } }).spec.renewTime;
-        },
-        (text) =>
-          outcomeOf(
-            () => printMicroTime(parseMicroTime(text)),
-            BadTime,
-            (message) => message,
-            (printed) => printed,
-          ),
-      );
-    });
+  await t.test("names, labels and annotations", async ({ signal }) => {
+    const parts = ["a", "B", "-", ".", "/", "_", "1", "x".repeat(70), "ü", "~"];
+    const random = seededRandom(`${seed}/names`);
+    const texts = generate(random, parts);
+    const metadatas = texts.flatMap((text): JsonObject[] => [
+      { name: text },
+      { name: "ok", labels: { [text]: "v" } },
+      { name: "ok", labels: { k: text } },
+      { name: "ok", annotations: { [text]: "v" } },
+      { name: "ok", finalizers: [text] },
+      { generateName: text },
+    ]);
+    const inputs = metadatas
+      .map((metadata) => JSON.stringify(metadata))
+      .slice(0, generatedCases * 3);
+    await compareAll(
+      inputs,
+      async (text) => {
+        const body = { apiVersion: "v1", kind: "ConfigMap", metadata: JSON.parse(text) as Json };
+        const path = `${configMaps}?dryRun=All`;
+        const response = await oracle.client.send({ method: "POST", path, body }, signal);
+        return response.status === 201
+          ? "fine"
+          : facts(response.body as Status, text.includes("generateName"));
+      },
+      (text) => {
+        const metadata = JSON.parse(text) as JsonObject;
+        const generated =
+          typeof metadata["generateName"] === "string"
+            ? `${metadata["generateName"].slice(0, 58)}aaaaa`
+            : undefined;
+        const whole = {
+          namespace: "default",
+          ...(generated === undefined ? {} : { name: generated }),
+          ...metadata,
+        };
+        const errors = validateMetadata(whole, {
+          isNamespaced: true,
+          nameRule: subdomainNames,
+          isBuiltIn: true,
+        });
+        const name = typeof whole.name === "string" ? whole.name : "";
+        return errors.length === 0
+          ? "fine"
+          : facts(
+              failures.invalid({ group: "", kind: "ConfigMap" }, name, errors).status,
+              generated !== undefined,
+            );
+      },
+    );
+  });
+
+  await t.test("quantities", async ({ signal }) => {
+    const parts = [
+      "1",
+      "0",
+      "5",
+      "12",
+      "000",
+      ".",
+      "m",
+      "k",
+      "Ki",
+      "Gi",
+      "E",
+      "e",
+      "e3",
+      "-",
+      "+",
+      "n",
+      "Mi",
+      "u",
+      "9",
+    ];
+    const inputs = [
+      "1000m",
+      "0.5",
+      "1.5Gi",
+      "1024Mi",
+      "1e3",
+      "0",
+      "1.500",
+      ...generate(seededRandom(`${seed}/quantities`), parts),
+    ].filter(
+      // We refuse what would take memory without bound.
+      (text) => !/[eE][+-]?\d{4}/.test(text),
+    );
+    await compareAll(
+      inputs,
+      async (text) => {
+        const body = {
+          apiVersion: "v1",
+          kind: "LimitRange",
+          metadata: { name: "q" },
+          spec: { limits: [{ type: "Pod", max: { "example.com/x": text } }] },
+        };
+        const path = "/api/v1/namespaces/default/limitranges?dryRun=All";
+        const response = await oracle.client.send({ method: "POST", path, body }, signal);
+        if (response.status !== 201) return messageEnd(response.body as Status);
+        const { spec } = response.body as { spec: { limits: { max: Record<string, string> }[] } };
+        return spec.limits[0]?.max["example.com/x"];
+      },
+      (text) =>
+        outcomeOf(
+          () => printQuantity(parseQuantity(text)),
+          BadQuantity,
+          (message) => message,
+          (printed) => printed,
+        ),
+    );
+  });
+
+  await t.test("times", async ({ signal }) => {
+    const parts = [
+      "2026",
+      "-",
+      "01",
+      "31",
+      "T",
+      "12",
+      ":",
+      "00",
+      ".123456",
+      ".5",
+      "Z",
+      "+02:00",
+      "x",
+      "99",
+    ];
+    const inputs = [
+      "2026-01-01T00:00:00.000000Z",
+      "2026-01-31T12:00:00.123456+02:00",
+      "2026-02-30T12:00:00.123456Z",
+      "2026-01-01T00:00:00Z",
+      "2026-01-01T24:00:00.000000Z",
+      "2026-01-01T00:00:00.000000Zx",
+      ...generate(seededRandom(`${seed}/times`), parts).slice(0, 40),
+    ];
+    await compareAll(
+      inputs,
+      async (text) => {
+        const body = {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { name: "t" },
+          spec: { renewTime: text },
+        };
+        const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases?dryRun=All";
+        const response = await oracle.client.send({ method: "POST", path, body }, signal);
+        if (response.status !== 201) return messageEnd(response.body as Status);
+        return (response.body as { spec: { renewTime: string } }).spec.renewTime;
+      },
+      (text) =>
+        outcomeOf(
+          () => printMicroTime(parseMicroTime(text)),
+          BadTime,
+          (message) => message,
+          (printed) => printed,
+        ),
+    );
   });
 });
 

@@ -263,10 +263,11 @@ function withListDirectives(
     if (isOrdered && !makesMistake(directives, 1)) result.unshift({ $patch: "replace" });
     else result.push({ $patch: "replace" });
   }
-  if (makesMistake(directives, 0.1)) result.push({ $patch: "delete" });
-  else if (!isOrdered && makesMistake(directives, 0.1)) {
-    result.push({ $patch: "nonsense", [mergeKey]: "x" });
-  } else if (!isOrdered && makesMistake(directives, 0.1)) result.push({ other: "no key" });
+  if (makesMistake(directives, 0.3)) {
+    const mistakes: JsonObject[] = [{ $patch: "delete" }];
+    if (!isOrdered) mistakes.push({ $patch: "nonsense", [mergeKey]: "x" }, { other: "no key" });
+    result.push(random.pick(mistakes));
+  }
   return result;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { Json, JsonObject } from "@keelson/base";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import { StatusError } from "../status/status.ts";
 import { deploymentSchema } from "../testing/deployment-schema.ts";
@@ -42,7 +42,10 @@ function owners(object: JsonObject): Record<string, Json> {
   const entries = (managedFieldsOf(object) ?? []) as readonly JsonObject[];
   return Object.fromEntries(
     entries.map((entry) => [
-      [entry["manager"], entry["operation"], entry["subresource"]].filter(Boolean).join("/"),
+      ["manager", "operation", "subresource"]
+        .map((name) => entry[name])
+        .filter((text) => typeof text === "string")
+        .join("/"),
       entry["fieldsV1"] ?? null,
     ]),
   );

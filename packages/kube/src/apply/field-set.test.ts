@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { Json, JsonObject } from "@keelson/base";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import { FieldSet, printPath, type PathStep } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";

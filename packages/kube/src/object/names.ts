@@ -145,7 +145,8 @@ function pathPrefixProblems(text: string): Problems {
 
 /** The dash is judged with what comes after it, so it passes for a letter. */
 function withoutTrailingDash(name: string): string {
-  return /[\x00-\x7f]-$/.test(name) ? `${name.slice(0, -2)}a` : name;
+  const isMasked = name.length > 1 && name.endsWith("-") && name.charCodeAt(name.length - 2) < 0x80;
+  return isMasked ? `${name.slice(0, -2)}a` : name;
 }
 
 function lengthProblem(text: string, max: number, unit: "characters" | "bytes"): string[] {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { JsonNumber, type Json, type JsonObject } from "@keelson/base";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import { StatusError } from "../status/status.ts";
 import { deploymentSchema } from "../testing/deployment-schema.ts";

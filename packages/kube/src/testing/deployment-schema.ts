@@ -1,7 +1,5 @@
 // The part of Deployment's schema that tests and benchmarks of patches use, as the real server publishes it.
 
-import type { Json } from "@keelson/base";
-
 import type { StructuralSchema } from "../schema/structural.ts";
 
 const text: StructuralSchema = { type: "string" };
@@ -99,7 +97,7 @@ const container = {
       name: text,
       containerPort: integer,
       hostPort: integer,
-      protocol: { type: "string", default: "TCP" as Json },
+      protocol: { type: "string", default: "TCP" },
     },
     "containerPort",
     "protocol",
