@@ -17,7 +17,7 @@ import {
   timestamp,
   uint,
   type CelType,
-} from "./types.ts";
+} from "./cel-type.ts";
 import type { List, ValueMap } from "./values.ts";
 import { Duration, Optional, Timestamp, Uint, type Value } from "./values.ts";
 

@@ -21,7 +21,7 @@ import {
   uint,
   type Bindings,
   type CelType,
-} from "./types.ts";
+} from "./cel-type.ts";
 
 /** Something wrong with an expression. */
 export interface Issue {

@@ -5,7 +5,7 @@ import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { checkExpression, formatIssues } from "./check.ts";
 import { compileExpression, type Program } from "./evaluate.ts";
 import { ExpressionSyntaxError, parseExpression } from "./expression.ts";
-import { optionalOf, type CelType } from "./types.ts";
+import { optionalOf, type CelType } from "./cel-type.ts";
 
 /** A rule, ready to run unless `error` says why not. */
 export interface CompiledRule {

@@ -22,7 +22,7 @@ import {
   timestamp,
   uint,
   type CelType,
-} from "./types.ts";
+} from "./cel-type.ts";
 import {
   Duration,
   List,

@@ -6,7 +6,7 @@ import { compare, type Spend } from "./equality.ts";
 import type { Constant, Expression } from "./expression.ts";
 import { overloadsOf } from "./functions.ts";
 import type { Overload } from "./overload.ts";
-import type { CelType } from "./types.ts";
+import type { CelType } from "./cel-type.ts";
 import {
   Duration,
   keyIdentity,

@@ -15,7 +15,7 @@ import {
   timestamp,
   uint,
   type CelType,
-} from "./types.ts";
+} from "./cel-type.ts";
 import type { List } from "./values.ts";
 import { Duration, Uint, type Value } from "./values.ts";
 

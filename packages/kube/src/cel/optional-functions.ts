@@ -2,7 +2,7 @@
 
 import { CelError } from "./cel-error.ts";
 import { fn, method, paramA, type Overload } from "./overload.ts";
-import { bool, optionalOf } from "./types.ts";
+import { bool, optionalOf } from "./cel-type.ts";
 import { Duration, List, Optional, Struct, Uint, ValueMap, type Value } from "./values.ts";
 
 function isZero(value: Value): boolean {

@@ -1,6 +1,6 @@
 // Functions: what they take, what they give, and how.
 
-import type { CelType } from "./types.ts";
+import type { CelType } from "./cel-type.ts";
 import type { Spend } from "./equality.ts";
 import type { Value } from "./values.ts";
 

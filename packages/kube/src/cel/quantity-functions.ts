@@ -2,7 +2,7 @@
 
 import { CelError } from "./cel-error.ts";
 import { fn, method, type Overload } from "./overload.ts";
-import { bool, double, int, quantity, string } from "./types.ts";
+import { bool, double, int, quantity, string } from "./cel-type.ts";
 import { QuantityValue } from "./values.ts";
 
 const pattern =

@@ -13,7 +13,7 @@ import {
   string,
   timestamp,
   type CelType,
-} from "./types.ts";
+} from "./cel-type.ts";
 
 /**
  * The type of values of a schema, or nothing where rules cannot see them: where no type is declared, and lists and

@@ -5,7 +5,7 @@ import { patternOf } from "../schema/pattern-cache.ts";
 import { RE2JS } from "re2js";
 import { CelError } from "./cel-error.ts";
 import { method, textCost, type Overload } from "./overload.ts";
-import { bool, int, listOf, string } from "./types.ts";
+import { bool, int, listOf, string } from "./cel-type.ts";
 import { List, type Value } from "./values.ts";
 
 const text = (value: Value | undefined): string => value as string;

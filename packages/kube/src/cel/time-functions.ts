@@ -3,7 +3,7 @@
 import { CelError } from "./cel-error.ts";
 import { method, type Overload } from "./overload.ts";
 import { clockOf } from "./timestamps.ts";
-import { duration, int, string, timestamp } from "./types.ts";
+import { duration, int, string, timestamp } from "./cel-type.ts";
 import type { Duration, Timestamp } from "./values.ts";
 
 const dayMs = 86_400_000;

@@ -8,7 +8,7 @@ import { parseFormatDuration } from "./durations.ts";
 import { CelError } from "./cel-error.ts";
 import { escapeName, withObjectMeta } from "./schema-type.ts";
 import { parseTimestamp } from "./timestamps.ts";
-import { typeName, type CelType } from "./types.ts";
+import { typeName, type CelType } from "./cel-type.ts";
 
 /** A value. Integers are bigints, doubles numbers. */
 export type Value =

@@ -17,6 +17,8 @@ export interface ProtobufKinds {
 /** Reads and writes the protobuf bodies of built-in kinds, their lists, and a few types that are no kinds. */
 export class ProtobufCodec {
   readonly #kinds: ProtobufKinds;
+  readonly #reader = new MessageReader((name) => this.#struct(name));
+  readonly #writer = new MessageWriter((name) => this.#struct(name));
 
   constructor(kinds: ProtobufKinds) {
     this.#kinds = kinds;
@@ -46,8 +48,7 @@ export class ProtobufCodec {
   decode(body: Uint8Array): MutableJsonObject {
     const { apiVersion, kind, raw } = readEnvelope(body);
     const type = this.#typeFor(apiVersion, kind);
-    const reader = new MessageReader((name) => this.#struct(name));
-    const fields = reading(() => reader.read(type, raw)) as MutableJsonObject;
+    const fields = reading(() => this.#reader.read(type, raw)) as MutableJsonObject;
     const { apiVersion: _version, kind: _kind, ...rest } = fields;
     return { kind, apiVersion, ...rest };
   }
@@ -59,8 +60,7 @@ export class ProtobufCodec {
       throw new ProtobufError("an object needs an apiVersion and a kind");
     }
     const type = this.#typeFor(apiVersion, kind);
-    const writer = new MessageWriter((name) => this.#struct(name));
-    return writeEnvelope({ apiVersion, kind, raw: writer.write(type, object) });
+    return writeEnvelope({ apiVersion, kind, raw: this.#writer.write(type, object) });
   }
 
   #typeFor(apiVersion: string, kind: string): string {

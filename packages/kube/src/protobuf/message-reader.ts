@@ -24,9 +24,11 @@ export class MessageReader {
       throw new ProtobufError(`messages are nested more than ${depthMax} deep`);
     }
     this.#depth++;
-    const json = this.#readType(type, bytes);
-    this.#depth--;
-    return json;
+    try {
+      return this.#readType(type, bytes);
+    } finally {
+      this.#depth--;
+    }
   }
 
   #readType(type: string, bytes: Uint8Array): MutableJson {

@@ -12,6 +12,7 @@ const depthMax = 512;
 
 export class MessageWriter {
   readonly #structOf: (name: string) => GoStruct;
+  readonly #sorted = new Map<string, readonly GoField[]>();
   #depth = 0;
 
   constructor(structOf: (name: string) => GoStruct) {
@@ -23,9 +24,11 @@ export class MessageWriter {
     if (this.#depth >= depthMax)
       throw new ProtobufError(`the object is nested more than ${depthMax} deep`);
     this.#depth++;
-    const bytes = this.#writeType(type, value);
-    this.#depth--;
-    return bytes;
+    try {
+      return this.#writeType(type, value);
+    } finally {
+      this.#depth--;
+    }
   }
 
   #writeType(type: string, value: Json): Uint8Array {
@@ -50,8 +53,7 @@ export class MessageWriter {
   }
 
   #writeFields(writer: BinaryWriter, struct: GoStruct, object: JsonObject): void {
-    for (const field of [...struct.fields].sort((a, b) => a.number - b.number)) {
-      if (field.number === 0) continue;
+    for (const field of this.#fieldsOf(struct)) {
       if (field.isInline && field.type.form === "struct") {
         // Its fields stand among those of this object.
         const bytes = this.write(field.type.struct, object);
@@ -62,6 +64,17 @@ export class MessageWriter {
       if (value === undefined || value === null) continue;
       this.#writeField(writer, field, value);
     }
+  }
+
+  /** The fields that travel, in the order of their numbers. */
+  #fieldsOf(struct: GoStruct): readonly GoField[] {
+    const known = this.#sorted.get(struct.name);
+    if (known !== undefined) return known;
+    const fields = struct.fields
+      .filter(({ number }) => number > 0)
+      .sort((a, b) => a.number - b.number);
+    this.#sorted.set(struct.name, fields);
+    return fields;
   }
 
   #writeField(writer: BinaryWriter, field: GoField, value: Json): void {

@@ -39,6 +39,12 @@ function compile(schema: StructuralSchema): Check {
     ...compileObject(schema),
   ];
   const [first, second, third] = parts;
+  // Most values are plain strings: they need one look.
+  if (second === undefined && schema.type === "string" && enforcedFormat(schema) === "") {
+    return whenNull
+      ? (value) => typeof value === "string" || value === null
+      : (value) => typeof value === "string";
+  }
   if (first === undefined) return (value) => value !== null || whenNull;
   if (second === undefined) return (value) => (value === null ? whenNull : first(value));
   if (third === undefined) {
@@ -191,15 +197,14 @@ function compileObject(schema: StructuralSchema): Check[] {
     return [];
   }
   const membersValid = (object: JsonObject): boolean => {
-    let members = 0;
-    for (const key in object) {
-      if (!Object.hasOwn(object, key)) continue;
-      members++;
+    const keys = Object.keys(object);
+    if (isCounted && (keys.length < minProperties || keys.length > maxProperties)) return false;
+    for (const key of keys) {
       const check = properties.get(key) ?? others;
       if (check !== undefined && !check(object[key] ?? null)) return false;
     }
     for (const name of required) if (!Object.hasOwn(object, name)) return false;
-    return !isCounted || (members >= minProperties && members <= maxProperties);
+    return true;
   };
-  return [(value) => !isJsonObject(value) || membersValid(value)];
+  return [(value) => typeof value !== "object" || !isJsonObject(value) || membersValid(value)];
 }

@@ -1,6 +1,7 @@
 // The rows of built-in kinds.
 
 import type { JsonObject } from "@keelson/base";
+import { apiCells } from "./cells/api.ts";
 import { clusterCells, plainCells } from "./cells/cluster.ts";
 import { networkCells } from "./cells/network.ts";
 import { podCells, podConditions } from "./cells/pods.ts";
@@ -30,5 +31,11 @@ export function builtinRow(
 }
 
 const cellsByKind = new Map<string, CellsOf>(
-  Object.entries({ ...workloadCells, ...networkCells, ...storageCells, ...clusterCells }),
+  Object.entries({
+    ...workloadCells,
+    ...networkCells,
+    ...storageCells,
+    ...clusterCells,
+    ...apiCells,
+  }),
 );
