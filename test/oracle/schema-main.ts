@@ -4,12 +4,8 @@ import { parseArgs } from "node:util";
 
 import { runCelDifferential } from "./cel-differential.ts";
 import { startOracle } from "./cluster.ts";
-import {
-  describeTally,
-  runSchemaDifferential,
-  runUpdateDifferential,
-  type SchemaTally,
-} from "./schema-differential.ts";
+import { describeTally, runSchemaDifferential, type SchemaTally } from "./schema-differential.ts";
+import { runUpdateDifferential } from "./schema-update.ts";
 import { runValidityDifferential } from "./schema-validity.ts";
 
 const { values } = parseArgs({
