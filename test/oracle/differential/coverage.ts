@@ -9,6 +9,8 @@ interface Counts {
 
 export class Coverage {
   readonly #counts = new Map<string, Map<StepType, Counts>>();
+  /** Writes on which the real server gave up without an answer. */
+  readonly crashes: string[] = [];
   #cases = 0;
 
   get cases(): number {
@@ -57,6 +59,7 @@ export class Coverage {
         .trimEnd(),
     );
     const share = `${(this.acceptedShare * 100).toFixed(0)} % accepted`;
-    return [...lines, `${this.#cases} cases, ${share}`].join("\n");
+    const crashes = this.crashes.length === 0 ? "" : `, ${this.crashes.length} without an answer`;
+    return [...lines, `${this.#cases} cases, ${share}${crashes}`].join("\n");
   }
 }

@@ -22,7 +22,7 @@ import {
   type StructuralSchema,
 } from "@keelson/kube";
 
-import type { HttpClient, Response } from "../http-client.ts";
+import type { HttpClient, Request, Response } from "../http-client.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -31,6 +31,8 @@ export interface Bench {
   readonly subject: Subject;
   readonly schema: StructuralSchema | undefined;
   readonly manager: FieldManager;
+  /** The same for `/status`, if there is one. */
+  readonly statusManager: FieldManager | undefined;
   readonly client: HttpClient;
 }
 
@@ -42,6 +44,8 @@ export interface Verdict {
   readonly differences: readonly string[];
   /** The object afterwards, as the real server has it. */
   readonly live: JsonObject;
+  /** Whether the real server gave up on the request without an answer: its handler panicked. */
+  readonly crashed?: boolean;
 }
 
 export const mediaTypes: Readonly<Record<StepType, string>> = {
@@ -58,13 +62,28 @@ export function benchFor(
   client: HttpClient,
 ): Bench {
   const apiVersion = apiVersionOf(subject);
-  const manager = fieldManager({
-    ...subject,
+  const kind = {
+    group: subject.group,
+    version: subject.version,
+    kind: subject.kind,
+    empty: subject.empty,
     schema,
     isCustom: !subject.isBuiltIn,
+  };
+  const { status } = subject;
+  const statusManager =
+    status === undefined
+      ? undefined
+      : fieldManager({
+          ...kind,
+          subresource: "status",
+          resetFields: new Map([[apiVersion, FieldSet.of(...status.reset)]]),
+        });
+  const manager = fieldManager({
+    ...kind,
     ...(subject.hasStatus ? { resetFields: new Map([[apiVersion, FieldSet.of(["status"])]]) } : {}),
   });
-  return { subject, schema, manager, client };
+  return { subject, schema, manager, statusManager, client };
 }
 
 export function apiVersionOf({ group, version }: Subject): string {
@@ -104,7 +123,7 @@ export async function judge(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { subject, client } = bench;
-  const name = nameOf(live);
+  const name = nameOf(live) + (step.subresource === "" ? "" : `/${step.subresource}`);
   const ours = attempt(bench, live, step);
   // The real server makes of our result what it makes of every object; nothing is stored by it.
   const normalised =
@@ -119,7 +138,8 @@ export async function judge(
           signal,
         );
   const query = `?fieldManager=${step.manager}${step.force ? "&force=true" : ""}`;
-  const real = await client.send(
+  const real = await sendOrCrash(
+    client,
     {
       method: step.type === "update" ? "PUT" : "PATCH",
       path: pathOf(subject, name) + query,
@@ -128,6 +148,7 @@ export async function judge(
     },
     signal,
   );
+  if (real === undefined) return { accepted: false, live, differences: [], crashed: true };
   const accepted = real.status < 300;
   const after = accepted ? (readJson(real.text) as JsonObject) : live;
   return {
@@ -137,12 +158,31 @@ export async function judge(
   };
 }
 
+async function sendOrCrash(
+  client: HttpClient,
+  request: Request,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  try {
+    return await client.send(request, signal);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return undefined;
+    throw error;
+  }
+}
+
 /** Our outcome: an object before defaults, or a failure. */
 type Attempt =
   | { readonly object: JsonObject; readonly managed: JsonObject | undefined }
   | { readonly failure: Status };
 
-function attempt({ schema, manager }: Bench, live: JsonObject, step: Step): Attempt {
+function managerFor(bench: Bench, step: Step): FieldManager {
+  return step.subresource === "status" ? (bench.statusManager ?? bench.manager) : bench.manager;
+}
+
+function attempt(bench: Bench, live: JsonObject, step: Step): Attempt {
+  const { schema } = bench;
+  const manager = managerFor(bench, step);
   try {
     switch (step.type) {
       case "json": {
@@ -209,7 +249,7 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const now = newestTime(after) || later;
   const tracked =
     ours.managed ??
-    bench.manager.update(
+    managerFor(bench, step).update(
       live,
       withManagers(beforeFilling(bench.subject, result, ours.object), managersOf(ours.object)),
       {
@@ -271,7 +311,10 @@ function isNullOfApply(step: Step, real: Response): boolean {
 
 /** The order of managers in a conflict, and of several misfits, is free. */
 function sortedLines(message: string | undefined): string[] {
-  return (message ?? "").split(/\n|: \[|\]$|, /).sort();
+  return (message ?? "")
+    .split(/\n|: \[|, /)
+    .map((part) => part.replace(/\]+$/, ""))
+    .sort();
 }
 
 function sortedCauses({ details }: Status): string[] {

@@ -29,6 +29,7 @@ const { coverage, differences } = await runDifferential(
   signal,
 );
 for (const difference of differences) console.log(`\n${printDifference(difference)}`);
+for (const crash of coverage.crashes) console.log(`\nno answer to ${crash}`);
 console.log(`\n${coverage.toString()}`);
 console.log(
   `${differences.length} differences in ${((performance.now() - started) / 1000).toFixed(0)} s`,

@@ -13,6 +13,8 @@ import { blobDefinition, builtInSubjects, customSubjects, widgetDefinition } fro
 
 const workers = 6;
 const stepsPerObject = 8;
+/** Enough for more updaters than an object remembers. */
+const stepsPerCrowdedObject = 24;
 
 export interface RunOptions {
   readonly cases: number;
@@ -118,13 +120,20 @@ async function runObject(bench: Bench, run: ObjectRun, signal: AbortSignal): Pro
       run.differences.push({ kind: subject.kind, case: run.name, step, before, found });
     }
   };
-  note({ type: "update", manager: "creator", force: false, body }, null, created.differences);
+  note(
+    { type: "update", manager: "creator", force: false, subresource: "", body },
+    null,
+    created.differences,
+  );
   let { live } = created;
-  for (let i = 0; i < stepsPerObject; i++) {
-    const step = makeStep(subject, bench.schema, live, random);
+  const isCrowded = random.float() < 0.1;
+  for (let i = 0; i < (isCrowded ? stepsPerCrowdedObject : stepsPerObject); i++) {
+    const step = makeStep(subject, bench.schema, live, { random, isCrowded });
     const verdict = await judge(bench, live, step, signal);
     run.coverage.count(subject.kind, step.type, verdict.accepted);
     note(step, live, verdict.differences);
+    if (verdict.crashed === true)
+      run.coverage.crashes.push(`${subject.kind} ${step.type} ${JSON.stringify(step.body)}`);
     live = verdict.live;
   }
   await remove(bench, run.name, signal);
@@ -152,7 +161,7 @@ async function remove(
 /** Differences as text, for a person to read. */
 export function printDifference({ kind, case: name, step, before, found }: Difference): string {
   return [
-    `${kind} ${name}: ${step.type} by ${step.manager}${step.force ? ", forced" : ""}`,
+    `${kind} ${name}: ${step.type}${step.subresource === "" ? "" : ` of ${step.subresource}`} by ${step.manager}${step.force ? ", forced" : ""}`,
     `body ${JSON.stringify(step.body)}`,
     `live ${JSON.stringify(before)}`,
     ...found,

@@ -12,11 +12,14 @@ export interface Step {
   readonly type: StepType;
   readonly manager: string;
   readonly force: boolean;
+  /** The endpoint. */
+  readonly subresource: "" | "status";
   /** The patch, or the whole object. */
   readonly body: Json;
 }
 
-const managers = ["alpha", "beta", "gamma", "kubectl"] as const;
+const few = ["alpha", "beta", "gamma", "kubectl"] as const;
+const many: readonly string[] = Array.from({ length: 16 }, (_, index) => `manager-${index}`);
 const identity = new Set(["apiVersion", "kind", "name", "namespace", "uid"]);
 const itemKeys = new Set([
   "name",
@@ -39,15 +42,23 @@ export function makeStep(
   subject: Subject,
   schema: StructuralSchema | undefined,
   live: JsonObject,
-  random: Random,
+  { random, isCrowded }: { readonly random: Random; readonly isCrowded: boolean },
 ): Step {
   const types: StepType[] = ["json", "merge", "apply", "apply", "update"];
   if (subject.isBuiltIn) types.push("strategic", "strategic");
   const type = random.pick(types);
-  const manager = random.pick(managers);
-  const target = subject.make(random);
-  const body = bodyOf({ type, subject, schema, live, target, random });
-  return { type, manager, force: type === "apply" && random.float() < 0.5, body };
+  const manager = random.pick(isCrowded ? many : few);
+  const isStatus = subject.status !== undefined && random.float() < 0.3;
+  const target = isStatus ? statusTarget(subject, random) : subject.make(random);
+  const body = bodyOf({ type, subject, schema, live, target, random, isStatus });
+  const force = type === "apply" && random.float() < 0.5;
+  return { type, manager, force, subresource: isStatus ? "status" : "", body };
+}
+
+/** A status, and sometimes more than the endpoint takes. */
+function statusTarget(subject: Subject, random: Random): JsonObject {
+  const made = random.float() < 0.3 ? subject.make(random) : {};
+  return { ...made, status: subject.status?.make(random) ?? {} };
 }
 
 interface Making {
@@ -57,6 +68,7 @@ interface Making {
   readonly live: JsonObject;
   readonly target: JsonObject;
   readonly random: Random;
+  readonly isStatus: boolean;
 }
 
 function bodyOf(making: Making): Json {
@@ -69,7 +81,8 @@ function bodyOf(making: Making): Json {
       return withNulls(partOf(target, random, { keep, chance }), random);
     case "strategic": {
       const part = partOf(target, random, { keep, chance }) as JsonObject;
-      return withDirectives(withNulls(part, random) as JsonObject, live, making.schema, random);
+      const directives = { random, mistakes: random.float() < 0.15 ? 1 : 0 };
+      return withDirectives(withNulls(part, random) as JsonObject, live, making.schema, directives);
     }
     case "apply":
       return named(making, partOf(target, random, { keep, chance }) as JsonObject);
@@ -110,6 +123,17 @@ function replacement({ live, target, random }: Making): JsonObject {
     const value = wanted[key];
     if (value !== undefined) next[key] = value;
   }
+  if (random.float() < 0.1) {
+    next["annotations"] = {
+      ...(next["annotations"] as JsonObject | undefined),
+      "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify({
+        ...target,
+        apiVersion: live["apiVersion"],
+        kind: live["kind"],
+        metadata: { ...wanted, name: metadata["name"] },
+      }),
+    };
+  }
   const cleared = random.float();
   if (cleared < 0.05) next["managedFields"] = [];
   else if (cleared < 0.1) next["managedFields"] = [{}];
@@ -120,6 +144,7 @@ function replacement({ live, target, random }: Making): JsonObject {
     if (!["apiVersion", "kind", "metadata", "status"].includes(key)) delete body[key];
   }
   for (const [key, value] of Object.entries(target)) if (key !== "metadata") body[key] = value;
+  if (target["spec"] === undefined && live["spec"] !== undefined) body["spec"] = live["spec"];
   return body;
 }
 
@@ -161,20 +186,33 @@ function withNulls(value: Json, random: Random, depth = 0): Json {
   return result;
 }
 
+/** Adding directives. At most one mistake for a patch: which of several is told is up to the order of Go's maps. */
+interface Directives {
+  readonly random: Random;
+  mistakes: number;
+}
+
+function makesMistake(directives: Directives, chance: number): boolean {
+  if (directives.mistakes === 0 || directives.random.float() >= chance) return false;
+  directives.mistakes -= 1;
+  return true;
+}
+
 /** Adds the words of strategic merge patches here and there. */
 function withDirectives(
   patch: JsonObject,
   live: Json | undefined,
   schema: StructuralSchema | undefined,
-  random: Random,
+  directives: Directives,
 ): JsonObject {
+  const { random } = directives;
   const current = isJsonObject(live) ? live : {};
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(patch)) {
     const field = schema?.properties?.[key];
     const mergeKey = field?.["x-kubernetes-patch-merge-key"];
     if (isJsonObject(value)) {
-      result[key] = withDirectives(value, current[key], field, random);
+      result[key] = withDirectives(value, current[key], field, directives);
       if (random.float() < 0.02) result[key] = { ...result[key], $patch: "replace" };
       else if (random.float() < 0.01) result[key] = { $patch: "delete" };
     } else if (isJsonArray(value) && mergeKey !== undefined) {
@@ -182,10 +220,11 @@ function withDirectives(
         const there = isJsonArray(current[key])
           ? current[key].find((other) => isJsonObject(other) && other[mergeKey] === item[mergeKey])
           : undefined;
-        return withDirectives(item, there, field?.items, random);
+        return withDirectives(item, there, field?.items, directives);
       });
-      result[key] = withListDirectives(items, current[key], mergeKey, random);
-      if (random.float() < 0.25) orderItems(result, key, current[key], mergeKey, random);
+      const isOrdered = random.float() < 0.25;
+      result[key] = withListDirectives(items, current[key], { mergeKey, isOrdered, directives });
+      if (isOrdered) orderItems(result, key, current[key], { mergeKey, directives });
     } else if (isJsonArray(value) && field?.["x-kubernetes-patch-strategy"] === "merge") {
       if (random.float() < 0.3) result[`$deleteFromPrimitiveList/${key}`] = value;
       else result[key] = value;
@@ -195,7 +234,7 @@ function withDirectives(
   }
   if (random.float() < 0.03 && Object.keys(result).length > 0) {
     const names = Object.keys(result).filter((name) => !name.startsWith("$"));
-    result["$retainKeys"] = random.float() < 0.8 ? names : names.slice(1);
+    result["$retainKeys"] = makesMistake(directives, 0.5) ? names.slice(1) : names;
   }
   return result;
 }
@@ -203,9 +242,13 @@ function withDirectives(
 function withListDirectives(
   items: readonly JsonObject[],
   live: Json | undefined,
-  mergeKey: string,
-  random: Random,
+  {
+    mergeKey,
+    isOrdered,
+    directives,
+  }: { readonly mergeKey: string; readonly isOrdered: boolean; readonly directives: Directives },
 ): Json[] {
+  const { random } = directives;
   const result: Json[] = [...items];
   const there = isJsonArray(live) ? live.filter(isJsonObject) : [];
   const victim = there[random.integer(Math.max(there.length, 1))];
@@ -215,10 +258,16 @@ function withListDirectives(
       [mergeKey]: victim[mergeKey] ?? "x",
     });
   }
-  if (random.float() < 0.05) result.push({ $patch: "replace" });
-  if (random.float() < 0.01) result.push({ $patch: "delete" });
-  if (random.float() < 0.01) result.push({ $patch: "nonsense", [mergeKey]: "x" });
-  if (random.float() < 0.01) result.push({ other: "no key" });
+  if (random.float() < 0.05) {
+    // After the last item that an order names, no directive may stand.
+    if (isOrdered && !makesMistake(directives, 1)) result.unshift({ $patch: "replace" });
+    else result.push({ $patch: "replace" });
+  }
+  if (makesMistake(directives, 0.3)) {
+    const mistakes: JsonObject[] = [{ $patch: "delete" }];
+    if (!isOrdered) mistakes.push({ $patch: "nonsense", [mergeKey]: "x" }, { other: "no key" });
+    result.push(random.pick(mistakes));
+  }
   return result;
 }
 
@@ -226,9 +275,9 @@ function orderItems(
   patch: Record<string, Json>,
   key: string,
   live: Json | undefined,
-  mergeKey: string,
-  random: Random,
+  { mergeKey, directives }: { readonly mergeKey: string; readonly directives: Directives },
 ): void {
+  const { random } = directives;
   const items = (patch[key] as readonly JsonObject[]).filter(
     (item) => item["$patch"] === undefined,
   );
@@ -240,18 +289,20 @@ function orderItems(
       keys.splice(random.integer(keys.length + 1), 0, value);
     }
   }
-  if (random.float() < 0.1) keys.reverse();
+  if (makesMistake(directives, 0.3)) keys.reverse();
   patch[`$setElementOrder/${key}`] = keys.map((value) => ({ [mergeKey]: value }));
 }
 
-function jsonPatch({ live, target, random }: Making): Json {
-  const paths = pointersOf(live).filter(
-    ({ path }) =>
-      !/^\/(metadata\/(uid|name|resourceVersion|managedFields|creationTimestamp|generation|namespace)|apiVersion|kind|status)/.test(
-        path,
-      ),
-  );
-  const wanted = pointersOf(target);
+/** What a JSON patch must leave alone: identity, and owners, of which the server merges those that are said twice. */
+const untouched =
+  /^\/(metadata\/(uid|name|resourceVersion|managedFields|creationTimestamp|generation|namespace|ownerReferences\/)|apiVersion|kind)/;
+
+function jsonPatch({ live, target, random, isStatus }: Making): Json {
+  const isFree = ({ path }: Pointer): boolean =>
+    isStatus ? path.startsWith("/status") : !untouched.test(path) && !path.startsWith("/status");
+  const wanted = pointersOf(target).filter(isFree);
+  const present = pointersOf(live).filter(isFree);
+  const paths = present.length === 0 ? [{ path: "/metadata/labels", value: null }] : present;
   const operations: Json[] = [];
   for (let i = 1 + random.integer(3); i > 0; i--) {
     const here = random.pick(paths);

@@ -13,6 +13,11 @@ export interface Subject {
   /** Whether strategic merge patches are understood. */
   readonly isBuiltIn: boolean;
   readonly hasStatus: boolean;
+  /** What `/status` takes, and what it leaves alone. */
+  readonly status?: {
+    readonly make: (random: Random) => JsonObject;
+    readonly reset: readonly (readonly string[])[];
+  };
   /** The object as Go makes it from nothing. */
   readonly empty: JsonObject;
   /** Fields that the server fills in after it has noted who manages what. */
@@ -254,6 +259,21 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
+      status: {
+        make: record({
+          replicas: maybe(pick(5)),
+          readyReplicas: maybe(integer(0, 5)),
+          observedGeneration: maybe(integer(0, 3)),
+          conditions: maybe(
+            keyed("type", ["Available", "Progressing"], {
+              status: pick("True", "False"),
+              reason: maybe(pick("R1", "R2")),
+              message: maybe(pick("m")),
+            }),
+          ),
+        }),
+        reset: [["spec"], ["metadata", "labels"]],
+      },
       empty: {
         metadata: {},
         spec: { selector: null, strategy: {}, template: emptyTemplate },
@@ -678,16 +698,17 @@ function custom(
   kind: string,
   plural: string,
   make: (random: Random) => JsonObject,
-  hasStatus: boolean,
+  status?: NonNullable<Subject["status"]>,
 ): Subject {
   return {
+    ...(status === undefined ? {} : { status }),
     group: "diff.example.com",
     version: "v1",
     kind,
     plural,
     isNamespaced: true,
     isBuiltIn: false,
-    hasStatus,
+    hasStatus: status !== undefined,
     empty: {},
     make: (random) => ({ metadata: metadata(random), ...make(random) }),
   };
@@ -750,7 +771,14 @@ export const customSubjects: readonly Subject[] = [
         ),
       })(random),
     }),
-    true,
+    {
+      make: record({
+        replicas: maybe(integer(0, 5)),
+        phase: maybe(pick("Ready", "Pending")),
+        conditions: maybe(keyed("type", ["A", "B", "C"], { status: maybe(pick("True", "False")) })),
+      }),
+      reset: [["metadata"], ["spec"]],
+    },
   ),
   custom(
     "Blob",
@@ -760,6 +788,5 @@ export const customSubjects: readonly Subject[] = [
       status: maybe(mapOf(["p", "q"], anything), 0.3),
       other: maybe(anything),
     }),
-    false,
   ),
 ];

@@ -2,6 +2,7 @@
 
 import { compareBytes } from "../go-text/byte-order.ts";
 import { managerKey, secondsOf, type ManagedSet, type Managers } from "./managed-fields.ts";
+import { OwnedFields } from "./owned-fields.ts";
 
 /** How many entries of updaters an object keeps. */
 export const updatersMax = 10;
@@ -31,14 +32,15 @@ export function capUpdaters(managers: Managers): Managers {
     const into = result.get(bucketKey) ?? result.get(first);
     if (!result.has(bucketKey)) result.delete(first);
     result.delete(key);
-    const set = into === undefined ? managed.set : managed.set.union(into.set);
+    const owned =
+      into === undefined ? managed.owned : OwnedFields.of(managed.owned.set.union(into.owned.set));
     // The time of the later one.
-    result.set(bucketKey, { ...bucket, time: managed.time, set });
+    result.set(bucketKey, { ...bucket, time: managed.time, owned });
     count -= 1;
   }
   return result;
 }
 
-function bucketOf({ apiVersion }: ManagedSet): Omit<ManagedSet, "set" | "time"> {
+function bucketOf({ apiVersion }: ManagedSet): Omit<ManagedSet, "owned" | "time"> {
   return { manager: "ancient-changes", operation: "Update", apiVersion, subresource: "" };
 }

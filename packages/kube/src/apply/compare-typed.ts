@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 import { memberOf } from "../object/member.ts";
 import { FieldSet, type PathStep } from "./field-set.ts";
 import type { ItemElement } from "./item-element.ts";
-import { elementOf } from "./list-items.ts";
+import { elementOf, identityOf, sameOrder } from "./list-items.ts";
 import {
   formOf,
   memberType,
@@ -173,6 +173,11 @@ function compareLists(
     compareLeaves(before, after, spot);
     return true;
   }
+  if (hasUniqueOrder(list, left, right)) {
+    for (let i = 0; i < left.length; i++)
+      comparePair(list, left[i] ?? null, right[i] ?? null, spot);
+    return false;
+  }
   const there = groupsOf(list, left);
   const coming = groupsOf(list, right);
   for (const { element, values } of there.values()) {
@@ -182,6 +187,20 @@ function compareLists(
     if (!there.has(element.text)) compareGroups(list, element, [], values, spot);
   }
   return false;
+}
+
+/** Whether the lists name the same items in the same order, each once. */
+function hasUniqueOrder(list: ListType, left: readonly Json[], right: readonly Json[]): boolean {
+  if (!sameOrder(list, left, right)) return false;
+  if (left.length === 1) return true;
+  return new Set(left.map((item) => identityOf(list, item))).size === left.length;
+}
+
+function comparePair(list: ListType, before: Json, after: Json, spot: Spot): void {
+  if (before === after) return;
+  const element = elementOf(list, before);
+  if (typeof element === "string") return;
+  compareValue(list.item, before, after, new Spot(spot, element));
 }
 
 /** The items that one element names; more than one if there are duplicates. */

@@ -8,7 +8,7 @@ import { badRequest, invalid, unexplained } from "../status/failures.ts";
 import { typeInvalidField } from "../status/field-error.ts";
 import { capUpdaters } from "./cap-updaters.ts";
 import { ApplyConflicts } from "./conflicts.ts";
-import { FieldSet } from "./field-set.ts";
+import { BadPathElement } from "./item-element.ts";
 import { clientAppliedFields, migratingManager, withLastApplied } from "./last-applied.ts";
 import {
   BadManagedFields,
@@ -21,7 +21,9 @@ import {
   type Managers,
 } from "./managed-fields.ts";
 import { mergeTypeOf } from "./merge-type.ts";
+import { OwnedFields } from "./owned-fields.ts";
 import { applyConfiguration, trackUpdate, UnknownVersion, type Writer } from "./ownership.ts";
+import { systemFields } from "./system-fields.ts";
 import { findTypedErrors, printTypedErrors } from "./typed-errors.ts";
 import { apiVersionOf, versionedKind, type ManagedKind } from "./versioned-kind.ts";
 
@@ -97,7 +99,7 @@ export function fieldManager(kind: ManagedKind): FieldManager {
     result.set(key, {
       ...identity,
       time: now,
-      set: previous === undefined ? set : set.union(previous.set),
+      owned: OwnedFields.of(previous === undefined ? set : set.union(previous.owned.set)),
     });
     return capUpdaters(result);
   };
@@ -113,12 +115,8 @@ export function fieldManager(kind: ManagedKind): FieldManager {
     const managers = new Map(outcome.managers);
     const key = managerKey(identity);
     const mine = managers.get(key);
-    if (mine !== undefined) {
-      const set = mine.set.difference(systemFields);
-      const time = outcome.object === undefined ? mine.time : now;
-      if (set.isEmpty) managers.delete(key);
-      else managers.set(key, { ...mine, time, set });
-    }
+    if (mine !== undefined && outcome.object !== undefined)
+      managers.set(key, { ...mine, time: now });
     return { managers, object: outcome.object };
   };
 
@@ -127,8 +125,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
       refuseDeepNesting(config);
       const current = live ?? empty;
       const stored = decodeForApply(current);
-      checkConfiguration(kind, config);
+      checkKind(kind, config);
       const bare = withManagedFields(current, undefined);
+      if (stored.size === 0) checkUntracked(kind, bare);
       checkTyped(kind, bare, config);
 
       const started =
@@ -141,6 +140,9 @@ export function fieldManager(kind: ManagedKind): FieldManager {
         outcome = applyOnce(bare, config, started, options);
       } catch (error) {
         if (error instanceof UnknownVersion) throw unexplained(error.message);
+        if (error instanceof BadPathElement) {
+          throw unexplained(`failed to decode managed fields: ${error.message}`);
+        }
         if (!(error instanceof ApplyConflicts)) throw error;
         const allowed =
           options.manager === migratingManager
@@ -176,32 +178,16 @@ export function fieldManager(kind: ManagedKind): FieldManager {
 
 const loosely = { allowDuplicates: true };
 
-/** What the server says of every object, and nobody owns. */
-const systemFields = FieldSet.of(
-  ["apiVersion"],
-  ["kind"],
-  ["metadata"],
-  ["metadata", "name"],
-  ["metadata", "namespace"],
-  ["metadata", "creationTimestamp"],
-  ["metadata", "selfLink"],
-  ["metadata", "uid"],
-  ["metadata", "clusterName"],
-  ["metadata", "generation"],
-  ["metadata", "managedFields"],
-  ["metadata", "resourceVersion"],
-);
-
 function decodeForApply(live: JsonObject): Managers {
   try {
-    return decodeManagedFields(managedFieldsOf(live));
+    return decodeManagedFields(managedFieldsOf(live), { trusted: true });
   } catch (error) {
     if (!(error instanceof BadManagedFields)) throw error;
     throw unexplained(`failed to decode managed fields: ${error.message}`);
   }
 }
 
-function checkConfiguration(kind: ManagedKind, config: JsonObject): void {
+function checkKind(kind: ManagedKind, config: JsonObject): void {
   const text = (name: string): string => {
     const value = memberOf(config, name);
     return typeof value === "string" ? value : "";
@@ -210,8 +196,16 @@ function checkConfiguration(kind: ManagedKind, config: JsonObject): void {
   if (group !== kind.group || version !== kind.version || text("kind") !== kind.kind) {
     throw badRequest(`invalid object type: ${printKind(group, version, text("kind"))}`);
   }
-  const managedFields = managedFieldsOf(config);
-  if (isJsonArray(managedFields)) throw badRequest("metadata.managedFields must be nil");
+}
+
+/** An object that nobody was tracked on is given to `before-first-apply`, which must understand it. */
+function checkUntracked(kind: ManagedKind, live: JsonObject): void {
+  const errors = findTypedErrors(mergeTypeOf(kind.schema), live, loosely);
+  if (errors.length === 0) return;
+  const where = `failed to convert new object (${describe(kind, live)}) to smd typed`;
+  throw unexplained(
+    `failed to create manager for existing fields: ${where}: ${printTypedErrors(errors)}`,
+  );
 }
 
 /** `apps/v1, Kind=Deployment`. */
@@ -228,6 +222,7 @@ function parseApiVersion(apiVersion: string): { group: string; version: string }
 }
 
 function checkTyped(kind: ManagedKind, live: JsonObject, config: JsonObject): void {
+  if (isJsonArray(managedFieldsOf(config))) throw badRequest("metadata.managedFields must be nil");
   const type = mergeTypeOf(kind.schema);
   const errors = findTypedErrors(type, config, { allowDuplicates: false });
   if (errors.length > 0) {
@@ -295,14 +290,14 @@ function trackOrForget<Outcome>(track: () => Outcome): Outcome | undefined {
   try {
     return track();
   } catch (error) {
-    if (error instanceof UnknownVersion) return undefined;
+    if (error instanceof UnknownVersion || error instanceof BadPathElement) return undefined;
     throw error;
   }
 }
 
-function decodeOrUndefined(entries: Json | undefined): Managers | undefined {
+function decodeOrUndefined(entries: Json | undefined, trusted = false): Managers | undefined {
   try {
-    return decodeManagedFields(entries);
+    return decodeManagedFields(entries, { trusted });
   } catch (error) {
     if (error instanceof BadManagedFields) return undefined;
     throw error;
@@ -310,5 +305,5 @@ function decodeOrUndefined(entries: Json | undefined): Managers | undefined {
 }
 
 function decodeOrNone(entries: Json | undefined): Managers {
-  return decodeOrUndefined(entries) ?? none;
+  return decodeOrUndefined(entries, true) ?? none;
 }

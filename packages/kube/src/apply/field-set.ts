@@ -19,6 +19,9 @@ export interface ItemNode extends SetNode {
   readonly element: ItemElement;
 }
 
+const noFields: ReadonlyMap<string, SetNode> = new Map();
+const noItems: ReadonlyMap<string, ItemNode> = new Map();
+
 /**
  * A set of paths, as a tree. A path in it says nothing about those above or below it.
  *
@@ -26,8 +29,10 @@ export interface ItemNode extends SetNode {
  * returns a set of its own or one of its arguments.
  */
 export class FieldSet {
-  readonly fields = new Map<string, SetNode>();
-  readonly items = new Map<string, ItemNode>();
+  /** Not to be changed: `setField` and `setItem` do. */
+  fields: ReadonlyMap<string, SetNode> = noFields;
+  /** By the text of the element. */
+  items: ReadonlyMap<string, ItemNode> = noItems;
 
   /** A set of these paths. */
   static of(...paths: readonly (readonly PathStep[])[]): FieldSet {
@@ -51,14 +56,27 @@ export class FieldSet {
       const known = this.fields.get(step);
       if (known !== undefined) return known;
       const node: SetNode = { isMember: false, children: undefined };
-      this.fields.set(step, node);
+      this.setField(step, node);
       return node;
     }
     const known = this.items.get(step.text);
     if (known !== undefined) return known;
     const node: ItemNode = { element: step, isMember: false, children: undefined };
-    this.items.set(step.text, node);
+    this.setItem(node);
     return node;
+  }
+
+  /** Says something about a field, in place of what was said. */
+  setField(name: string, node: SetNode): void {
+    // Most sets have only fields or only items, and a map costs.
+    if (this.fields === noFields) this.fields = new Map();
+    (this.fields as Map<string, SetNode>).set(name, node);
+  }
+
+  /** Says something about an item, in place of what was said. */
+  setItem(node: ItemNode): void {
+    if (this.items === noItems) this.items = new Map();
+    (this.items as Map<string, ItemNode>).set(node.element.text, node);
   }
 
   /** What the set says about a step, if anything. */
@@ -83,19 +101,13 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     if (other === this || isBare(other)) return this;
     if (isBare(this)) return other;
-    const result = new FieldSet();
-    uniteInto(result.fields, this.fields, other.fields);
-    uniteInto(result.items, this.items, other.items);
-    return result;
+    return FieldSet.#from(unite(this.fields, other.fields), unite(this.items, other.items));
   }
 
   /** The paths in both. */
   intersection(other: FieldSet): FieldSet {
     if (other === this) return this;
-    const result = new FieldSet();
-    intersectInto(result.fields, this.fields, other.fields);
-    intersectInto(result.items, this.items, other.items);
-    return result;
+    return FieldSet.#from(intersect(this.fields, other.fields), intersect(this.items, other.items));
   }
 
   /** The paths of this set that are not in the other. A path in the other takes away itself, not what is below it. */
@@ -121,14 +133,14 @@ export class FieldSet {
     for (const [name, node] of this.fields) {
       const isNamed = node.children !== undefined && map?.fields.has(name) === true;
       const inner = map === undefined ? undefined : memberType(map, name);
-      result.fields.set(name, {
+      result.setField(name, {
         isMember: node.isMember || isNamed,
         children: node.children?.withNamedFields(inner),
       });
     }
-    for (const [text, node] of this.items) {
+    for (const node of this.items.values()) {
       const inner = node.element.kind === "key" ? type?.list?.item : undefined;
-      result.items.set(text, {
+      result.setItem({
         element: node.element,
         isMember: node.isMember,
         children: node.children?.withNamedFields(inner),
@@ -168,8 +180,8 @@ export class FieldSet {
     items: ReadonlyMap<string, ItemNode>,
   ): FieldSet {
     const set = new FieldSet();
-    for (const [name, node] of fields) set.fields.set(name, node);
-    for (const [text, node] of items) set.items.set(text, node);
+    if (fields.size > 0) set.fields = fields;
+    if (items.size > 0) set.items = items;
     return set;
   }
 }
@@ -190,16 +202,19 @@ function isBare(set: FieldSet): boolean {
   return set.fields.size === 0 && set.items.size === 0;
 }
 
-function uniteInto<Node extends SetNode>(
-  result: Map<string, Node>,
+function unite<Node extends SetNode>(
   left: ReadonlyMap<string, Node>,
   right: ReadonlyMap<string, Node>,
-): void {
+): ReadonlyMap<string, Node> {
+  if (right.size === 0) return left;
+  if (left.size === 0) return right;
+  const result = new Map<string, Node>();
   for (const [key, node] of left) {
     const other = right.get(key);
     result.set(key, other === undefined || other === node ? node : uniteNodes(node, other));
   }
   for (const [key, node] of right) if (!left.has(key)) result.set(key, node);
+  return result;
 }
 
 function uniteNodes<Node extends SetNode>(a: Node, b: Node): Node {
@@ -210,11 +225,11 @@ function uniteNodes<Node extends SetNode>(a: Node, b: Node): Node {
   return { ...a, isMember: a.isMember || b.isMember, children };
 }
 
-function intersectInto<Node extends SetNode>(
-  result: Map<string, Node>,
+function intersect<Node extends SetNode>(
   left: ReadonlyMap<string, Node>,
   right: ReadonlyMap<string, Node>,
-): void {
+): ReadonlyMap<string, Node> {
+  const result = new Map<string, Node>();
   for (const [key, node] of left) {
     const other = right.get(key);
     if (other === undefined) continue;
@@ -226,6 +241,7 @@ function intersectInto<Node extends SetNode>(
     const isMember = node.isMember && other.isMember;
     if (isMember || children !== undefined) result.set(key, { ...node, isMember, children });
   }
+  return result;
 }
 
 /** What is left of a node: itself if nothing was taken, undefined if nothing is left. */

@@ -61,12 +61,12 @@ function decode(value: JsonObject): SetNode {
     // What is not an object has nothing below it: Kubernetes reads `null` as a leaf.
     const node = isJsonObject(inner) ? decode(inner) : leafOrThrow(key, inner);
     if (key.charCodeAt(0) === 102 && key.charCodeAt(1) === 58) {
-      (children ??= new FieldSet()).fields.set(key.slice(2), node);
+      (children ??= new FieldSet()).setField(key.slice(2), node);
       continue;
     }
     const element = parseItemElement(key);
     if (element === undefined) continue;
-    (children ??= new FieldSet()).items.set(element.text, { element, ...node });
+    (children ??= new FieldSet()).setItem({ element, ...node });
   }
   return { isMember: isMember || children === undefined, children };
 }

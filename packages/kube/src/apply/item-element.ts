@@ -41,6 +41,10 @@ export class BadPathElement extends Error {
 
 /** The element of an item with these keys, in any order. */
 export function keyElement(fields: readonly (readonly [name: string, value: Json])[]): KeyElement {
+  const only = fields.length === 1 ? fields[0] : undefined;
+  if (only !== undefined) {
+    return { kind: "key", text: `k:{${goJsonString(only[0])}:${elementJson(only[1])}}`, fields };
+  }
   const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareBytes(a, b));
   let text = "";
   for (const [name, value] of sorted) {

@@ -39,3 +39,38 @@ function setElement(item: Json): ItemElement | string {
   if (isJsonObject(item)) return "associative list without keys has an element that's a map type";
   return valueElement(item);
 }
+
+/** What keeps an item from having an element, if anything: cheaper than to make it. */
+export function itemProblem(list: ListType, item: Json): string | undefined {
+  const [key] = list.keys;
+  if (key !== undefined && isJsonObject(item) && typeof item[key] === "string") return undefined;
+  const element = elementOf(list, item);
+  return typeof element === "string" ? element : undefined;
+}
+
+/** What tells an item from the others of its list: the value of its one key, else the text of its element. */
+export function identityOf(list: ListType, item: Json): Json {
+  const [key, more] = list.keys;
+  if (key !== undefined && more === undefined && isJsonObject(item)) {
+    const value = memberOf(item, key);
+    if (typeof value === "string") return `"${value}`;
+  }
+  const element = elementOf(list, item);
+  return typeof element === "string" ? null : element.text;
+}
+
+/** Whether two lists name the same items in the same order, by keys that are texts or numbers. */
+export function sameOrder(list: ListType, a: readonly Json[], b: readonly Json[]): boolean {
+  if (list.keys.length === 0 || a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i];
+    const right = b[i];
+    if (!isJsonObject(left) || !isJsonObject(right)) return false;
+    for (const key of list.keys) {
+      const value = memberOf(left, key);
+      if (value !== memberOf(right, key)) return false;
+      if (typeof value !== "string" && typeof value !== "number") return false;
+    }
+  }
+  return true;
+}

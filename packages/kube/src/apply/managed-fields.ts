@@ -5,9 +5,8 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 import { compareBytes } from "../go-text/byte-order.ts";
 import { goJsonString } from "../go-text/go-json.ts";
 import { memberOf } from "../object/member.ts";
-import type { FieldSet } from "./field-set.ts";
-import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { BadPathElement } from "./item-element.ts";
+import { OwnedFields } from "./owned-fields.ts";
 
 export type ManagerOperation = "Apply" | "Update";
 
@@ -19,7 +18,7 @@ export interface ManagedSet {
   /** The endpoint of the write: "" for the object itself, else `status`, `scale`, … */
   readonly subresource: string;
   readonly time: string | undefined;
-  readonly set: FieldSet;
+  readonly owned: OwnedFields;
 }
 
 /** Managers by what tells them apart: see `managerKey`. Owners replace it, they do not change it. */
@@ -53,15 +52,21 @@ export function managerKey({
   return `{${members.join(",")}}`;
 }
 
-/** Reads `metadata.managedFields`. Throws a `BadManagedFields` if an entry cannot be understood. */
-export function decodeManagedFields(entries: Json | undefined): Managers {
+/**
+ * Reads `metadata.managedFields`. Throws a `BadManagedFields` if an entry cannot be understood. What is `trusted` was
+ * written by us, and its field sets are not looked at until they are needed.
+ */
+export function decodeManagedFields(
+  entries: Json | undefined,
+  { trusted = false }: { readonly trusted?: boolean } = {},
+): Managers {
   const managers = new Map<string, ManagedSet>();
   if (entries === undefined || entries === null) return managers;
   if (!isJsonArray(entries)) throw new BadManagedFields("managedFields must be a list");
   for (const [index, entry] of entries.entries()) {
     if (!isJsonObject(entry))
       throw new BadManagedFields("a managed fields entry must be an object");
-    const managed = decodeEntry(entry, index);
+    const managed = decodeEntry(entry, index, trusted);
     managers.set(managerKey(managed), managed);
   }
   return managers;
@@ -105,7 +110,7 @@ export function secondsOf(time: string | undefined): number {
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1000);
 }
 
-function decodeEntry(entry: JsonObject, index: number): ManagedSet {
+function decodeEntry(entry: JsonObject, index: number, trusted: boolean): ManagedSet {
   const text = (name: string): string => {
     const value = memberOf(entry, name);
     return typeof value === "string" ? value : "";
@@ -132,13 +137,14 @@ function decodeEntry(entry: JsonObject, index: number): ManagedSet {
     apiVersion,
     subresource: text("subresource"),
     time: time === "" ? undefined : time,
-    set: decodeSet(memberOf(entry, "fieldsV1")),
+    owned: readOwned(memberOf(entry, "fieldsV1"), trusted),
   };
 }
 
-function decodeSet(fields: Json | undefined): FieldSet {
+function readOwned(fields: Json | undefined, trusted: boolean): OwnedFields {
+  if (trusted && isJsonObject(fields)) return OwnedFields.trust(fields);
   try {
-    return decodeFieldsV1(fields ?? {});
+    return OwnedFields.read(fields ?? {});
   } catch (error) {
     if (!(error instanceof BadPathElement)) throw error;
     throw new BadManagedFields(`error decoding set: ${error.message}`, { cause: error });
@@ -146,14 +152,14 @@ function decodeSet(fields: Json | undefined): FieldSet {
 }
 
 function encodeEntry(managed: ManagedSet): JsonObject {
-  const { manager, operation, apiVersion, subresource, time, set } = managed;
+  const { manager, operation, apiVersion, subresource, time, owned } = managed;
   return {
     ...(manager === "" ? {} : { manager }),
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: encodeFieldsV1(set),
+    fieldsV1: owned.stored,
     ...(subresource === "" ? {} : { subresource }),
   };
 }

@@ -12,7 +12,7 @@ import {
 
 import { memberOf } from "../object/member.ts";
 import type { ItemElement } from "./item-element.ts";
-import { elementOf } from "./list-items.ts";
+import { elementOf, sameOrder } from "./list-items.ts";
 import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
 
 /**
@@ -68,7 +68,20 @@ function mergeLists(list: ListType, live: Json, config: Json): Json {
   if (list.isAtomic || (isEmpty(left) && isEmpty(right))) return mergeLeaves(live, config);
   if (right === undefined || right.length === 0) return left ?? config;
   if (left === undefined || left.length === 0) return config;
-  return mergeItems(list, left, right);
+  return sameOrder(list, left, right)
+    ? mergePairwise(list, left, right)
+    : mergeItems(list, left, right);
+}
+
+/** The usual case: what is applied names the items as they stand. It has no duplicates, so neither has the other. */
+function mergePairwise(list: ListType, left: readonly Json[], right: readonly Json[]): Json {
+  let result: Json[] | undefined;
+  for (let i = 0; i < left.length; i++) {
+    const current = left[i] ?? null;
+    const merged = mergeTyped(list.item, current, right[i] ?? null);
+    if (merged !== current) (result ??= [...left])[i] = merged;
+  }
+  return result ?? left;
 }
 
 /** One side of a list: its items by element, in order. */

@@ -8,9 +8,12 @@ import type { FieldSet } from "./field-set.ts";
 import { managerKey, type ManagedSet, type Managers } from "./managed-fields.ts";
 import { deducedType, type MergeType } from "./merge-type.ts";
 import { mergeTyped } from "./merge-typed.ts";
+import { OwnedFields } from "./owned-fields.ts";
+import { ownsExactly } from "./owns-exactly.ts";
 import { prune } from "./prune.ts";
 import { reconcileSet } from "./reconcile-set.ts";
 import { valuesEqual } from "./smd-value.ts";
+import { ignoredFields, isPlainReset, systemFields } from "./system-fields.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
 
@@ -69,13 +72,32 @@ export function applyConfiguration(
   const last = managers.get(key);
   const type = typeIn(kind, kind.apiVersion);
   const merged = mergeTyped(type, live, config) as JsonObject;
-  const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
-  const mine: ManagedSet = { ...writer, time: last?.time, set };
-  managers.set(key, mine);
+  const isSame = last !== undefined && keepsItsFields(kind, config, last);
+  if (isSame) {
+    const { rest } = settle(kind, live, merged, managers, { skip: key, force });
+    return { managers: rest, object: sameOrUndefined(live, merged) };
+  }
 
+  const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
+  const mine: ManagedSet = { ...writer, time: last?.time, owned: OwnedFields.of(set) };
+  managers.set(key, mine);
   const object = prune(kind, merged, { managers, mine, last });
   const { rest } = settle(kind, live, object, managers, { skip: key, force });
-  return { managers: rest, object: valuesEqual(live, object) ? undefined : object };
+  const owned = set.difference(systemFields);
+  if (owned.isEmpty) rest.delete(key);
+  else rest.set(key, { ...mine, owned: OwnedFields.of(owned) });
+  return { managers: rest, object: sameOrUndefined(live, object) };
+}
+
+function keepsItsFields(kind: VersionedKind, config: JsonObject, last: ManagedSet): boolean {
+  const reset = kind.resetIn(kind.apiVersion);
+  if (last.apiVersion !== kind.apiVersion || !isPlainReset(reset)) return false;
+  const type = typeIn(kind, kind.apiVersion);
+  return ownsExactly(type, config, last.owned.stored, ignoredFields(reset));
+}
+
+function sameOrUndefined(live: JsonObject, object: JsonObject): JsonObject | undefined {
+  return live === object || valuesEqual(live, object) ? undefined : object;
 }
 
 /** The sets, after whatever has become atomic since they were written. Versions that are gone are left out. */
@@ -84,11 +106,13 @@ function reconcile(kind: VersionedKind, stored: Managers): Managers {
   for (const [key, managed] of stored) {
     const type = kind.typeIn(managed.apiVersion);
     if (type === undefined && kind.isCustom) throw new UnknownVersion(managed.apiVersion);
-    const set = type === undefined ? undefined : reconcileSet(type, managed.set);
-    if (set === managed.set) continue;
+    if (type !== undefined && !managed.owned.needsReconciling(type)) continue;
     result ??= new Map(stored);
-    if (set === undefined) result.delete(key);
-    else result.set(key, { ...managed, set });
+    if (type === undefined) result.delete(key);
+    else {
+      const owned = OwnedFields.of(reconcileSet(type, managed.owned.set));
+      result.set(key, { ...managed, owned });
+    }
   }
   return result ?? stored;
 }
@@ -100,7 +124,7 @@ function settle(
   next: JsonObject,
   managers: Managers,
   { skip, force }: { readonly skip: string | undefined; readonly force: boolean },
-): { rest: Managers; comparison: Comparison } {
+): { rest: Map<string, ManagedSet>; comparison: Comparison } {
   const byVersion = new Map<string, Comparison>();
   const comparison = comparisonIn(kind, kind.apiVersion, live, next);
   byVersion.set(kind.apiVersion, comparison);
@@ -109,7 +133,7 @@ function settle(
   const conflicts: ManagerConflict[] = [];
   for (const [key, managed] of managers) {
     if (key === skip) {
-      if (managed.set.isEmpty) rest.delete(key);
+      if (managed.owned.isEmpty) rest.delete(key);
       continue;
     }
     let changes = byVersion.get(managed.apiVersion);
@@ -121,15 +145,11 @@ function settle(
       changes = comparisonIn(kind, managed.apiVersion, live, next);
       byVersion.set(managed.apiVersion, changes);
     }
-    const fields = managed.set.intersection(changes.modified.union(changes.added));
-    let set = managed.set;
-    if (!fields.isEmpty) {
-      conflicts.push({ key, manager: managed, fields });
-      set = set.difference(fields);
-    }
-    set = set.difference(changes.removed);
-    if (set.isEmpty) rest.delete(key);
-    else if (set !== managed.set) rest.set(key, { ...managed, set });
+    const fields = managed.owned.intersection(changes.modified.union(changes.added));
+    if (!fields.isEmpty) conflicts.push({ key, manager: managed, fields });
+    const owned = managed.owned.difference(fields).difference(changes.removed);
+    if (owned.isEmpty) rest.delete(key);
+    else if (owned !== managed.owned) rest.set(key, { ...managed, owned });
   }
   if (!force && conflicts.length > 0) throw new ApplyConflicts(conflicts);
   return { rest, comparison };

@@ -23,14 +23,14 @@ export function prune(
   merged: JsonObject,
   { managers, mine, last }: PruneInput,
 ): JsonObject {
-  if (last === undefined || last.set.isEmpty) return merged;
+  if (last === undefined || last.owned.isEmpty) return merged;
   const type = kind.typeIn(last.apiVersion);
   if (type === undefined) return merged;
   // The usual apply gives up nothing, and then nothing below can remove anything either.
-  if (last.apiVersion === mine.apiVersion && last.set.difference(mine.set).isEmpty) return merged;
+  if (last.apiVersion === mine.apiVersion && last.owned.isWithin(mine.owned.set)) return merged;
 
   const before = kind.convert(merged, last.apiVersion);
-  const lastNamed = last.set.withNamedFields(type);
+  const lastNamed = last.owned.set.withNamedFields(type);
   const bare = removeItems(type, before, lastNamed) as JsonObject;
   const pruned = addBackOwned(kind, before, bare, { managers, apiVersion: last.apiVersion });
   const rest = addBackDangling(type, before, kind.convert(pruned, last.apiVersion), lastNamed);
@@ -45,8 +45,9 @@ function addBackOwned(
   { managers, apiVersion }: { readonly managers: Managers; readonly apiVersion: string },
 ): JsonObject {
   const owned = new Map<string, FieldSet>();
-  for (const { apiVersion, set } of managers.values()) {
-    owned.set(apiVersion, (owned.get(apiVersion) ?? new FieldSet()).union(set));
+  for (const managed of managers.values()) {
+    const known = owned.get(managed.apiVersion) ?? new FieldSet();
+    owned.set(managed.apiVersion, known.union(managed.owned.set));
   }
   // The version of the removal first: what is pruned may be needed for a conversion.
   const versions = [apiVersion, ...[...owned.keys()].filter((version) => version !== apiVersion)];

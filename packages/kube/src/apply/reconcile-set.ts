@@ -28,17 +28,17 @@ function reconcileMap(map: MapType, set: FieldSet): FieldSet | undefined {
   for (const [name, node] of set.fields) {
     const type = memberType(map, name);
     const changed = type === undefined ? undefined : reconcileNode(type, node);
-    if (changed !== undefined) (result ??= copyOf(set)).fields.set(name, changed);
+    if (changed !== undefined) (result ??= copyOf(set)).setField(name, changed);
   }
   return result;
 }
 
 function reconcileList(list: ListType, set: FieldSet): FieldSet | undefined {
   let result: FieldSet | undefined;
-  for (const [text, node] of set.items) {
+  for (const node of set.items.values()) {
     const changed = reconcileNode(list.item, node);
     if (changed !== undefined) {
-      (result ??= copyOf(set)).items.set(text, { element: node.element, ...changed });
+      (result ??= copyOf(set)).setItem({ element: node.element, ...changed });
     }
   }
   return result;
@@ -61,7 +61,7 @@ const whole: SetNode = Object.freeze({ isMember: true, children: undefined });
 
 function copyOf(set: FieldSet): FieldSet {
   const copy = new FieldSet();
-  for (const [name, node] of set.fields) copy.fields.set(name, node);
-  for (const [text, node] of set.items) copy.items.set(text, node);
+  for (const [name, node] of set.fields) copy.setField(name, node);
+  for (const node of set.items.values()) copy.setItem(node);
   return copy;
 }

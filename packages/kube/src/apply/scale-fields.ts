@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "@keelson/base";
 
 import { FieldSet, type PathStep } from "./field-set.ts";
 import { decodeManagedFields, encodeManagedFields, type ManagedSet } from "./managed-fields.ts";
+import { OwnedFields } from "./owned-fields.ts";
 
 /** The version of every `Scale`. */
 const scaleVersion = "autoscaling/v1";
@@ -22,8 +23,9 @@ export function scaleManagedFields(
   const result = new Map<string, ManagedSet>();
   for (const [key, managed] of decodeManagedFields(parent)) {
     const path = paths.get(managed.apiVersion);
-    if (path === undefined || !managed.set.has(path)) continue;
-    result.set(key, { ...managed, apiVersion: scaleVersion, set: FieldSet.of(scalePath) });
+    if (path === undefined || !managed.owned.has(path)) continue;
+    const owned = OwnedFields.of(FieldSet.of(scalePath));
+    result.set(key, { ...managed, apiVersion: scaleVersion, owned });
   }
   return encodeManagedFields(result);
 }
@@ -42,19 +44,19 @@ export function parentManagedFields(
   for (const [key, managed] of decodeManagedFields(parent)) {
     if (!paths.has(managed.apiVersion)) continue;
     const path = paths.get(managed.apiVersion);
-    if (path === undefined || !managed.set.has(path)) {
+    if (path === undefined || !managed.owned.has(path)) {
       result.set(key, managed);
     } else if (scaled.delete(key)) {
       result.set(key, managed);
     } else {
-      const set = managed.set.difference(FieldSet.of(path));
-      if (!set.isEmpty) result.set(key, { ...managed, set });
+      const owned = managed.owned.difference(FieldSet.of(path));
+      if (!owned.isEmpty) result.set(key, { ...managed, owned });
     }
   }
   const own = paths.get(apiVersion);
   for (const [key, managed] of scaled) {
-    if (own === undefined || !managed.set.has(scalePath)) continue;
-    result.set(key, { ...managed, apiVersion, set: FieldSet.of(own) });
+    if (own === undefined || !managed.owned.has(scalePath)) continue;
+    result.set(key, { ...managed, apiVersion, owned: OwnedFields.of(FieldSet.of(own)) });
   }
   return encodeManagedFields(result);
 }

@@ -43,7 +43,7 @@ function collectMap(map: MapType, value: Json, node: SetNode): void {
     if (type !== undefined) collect(type, member, child);
     if (field === undefined || isEmptyOrNull(member)) child.isMember = true;
     if (child.isMember || child.children !== undefined) {
-      (node.children ??= new FieldSet()).fields.set(name, child);
+      (node.children ??= new FieldSet()).setField(name, child);
     }
   }
 }
@@ -61,14 +61,14 @@ function collectList(list: ListType, value: Json, node: SetNode): void {
     if (typeof element === "string") continue;
     if (seen.has(element.text)) {
       // Items with the same keys cannot be told apart: only that they are there is known.
-      children.items.set(element.text, { element, isMember: true, children: undefined });
+      children.setItem({ element, isMember: true, children: undefined });
       continue;
     }
     seen.add(element.text);
     const child = { element, isMember: true, children: undefined };
     collect(list.item, item, child);
     child.isMember = true;
-    children.items.set(element.text, child);
+    children.setItem(child);
   }
 }
 

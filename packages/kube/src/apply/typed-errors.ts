@@ -4,7 +4,7 @@ import type { Json } from "@keelson/base";
 
 import { printSource, printType, printValue } from "../go-text/go-print.ts";
 import { printItemElement } from "./item-element.ts";
-import { elementOf } from "./list-items.ts";
+import { elementOf, identityOf, itemProblem } from "./list-items.ts";
 import {
   formOf,
   isScalar,
@@ -122,23 +122,32 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
     for (const [index, item] of value.entries()) checkItem(list, item, walk, () => `[${index}]`);
     return;
   }
-  const seen = new Set<string>();
-  for (const [index, item] of value.entries()) {
-    const element = elementOf(list, item);
-    if (typeof element === "string") {
-      report(walk, `element ${index}: ${element}`);
+  const seen = walk.allowDuplicates ? undefined : new Set<Json>();
+  let index = 0;
+  for (const item of value) {
+    const problem = itemProblem(list, item);
+    if (problem !== undefined) {
+      report(walk, `element ${index}: ${problem}`);
       return;
     }
-    if (!walk.allowDuplicates && seen.has(element.text)) {
-      walk.errors.push({
-        path: "",
-        message: `duplicate entries for key ${printItemElement(element)}`,
-        isDuplicate: true,
-      });
-    }
-    seen.add(element.text);
-    checkItem(list, item, walk, () => printItemElement(element));
+    if (seen !== undefined) checkDuplicate(list, item, seen, walk);
+    checkItem(list, item, walk, () => nameOfItem(list, item));
+    index += 1;
   }
+}
+
+function checkDuplicate(list: ListType, item: Json, seen: Set<Json>, walk: Walk): void {
+  const identity = identityOf(list, item);
+  if (seen.has(identity)) {
+    const message = `duplicate entries for key ${nameOfItem(list, item)}`;
+    walk.errors.push({ path: "", message, isDuplicate: true });
+  }
+  seen.add(identity);
+}
+
+function nameOfItem(list: ListType, item: Json): string {
+  const element = elementOf(list, item);
+  return typeof element === "string" ? "" : printItemElement(element);
 }
 
 function checkItem(list: ListType, item: Json, walk: Walk, name: () => string): void {

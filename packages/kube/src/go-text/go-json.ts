@@ -19,6 +19,7 @@ export function goJson(value: Json): string {
 
 /** A JSON string as Go's encoder writes it. */
 export function goJsonString(text: string): string {
+  if (isPlain(text)) return `"${text}"`;
   const plain = JSON.stringify(text);
   return /[<>&\u2028\u2029\ud800-\udfff]|\\u[dD]/.test(plain)
     ? plain
@@ -29,4 +30,16 @@ export function goJsonString(text: string): string {
 
 function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Whether nothing in a short text needs escaping: so are almost all names, and this is quicker than to find out. */
+function isPlain(text: string): boolean {
+  if (text.length > 64) return false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    // Quotation mark, ampersand, less and greater than, backslash.
+    if (unit < 32 || unit > 126 || unit === 34 || unit === 38) return false;
+    if (unit === 60 || unit === 62 || unit === 92) return false;
+  }
+  return true;
 }

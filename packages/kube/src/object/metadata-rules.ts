@@ -25,12 +25,14 @@ export const fieldManagerBytesMax = 128;
 export interface MetadataRuleOptions {
   readonly isNamespaced: boolean;
   readonly nameRule: NameRule;
+  /** Built-in kinds know the finalizers that need no domain; all others need one. */
+  readonly isBuiltIn?: boolean;
 }
 
 /** What is wrong with the metadata of a new object. `path` is `metadata`. */
 export function validateMetadata(
   metadata: JsonObject,
-  { isNamespaced, nameRule }: MetadataRuleOptions,
+  { isNamespaced, nameRule, isBuiltIn = false }: MetadataRuleOptions,
   path = "metadata",
 ): FieldError[] {
   const errors: FieldError[] = [];
@@ -65,6 +67,9 @@ export function validateMetadata(
   }
   errors.push(...validateShared(metadata, path));
   errors.push(...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
+  if (isBuiltIn) {
+    errors.push(...unqualifiedFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
+  }
   return errors;
 }
 
@@ -178,6 +183,20 @@ export function managerFromUserAgent(userAgent: string): string {
     manager += character;
   }
   return manager;
+}
+
+const standardFinalizers: ReadonlySet<Json> = new Set([
+  "kubernetes",
+  "orphan",
+  "foregroundDeletion",
+]);
+
+function unqualifiedFinalizers(finalizers: readonly Json[], path: string): FieldError[] {
+  const detail = "name is neither a standard finalizer name nor is it fully qualified";
+  return [...finalizers.entries()]
+    .filter(([, name]) => typeof name === "string" && !name.includes("/"))
+    .filter(([, name]) => !standardFinalizers.has(name))
+    .map(([index, name]) => invalidField(itemPath(path, index), name, detail));
 }
 
 const immutable = [

@@ -145,7 +145,8 @@ function pathPrefixProblems(text: string): Problems {
 
 /** The dash is judged with what comes after it, so it passes for a letter. */
 function withoutTrailingDash(name: string): string {
-  return name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
+  const isMasked = name.length > 1 && name.endsWith("-") && name.charCodeAt(name.length - 2) < 0x80;
+  return isMasked ? `${name.slice(0, -2)}a` : name;
 }
 
 function lengthProblem(text: string, max: number, unit: "characters" | "bytes"): string[] {
@@ -167,6 +168,7 @@ function whole(pattern: string): RegExp {
 }
 
 function patternText(problem: string, pattern: string, examples: readonly string[]): string {
-  const listed = examples.map((example) => `'${example}', `).join("or ");
+  // Two spaces before each "or": so Kubernetes says it.
+  const listed = examples.map((example) => `'${example}', `).join(" or ");
   return `${problem} (e.g. ${listed}regex used for validation is '${pattern}')`;
 }

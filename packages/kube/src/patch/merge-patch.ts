@@ -22,7 +22,7 @@ import { badRequest } from "../status/failures.ts";
  * It differs from the RFC where Kubernetes does: nulls inside a list that replaces something other than an object
  * are left out too.
  */
-export function applyMergePatch(object: JsonObject, patch: Json): MutableJsonObject {
+export function applyMergePatch(object: JsonObject, patch: Json): JsonObject {
   refuseDeepNesting(patch);
   if (patch === null) throw badRequest("Invalid JSON Patch");
   if (!isJsonObject(patch)) {
@@ -31,9 +31,7 @@ export function applyMergePatch(object: JsonObject, patch: Json): MutableJsonObj
       `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
     );
   }
-  const result = cloneJson(object);
-  mergeInto(result, cloneJson(patch));
-  return result;
+  return mergeObjects(object as MutableJsonObject, cloneJson(patch));
 }
 
 /** The name of a value's type in messages of Go's JSON decoder. */
@@ -44,8 +42,9 @@ export function jsonTypeName(value: Json): string {
   return type === "int64" || type === "float64" ? "number" : type;
 }
 
-/** Both belong to us. */
-function mergeInto(target: MutableJsonObject, patch: MutableJsonObject): void {
+/** The patch is used up. What does not change is shared with the original, which stays. */
+function mergeObjects(before: MutableJsonObject, patch: MutableJsonObject): MutableJsonObject {
+  const target: MutableJsonObject = { ...before };
   for (const key of Object.keys(patch)) {
     const value = memberOf(patch, key);
     if (value === undefined) continue;
@@ -59,11 +58,12 @@ function mergeInto(target: MutableJsonObject, patch: MutableJsonObject): void {
     } else if (!isJsonObject(current)) {
       setMember(target, key, withoutNulls(value));
     } else if (isJsonObject(value)) {
-      mergeInto(current, value);
+      setMember(target, key, mergeObjects(current, value));
     } else {
       setMember(target, key, value);
     }
   }
+  return target;
 }
 
 /** Takes null members away, at any depth; null items of lists stay. */

@@ -38,24 +38,25 @@ export function applyStrategicMergePatch(
   object: JsonObject,
   patch: Json,
   schema: StructuralSchema,
-): MutableJsonObject {
+): JsonObject {
   refuseDeepNesting(patch);
   if (patch !== null && !isJsonObject(patch)) {
     throw badRequest(
       `json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  return mergeObject(cloneJson(object), cloneJson(patch ?? {}), schema);
+  return mergeObject(object as MutableJsonObject, cloneJson(patch ?? {}), schema);
 }
 
-/** Merges a patch into an object, both of which belong to us. */
+/** The object after a patch, which is used up. What does not change is shared with the original, which stays. */
 export function mergeObject(
-  original: MutableJsonObject,
+  before: MutableJsonObject,
   patch: MutableJsonObject,
   schema: StructuralSchema | undefined,
 ): MutableJsonObject {
   const whole = memberOf(patch, directive);
   if (whole !== undefined) return replaceOrDelete(whole, patch);
+  const original: MutableJsonObject = { ...before };
   applyRetainKeys(original, patch);
   applyElementOrders(original, patch, schema);
   for (const key of Object.keys(patch)) {
