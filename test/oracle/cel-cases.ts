@@ -1,6 +1,6 @@
 // Rules with values that keep and break them.
 
-import type { Json } from "@keelson/base";
+import type { Json, Random } from "@keelson/base";
 import type { StructuralSchema, ValidationRule } from "@keelson/kube";
 
 export interface CelCase {
@@ -314,6 +314,30 @@ export const celCases: readonly CelCase[] = [
     { rule: "self.all(k, k == 'a')", fieldPath: "['a']" },
   ),
 ];
+
+/** Rules made of others for the same schema, joined at random: what decides, and which errors count, gets complicated. */
+export function joinedCases(random: Random, count: number): CelCase[] {
+  // A sum with a set only once: the real server's set remembers what was ever added to it.
+  const plain = celCases.filter(
+    ({ rule, schema: of }) => typeof rule === "string" && !rule.includes("oldSelf") && of !== set,
+  );
+  const groups = [...Map.groupBy(plain, ({ schema }) => schema).values()];
+  return Array.from({ length: count }, () => {
+    const group = random.pick(groups);
+    const part = (): string => `(${random.pick(group).rule as string})`;
+    const joined = random.pick([
+      () => `${part()} && ${part()}`,
+      () => `${part()} || ${part()}`,
+      () => `!${part()}`,
+      () => `${part()} ? ${part()} : ${part()}`,
+      () => `[${part()}, ${part()}].all(p, p)`,
+      () => `[1, 2].exists(q, ${part()} && q == 2) || ${part()}`,
+      () => `${part()} == ${part()}`,
+    ]);
+    const [first] = group;
+    return { schema: first?.schema ?? {}, rule: joined(), values: first?.values ?? [] };
+  });
+}
 
 /** Rules that must not compile. */
 export const badRules: readonly {
