@@ -376,4 +376,9 @@ export const badRules: readonly {
   { schema: instant, rule: "self == 'a'" },
   { schema: instant, rule: "self.getNope() == 1" },
   { schema: period, rule: "self + 1 == self" },
+  { schema: { "x-kubernetes-preserve-unknown-fields": true }, rule: "true" },
+  {
+    schema: { type: "array", items: { "x-kubernetes-preserve-unknown-fields": true } },
+    rule: "true",
+  },
 ];
