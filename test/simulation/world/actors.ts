@@ -100,17 +100,17 @@ export class Actors {
 
   /** Opens one more watch, of any sort. */
   watch(): void {
-    const { float, integer, pick } = this.#random;
+    const random = this.#random;
     if (this.#watches.length + this.#opening >= watchesMax) return;
     const request: Wanted = {
       scope: this.#workload.scope(),
       ...this.#workload.selector(),
-      ...(float() < 0.6 ? { bookmarkEveryMs: 20 + integer(200) } : {}),
+      ...(random.float() < 0.6 ? { bookmarkEveryMs: 20 + random.integer(200) } : {}),
       initialEventsEnd: true,
-      pace: pick(["fast", "slow"]),
+      pace: random.pick(["fast", "slow"]),
     };
     // A little before, at, or a little after the head of that moment.
-    this.#open(request, float() < 0.5 ? "state" : { back: integer(12) - 1 });
+    this.#open(request, random.float() < 0.5 ? "state" : { back: random.integer(12) - 1 });
   }
 
   /** A slow watcher takes what there is, a few times. */

@@ -201,21 +201,17 @@ export class World implements AsyncDisposable {
 
   /** Waits while time passes; a close that never ends must not hang the simulation. */
   async #within(closing: Promise<void>): Promise<void> {
-    let isOver = false;
-    const over = closing.then(
-      () => {
-        isOver = true;
-      },
-      () => {
-        isOver = true;
-      },
-    );
-    for (let wait = 0; wait < 200 && !isOver; wait++) {
+    const state = { isOver: false };
+    const over = (): void => {
+      state.isOver = true;
+    };
+    closing.then(over, over);
+    for (let wait = 0; wait < 200; wait++) {
       await turns(5);
-      if (wait > 20 && !isOver) await this.clock.advance(100);
+      if (state.isOver) return;
+      if (wait > 20) await this.clock.advance(100);
     }
-    if (!isOver) throw new Error("a store did not close");
-    await over;
+    throw new Error("a store did not close");
   }
 }
 
