@@ -192,10 +192,11 @@ export interface Backend extends AsyncDisposable {
   size(signal: AbortSignal): Promise<Size>;
 
   /**
-   * Calls `listener` when somebody else may have committed. A wake-up carries no
-   * content; losing one costs latency, never correctness (S15).
+   * Calls `listener` when somebody may have committed, with the revision that was
+   * committed if it is known: whoever has published that need not look. A wake-up
+   * carries nothing else; losing one costs latency, never correctness (S15).
    */
-  onWake(listener: () => void): Disposable;
+  onWake(listener: (committed: Revision | undefined) => void): Disposable;
 }
 
 /** Called with a statement's name before it runs; a test that throws here makes the statement fail. */

@@ -151,6 +151,7 @@ export const mutants: readonly Mutant[] = [
     name: "a read puts an old row into the cache",
     invariant: "S7",
     stage: "simulation",
+    seed: "mutant-100",
     edits: [
       {
         file: "store.ts",
@@ -175,7 +176,7 @@ export const mutants: readonly Mutant[] = [
     name: "what remains is counted by a log that was cut",
     invariant: "S8",
     stage: "simulation",
-    seed: "cut-while-counting",
+    seed: "mutant-522",
     edits: [
       {
         file: "sqlite/backend.ts",

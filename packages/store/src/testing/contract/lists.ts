@@ -250,9 +250,9 @@ export function describeLists(fixture: Fixture): void {
           (await store.create(key(name), object(name, { uid: name }), signal)).revision,
         );
       }
-      let isDone = false;
+      const done = new AbortController();
       const churn = (async () => {
-        for (let round = 0; !isDone; round += 1) {
+        for (let round = 0; !done.signal.aborted; round += 1) {
           await Promise.all(
             [...revisions].map(async ([name, revision]) => {
               const body = object(name, { uid: name, spec: { round } });
@@ -269,7 +269,7 @@ export function describeLists(fixture: Fixture): void {
         assert.deepEqual(paged.flatMap(names), [...revisions.keys()]);
         assert.equal(new Set(paged.map(({ revision }) => revision)).size, 1);
       }
-      isDone = true;
+      done.abort();
       await churn;
     });
 

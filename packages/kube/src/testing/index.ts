@@ -1,0 +1,3 @@
+// What tests of Kubernetes rules share.
+
+export { loadKindExamples, type KindExample } from "../kinds/builtin-kinds.ts";
