@@ -91,7 +91,8 @@ export class Actors {
     this.#start(async ({ store }, signal) => {
       try {
         const head = await store.head(signal);
-        await store.compact(Math.max(1, head - random.integer(12)), signal);
+        const back = random.pick([0, 1, random.integer(12)]);
+        await store.compact(Math.max(1, head - back), signal);
       } catch (error) {
         if (!isFailure(error) && !signal.aborted) throw error;
       }

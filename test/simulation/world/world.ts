@@ -67,8 +67,8 @@ export class World implements AsyncDisposable {
         weather: this.weather,
         recorder,
         module,
-        onCommit: (from) => {
-          this.#announce(from);
+        onCommit: (committed) => {
+          this.#announce(committed);
         },
         beforeCut: () => this.observe().then(() => undefined),
       });
@@ -180,16 +180,16 @@ export class World implements AsyncDisposable {
     return database;
   }
 
-  /** Tells the other replicas of a commit; some do not hear it. */
-  #announce(from: string): void {
+  /** Tells all replicas of a commit, as PostgreSQL would, its own included; some do not hear it. */
+  #announce(head: number): void {
     for (const { name, link } of this.#replicas) {
-      if (name === from) continue;
-      if (this.weather.loses("wake-up"))
+      if (this.weather.loses("wake-up")) {
         this.#options.recorder.record({ type: "deaf", replica: name });
-      else
-        void this.weather.pass().then(() => {
-          link.wake();
-        });
+        continue;
+      }
+      void this.weather.pass().then(() => {
+        link.wake(head);
+      });
     }
   }
 
