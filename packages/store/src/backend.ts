@@ -196,7 +196,7 @@ export interface Backend extends AsyncDisposable {
    * committed if it is known: whoever has published that need not look. A wake-up
    * carries nothing else; losing one costs latency, never correctness (S15).
    */
-  onWake(listener: (committed: Revision | undefined) => void): Disposable;
+  onWake(listener: (committed?: Revision) => void): Disposable;
 }
 
 /** Called with a statement's name before it runs; a test that throws here makes the statement fail. */

@@ -35,8 +35,11 @@ export interface Page {
   readonly remaining?: number;
 }
 
-/** Objects walked over in one read: small enough that a synchronous database holds up nobody. */
-const walkMax = 500;
+/**
+ * Objects walked over in one read: small enough that a synchronous database holds up nobody, and enough for a
+ * page of 500, as most clients ask for, and the object behind it that says whether there is another page.
+ */
+const walkMax = 512;
 
 /** Reads one page. */
 export async function readPage(
@@ -77,7 +80,8 @@ export async function* walk(
   const { scope, selector = {}, limit, match } = request;
   let at = request.continue?.revision ?? (match === "exact" ? request.revision : undefined);
   let after: Position | undefined = request.continue?.after;
-  const wanted = limit === undefined || !selectsAll(selector) ? walkMax : limit + 1;
+  /** Without a selector every object counts: no more need be read than are left to find. */
+  let wanted = limit === undefined || !selectsAll(selector) ? Infinity : limit + 1;
   for (;;) {
     const scan: ScanRequest = {
       scope,
@@ -96,6 +100,8 @@ export async function* walk(
       rows: selectsAll(selector) ? rows : rows.filter(({ body }) => matches(selector, body.value)),
     };
     if (reached === undefined) return;
+    // A stretch that held less than was walked is of the past: then what is left may lie far away.
+    wanted = rows.length < scan.walk ? Infinity : Math.max(1, wanted - rows.length);
     if (after !== undefined && comparePositions(reached, after) <= 0)
       throw new Error("a scan must get on");
     after = reached;

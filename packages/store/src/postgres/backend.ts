@@ -264,7 +264,7 @@ export class PostgresBackend implements Backend {
     return { logRows: Number(need(row).log_rows), bytes: Number(need(row).bytes) };
   }
 
-  onWake(listener: (committed: Revision | undefined) => void): Disposable {
+  onWake(listener: (committed?: Revision) => void): Disposable {
     return this.#notifications.onWake(listener);
   }
 

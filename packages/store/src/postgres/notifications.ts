@@ -36,7 +36,7 @@ const pollMs = 250;
  */
 export class Notifications {
   readonly #options: Options;
-  readonly #listeners = new Set<(committed: Revision | undefined) => void>();
+  readonly #listeners = new Set<(committed?: Revision) => void>();
   #probe: { readonly payload: string; readonly arrived: () => void } | undefined;
   #isDeaf = true;
   #connects = 0;
@@ -45,7 +45,7 @@ export class Notifications {
     this.#options = options;
   }
 
-  onWake(listener: (committed: Revision | undefined) => void): Disposable {
+  onWake(listener: (committed?: Revision) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
