@@ -1,5 +1,6 @@
 // Calls the store and records what it was asked and what it answered.
 
+import type * as store from "@keelson/store";
 import type { Cursor, Row, Store } from "@keelson/store";
 import {
   type Answer,
@@ -11,7 +12,7 @@ import {
 } from "./history.ts";
 
 /** The store under test: the package itself, or a copy with a planted bug. */
-export type StoreModule = typeof import("@keelson/store");
+export type StoreModule = typeof store;
 
 export interface ClientOptions {
   readonly store: Store;

@@ -18,6 +18,10 @@ export interface SimulationOptions {
   readonly place?: "memory" | "file";
   /** The store under test. */
   readonly module?: StoreModule;
+  /** What to look at more closely. */
+  readonly emphasis?: Emphasis;
+  /** How bad things are; else the seed decides. */
+  readonly climate?: Climate;
 }
 
 export interface Simulated {
@@ -28,14 +32,16 @@ export interface Simulated {
 
 /** Runs one seed and checks what it saw. The same seed gives the same history. */
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
-  const { seed, steps = 300, module = store } = options;
+  const { seed, steps = 300, module = store, emphasis = {} } = options;
   const random = seededRandom(`${seed}/plan`);
   const place = options.place ?? random.pick(["memory", "file"] as const);
   const recorder = new HistoryRecorder();
+  const replicas = random.pick([1, 2, 2, 3]);
+  const climate = climateOf(random);
   const world = await World.build({
     place,
-    replicas: random.pick([1, 2, 2, 3]),
-    climate: climateOf(random),
+    replicas,
+    climate: options.climate ?? climate,
     limits: limitsOf(random),
     weatherRandom: seededRandom(`${seed}/weather`),
     storeRandom: seededRandom(`${seed}/store`),
@@ -44,7 +50,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   });
   try {
     const actors = new Actors(world, seededRandom(`${seed}/actors`));
-    for (let step = 0; step < steps; step++) await act(random, world, actors);
+    for (let step = 0; step < steps; step++) await act(random, { world, actors, emphasis });
     await rest(world, actors);
     const tables = await world.observer.tables();
     const history = { records: recorder.records as readonly HistoryRecord[], tables };
@@ -54,79 +60,44 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   }
 }
 
-type Action = (random: Random, world: World, actors: Actors) => unknown;
+type Act = (random: Random, world: World, actors: Actors) => unknown;
 
 /** What the scheduler can do next, and how often it does. */
-const actions: readonly (readonly [weight: number, action: Action])[] = [
-  [
-    30,
-    (random, _, actors) => {
-      actors.write(1 + random.integer(4));
-    },
-  ],
-  [
-    12,
-    (_, __, actors) => {
-      actors.get();
-    },
-  ],
-  [
-    5,
-    (_, __, actors) => {
-      actors.list();
-    },
-  ],
-  [
-    4,
-    (_, __, actors) => {
-      actors.watch();
-    },
-  ],
-  [
-    6,
-    (_, __, actors) => {
-      actors.readSlow();
-    },
-  ],
-  [
-    2,
-    (_, __, actors) => {
-      actors.closeWatch();
-    },
-  ],
-  [
-    3,
-    (_, __, actors) => {
-      actors.abortSomething();
-    },
-  ],
-  [25, (random) => turns(1 + random.integer(6))],
-  [6, (random, world) => world.clock.advance(1 + random.integer(400))],
-  [
-    3,
-    (_, world) => {
-      world.weather.lightFuse(12);
-    },
-  ],
-  [
-    2,
-    (_, __, actors) => {
-      actors.compact();
-    },
-  ],
-  [2, (_, world) => world.observe()],
-  [0.7, (random, world) => restart(world, random.pick(world.names))],
-  [0.8, (_, world) => world.restartDatabase()],
-  [0.4, (_, world) => world.intrude()],
-];
+const actions = {
+  write: [30, (random, _, actors) => actors.write(1 + random.integer(4))],
+  get: [12, (_, __, actors) => actors.get()],
+  list: [5, (_, __, actors) => actors.list()],
+  watch: [4, (_, __, actors) => actors.watch()],
+  readSlow: [6, (_, __, actors) => actors.readSlow()],
+  closeWatch: [2, (_, __, actors) => actors.closeWatch()],
+  abort: [3, (_, __, actors) => actors.abortSomething()],
+  turns: [25, (random) => turns(1 + random.integer(6))],
+  advance: [6, (random, world) => world.clock.advance(1 + random.integer(400))],
+  fail: [3, (_, world) => world.weather.lightFuse(12)],
+  compact: [2, (_, __, actors) => actors.compact()],
+  observe: [2, (_, world) => world.observe()],
+  restart: [0.7, (random, world) => restart(world, random.pick(world.names))],
+  restartDatabase: [0.8, (_, world) => world.restartDatabase()],
+  intrude: [0.4, (_, world) => world.intrude()],
+} as const satisfies Record<string, readonly [weight: number, act: Act]>;
 
-async function act(random: Random, world: World, actors: Actors): Promise<void> {
-  const total = actions.reduce((sum, [weight]) => sum + weight, 0);
-  let dice = random.float() * total;
-  for (const [weight, action] of actions) {
+export type Action = keyof typeof actions;
+
+/** How much more often than usual some actions are taken. */
+export type Emphasis = Partial<Record<Action, number>>;
+
+async function act(
+  random: Random,
+  { world, actors, emphasis }: { world: World; actors: Actors; emphasis: Emphasis },
+): Promise<void> {
+  const weighted = Object.entries<readonly [number, Act]>(actions).map(([name, [weight, act]]) => {
+    return { weight: weight * (emphasis[name as Action] ?? 1), act };
+  });
+  let dice = random.float() * weighted.reduce((sum, { weight }) => sum + weight, 0);
+  for (const { weight, act } of weighted) {
     dice -= weight;
     if (dice >= 0) continue;
-    await action(random, world, actors);
+    await act(random, world, actors);
     return;
   }
 }

@@ -9,7 +9,7 @@ import { simulate } from "./simulate.ts";
 /** Seeds that once showed a bug of the store. */
 const examples = ["1162", "3", "55", "94"];
 
-const rounds = 60;
+const rounds = 40;
 
 suite("simulation", () => {
   test("the same seed gives the same history", async () => {

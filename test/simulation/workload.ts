@@ -74,8 +74,8 @@ export class Workload {
   }
 
   selector(): { readonly selector?: LabelFact } {
-    const { float, pick } = this.#random;
-    return float() < 0.5 ? {} : { selector: { label: "app", value: pick(labels) } };
+    const random = this.#random;
+    return random.float() < 0.5 ? {} : { selector: { label: "app", value: random.pick(labels) } };
   }
 
   /** Takes in what an answer says of an object. */
@@ -91,8 +91,12 @@ export class Workload {
   }
 
   #key(): KeyFact {
-    const { pick } = this.#random;
-    return { kind: pick(kinds), namespace: pick(namespaces), name: pick(names) };
+    const random = this.#random;
+    return {
+      kind: random.pick(kinds),
+      namespace: random.pick(namespaces),
+      name: random.pick(names),
+    };
   }
 
   #body(id: string, uid: string): string {

@@ -113,19 +113,14 @@ function revisionsKnown(records: readonly HistoryRecord[]): Step[] {
   }
   return records.flatMap((record): Step[] => {
     const { at } = record;
-    switch (record.type) {
-      case "answer":
-        return revisionsIn(record.answer).map((value) => ({ at, value }));
-      case "items":
-        // A mark at the revision that the watcher itself named tells nothing: it may be still to come.
-        return record.items
-          .filter(({ revision }) => revision > (starts.get(record.watch) ?? 0))
-          .map(({ revision: value }) => ({ at, value }));
-      case "observed":
-        return [{ at, value: record.head }];
-      default:
-        return [];
+    if (record.type === "answer") return revisionsIn(record.answer).map((value) => ({ at, value }));
+    if (record.type === "items") {
+      // A mark at the revision that the watcher itself named tells nothing: it may be still to come.
+      return record.items
+        .filter(({ revision }) => revision > (starts.get(record.watch) ?? 0))
+        .map(({ revision: value }) => ({ at, value }));
     }
+    return record.type === "observed" ? [{ at, value: record.head }] : [];
   });
 }
 

@@ -195,7 +195,7 @@ class WatchCheck {
     // A watcher that is merely silent may not have been woken.
     const isDeaf = this.#context.timeline.isDeaf(this.#opened.replica, at);
     this.#complain(
-      isDeaf ? "S15" : this.#lossOf(missing, at),
+      isDeaf ? ["S15"] : this.#lossOf(missing, at),
       at,
       `never carried ${describe(missing)}, though ${head} was committed long ago`,
     );
@@ -210,25 +210,23 @@ class WatchCheck {
     }
   }
 
-  /** Which promise a lost change breaks: the narrowest that explains it. */
-  #lossOf(change: ChangeFact, at: number): Invariant {
+  /** Which promises a lost change breaks: the narrowest that explain it. */
+  #lossOf(change: ChangeFact, at: number): readonly Invariant[] {
     const { timeline, truth } = this.#context;
     const entry = truth.entryAt(change.revision);
-    if (this.#opened.selector !== undefined && entry?.type !== change.type) return "S11";
-    if (change.revision <= timeline.floorBefore(at)) return "S13";
-    return this.#opened.pace === "slow" ? "S10" : "S9";
+    if (this.#opened.selector !== undefined && entry?.type !== change.type) return ["S11"];
+    if (change.revision <= timeline.floorBefore(at)) return ["S13"];
+    return this.#opened.pace === "slow" ? ["S9", "S10"] : ["S9"];
   }
 
-  #complain(invariant: Invariant, at: number, what: string): void {
+  #complain(broken: Invariant | readonly Invariant[], at: number, what: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { watch, from, scope, selector, replica } = this.#opened;
     const filter = selector === undefined ? "" : ` ${selector.label}=${selector.value}`;
-    this.#context.verdicts.add(
-      invariant,
-      at,
-      `watch ${watch} on ${replica} (${scope.kind} ${scope.namespace}${filter}, from ${from}) ${what}`,
-    );
+    const name = `watch ${watch} on ${replica} (${scope.kind} ${scope.namespace}${filter}, from ${from})`;
+    for (const invariant of typeof broken === "string" ? [broken] : broken)
+      this.#context.verdicts.add(invariant, at, `${name} ${what}`);
   }
 }
 

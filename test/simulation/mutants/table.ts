@@ -1,14 +1,15 @@
 // Planted bugs: mistakes that one could really make, each with the promise that it breaks.
 
 import type { Invariant } from "../checker.ts";
+import type { SimulationOptions } from "../simulate.ts";
 
 export interface Mutant {
   readonly name: string;
   readonly invariant: Invariant;
   /** Where the bug shows: in a simulated run, or only on a real PostgreSQL. */
   readonly stage: "simulation" | "postgresql";
-  /** For a bug that shows itself rarely: the rounds to look for it in. */
-  readonly seed?: string;
+  /** For a bug that shows itself rarely: under which circumstances it does. */
+  readonly circumstances?: Pick<SimulationOptions, "emphasis" | "climate" | "steps">;
   readonly edits: readonly Edit[];
 }
 
@@ -25,12 +26,13 @@ export const mutants: readonly Mutant[] = [
     name: "the head is taken from the log after a restart",
     invariant: "S1",
     stage: "simulation",
+    circumstances: { emphasis: { restartDatabase: 3, compact: 4 } },
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: "      this.#bounds = this.#boundsNow();\n    } catch (error) {\n      this.#lock",
+        find: "      this.#bounds = this.#boundsNow();\n    } catch (error) {\n      throw toStoreError(error);",
         replace:
-          '      const bounds = this.#boundsNow();\n      const last = this.#reader.one("selectLast")?.["last"];\n      this.#bounds = { ...bounds, head: Number(last ?? bounds.floor) };\n    } catch (error) {\n      this.#lock',
+          '      const bounds = this.#boundsNow();\n      const last = this.#reader.one("selectLast")?.["last"];\n      this.#bounds = { ...bounds, head: Number(last ?? bounds.floor) };\n    } catch (error) {\n      throw toStoreError(error);',
       },
       {
         file: "sqlite/statements.ts",
@@ -151,6 +153,11 @@ export const mutants: readonly Mutant[] = [
     name: "a read puts an old row into the cache",
     invariant: "S7",
     stage: "simulation",
+    circumstances: {
+      steps: 1000,
+      emphasis: { get: 5, list: 0, watch: 0, compact: 0, fail: 0, restartDatabase: 0 },
+      climate: { turnsMax: 4, loss: 0, wakeLoss: 0 },
+    },
     edits: [
       {
         file: "store.ts",
@@ -175,7 +182,10 @@ export const mutants: readonly Mutant[] = [
     name: "what remains is counted by a log that was cut",
     invariant: "S8",
     stage: "simulation",
-    seed: "cut-while-counting",
+    circumstances: {
+      emphasis: { list: 8, compact: 10, get: 0, watch: 0 },
+      climate: { turnsMax: 2, loss: 0, wakeLoss: 0 },
+    },
     edits: [
       {
         file: "sqlite/backend.ts",
@@ -226,6 +236,7 @@ export const mutants: readonly Mutant[] = [
     name: "only the last version of an object is handed out",
     invariant: "S9",
     stage: "simulation",
+    circumstances: { emphasis: { watch: 3, readSlow: 3, compact: 0, restartDatabase: 0 } },
     edits: [
       {
         file: "watch.ts",
@@ -251,6 +262,7 @@ export const mutants: readonly Mutant[] = [
     name: "a watch that is let go forgets what waited in its buffer",
     invariant: "S9",
     stage: "simulation",
+    circumstances: { emphasis: { watch: 3, closeWatch: 4, readSlow: 2 } },
     edits: [
       {
         file: "watch.ts",
@@ -275,6 +287,7 @@ export const mutants: readonly Mutant[] = [
     name: "a full buffer is dropped",
     invariant: "S10",
     stage: "simulation",
+    circumstances: { emphasis: { watch: 3, readSlow: 3, compact: 0, restartDatabase: 0 } },
     edits: [
       {
         file: "watch.ts",
@@ -336,6 +349,7 @@ export const mutants: readonly Mutant[] = [
     name: "the floor rises after the cut",
     invariant: "S13",
     stage: "simulation",
+    circumstances: { emphasis: { compact: 5, fail: 5 } },
     edits: [
       {
         file: "sqlite/backend.ts",

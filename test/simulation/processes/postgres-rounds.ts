@@ -1,6 +1,6 @@
 // Replicas on one PostgreSQL, under whatever can befall them.
 
-import { type Random, seededRandom } from "@keelson/base";
+import { type Random, seededRandom, systemClock } from "@keelson/base";
 import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import type { StoreModule } from "../client.ts";
 import type { Happening, History, HistoryRecord } from "../history.ts";
@@ -13,12 +13,17 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface PostgresRoundsOptions extends ProcessRoundsOptions {
   readonly flavour: "embedded" | "system";
   readonly replicas: number;
+  /** Off is faster, and as good while the machine itself stays up. On by default. */
+  readonly fsync?: boolean;
+  /** Answers that every replica gets in peace before the first misfortune. */
+  readonly peace?: number;
 }
 
 /** Runs replicas, visits them with misfortunes, and lets them come to rest. */
 export async function disturbPostgres(options: PostgresRoundsOptions): Promise<History> {
-  const { seed, rounds, flavour, replicas, module = storeModule } = options;
-  await using server = await startThrowawayPostgres({ flavour });
+  const { seed, rounds, flavour, replicas, peace = 30, fsync = true } = options;
+  const { module = storeModule } = options;
+  await using server = await startThrowawayPostgres({ flavour, fsync });
   await using database = await server.createDatabase();
   const { migratePostgres } = (await import(module)) as StoreModule;
   await migratePostgres({ url: database.url, schema: "ark" });
@@ -26,7 +31,7 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
   await look.stallCommits();
   await using scene = new Scene({ seed, module, url: database.url, look, server });
   for (let index = 0; index < replicas; index++) await scene.start(`replica ${index + 1}`);
-  await scene.progress(30);
+  await scene.progress(peace);
   const random = seededRandom(seed);
   let order: readonly Misfortune[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -36,9 +41,8 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
     order = others;
     await misfortune?.(scene, random);
     await scene.progress(20);
-    await scene.observer.observe();
   }
-  return scene.end();
+  return await scene.end();
 }
 
 type Misfortune = (scene: Scene, random: Random) => Promise<void>;
@@ -95,12 +99,15 @@ class Scene implements AsyncDisposable {
   readonly #own: HistoryRecord[] = [];
   readonly #workers: WorkerProcess[] = [];
   #running: WorkerProcess[] = [];
+  readonly #looking = new AbortController();
+  #looks: Promise<void> | undefined;
 
   constructor(options: SceneOptions) {
     this.#options = options;
     this.look = options.look;
     this.server = options.server;
     this.observer = new Observer(options.look, this);
+    this.#looks = this.#keepLooking(this.#looking.signal);
   }
 
   get running(): readonly WorkerProcess[] {
@@ -138,6 +145,8 @@ class Scene implements AsyncDisposable {
   async end(): Promise<History> {
     const all = this.#running;
     await Promise.all(all.map((worker) => worker.order({ order: "finish" })));
+    this.#looking.abort();
+    await this.#looks;
     const head = await this.observer.observe();
     await Promise.all(all.map((worker) => worker.order({ order: "settle", head })));
     await Promise.all(all.map((worker) => worker.leave()));
@@ -146,7 +155,18 @@ class Scene implements AsyncDisposable {
     return { records: records.sort((a, b) => a.at - b.at), tables: await this.look.tables() };
   }
 
+  /** Looks again and again: what becomes visible too late was missing at some moment. */
+  async #keepLooking(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // While the server restarts there is nothing to see.
+      await this.observer.observe().catch(() => undefined);
+      await systemClock.sleep(10, signal).catch(() => undefined);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#looking.abort();
+    await this.#looks;
     for (const worker of this.#workers) await worker.kill();
   }
 }

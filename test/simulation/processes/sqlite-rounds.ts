@@ -54,7 +54,7 @@ export async function killSqliteServers(options: ProcessRoundsOptions): Promise<
       if (round === rounds) {
         await endInPeace(worker, observer);
       } else {
-        if (random.float() < 0.3) workers.push(await intrude(worker));
+        if (round === 0 || random.float() < 0.3) workers.push(await intrude(worker));
         await misfortune(random, worker, observer);
         record({ type: "gone", server: name });
         const state = sight.integrity();

@@ -63,7 +63,8 @@ export class WorkerProcess {
   async until(isSo: () => boolean, what: string): Promise<void> {
     const deadline = systemClock.monotonic() + factMsMax;
     while (!isSo()) {
-      if (this.#isGone) throw new Error(`${this.config.name} ended before it came to ${what}`);
+      if (this.#isGone)
+        throw new Error(`${this.config.name} ended before ${what}: ${this.refusal}`);
       if (systemClock.monotonic() > deadline)
         throw new Error(`${this.config.name} has not come to ${what} in ${factMsMax} ms`);
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -91,7 +91,8 @@ export class Actors {
     this.#start(async ({ store }, signal) => {
       try {
         const head = await store.head(signal);
-        await store.compact(Math.max(1, head - random.integer(12)), signal);
+        const back = random.pick([0, 1, random.integer(12)]);
+        await store.compact(Math.max(1, head - back), signal);
       } catch (error) {
         if (!isFailure(error) && !signal.aborted) throw error;
       }
@@ -100,17 +101,17 @@ export class Actors {
 
   /** Opens one more watch, of any sort. */
   watch(): void {
-    const { float, integer, pick } = this.#random;
+    const random = this.#random;
     if (this.#watches.length + this.#opening >= watchesMax) return;
     const request: Wanted = {
       scope: this.#workload.scope(),
       ...this.#workload.selector(),
-      ...(float() < 0.6 ? { bookmarkEveryMs: 20 + integer(200) } : {}),
+      ...(random.float() < 0.6 ? { bookmarkEveryMs: 20 + random.integer(200) } : {}),
       initialEventsEnd: true,
-      pace: pick(["fast", "slow"]),
+      pace: random.pick(["fast", "slow"]),
     };
     // A little before, at, or a little after the head of that moment.
-    this.#open(request, float() < 0.5 ? "state" : { back: integer(12) - 1 });
+    this.#open(request, random.float() < 0.5 ? "state" : { back: random.integer(12) - 1 });
   }
 
   /** A slow watcher takes what there is, a few times. */

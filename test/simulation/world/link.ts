@@ -11,11 +11,13 @@ export interface LinkOptions {
   readonly weather: Weather;
   readonly recorder: Recorder;
   readonly module: StoreModule;
-  /** Told of every commit over this link: the other replicas may hear of it. */
-  readonly onCommit: (from: string) => void;
+  /** Told of every commit over this link: all replicas may hear of it. */
+  readonly onCommit: (head: number) => void;
   /** Called just before the log is cut: the last chance to look at what goes. */
   readonly beforeCut: () => Promise<void>;
 }
+
+type WakeListener = Parameters<Backend["onWake"]>[0];
 
 /**
  * A backend that several stores in one process can share, as replicas share a PostgreSQL.
@@ -24,7 +26,7 @@ export interface LinkOptions {
 export class Link implements Backend {
   readonly name = "postgresql";
   readonly #options: LinkOptions;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<WakeListener>();
   #cuts = 0;
 
   constructor(options: LinkOptions) {
@@ -32,14 +34,14 @@ export class Link implements Backend {
   }
 
   /** Wakes whoever listens on this side. */
-  wake(): void {
-    for (const listener of this.#listeners) listener();
+  wake(committed: number | undefined): void {
+    for (const listener of this.#listeners) listener(committed);
   }
 
   async commit(batch: Parameters<Backend["commit"]>[0]) {
     return this.#call("commit", async () => {
       const result = await this.#database.commit(batch);
-      this.#options.onCommit(this.#options.replica);
+      this.#options.onCommit(result.head);
       return result;
     });
   }
@@ -55,7 +57,6 @@ export class Link implements Backend {
       const result = await this.#database.cut(upTo, entries, signal);
       const { head, floor } = result;
       recorder.record({ type: "answer", id, answer: { type: "cut", head, floor } });
-      this.#options.onCommit(replica);
       return result;
     });
   }
@@ -112,7 +113,7 @@ export class Link implements Backend {
     return this.#call("size", () => this.#database.size(signal));
   }
 
-  onWake(listener: () => void): Disposable {
+  onWake(listener: WakeListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }

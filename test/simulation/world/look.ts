@@ -23,14 +23,21 @@ export class Observer {
   readonly #look: Look;
   readonly #recorder: Recorder;
   readonly #seen = new Map<number, string>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(look: Look, recorder: Recorder) {
     this.#look = look;
     this.#recorder = recorder;
   }
 
-  /** Answers the head: everything up to it has been recorded. */
-  async observe(): Promise<number> {
+  /** Answers the head: everything up to it has been recorded. One look at a time, so that they are in order. */
+  observe(): Promise<number> {
+    const look = this.#last.then(() => this.#observe());
+    this.#last = look.catch(() => undefined);
+    return look;
+  }
+
+  async #observe(): Promise<number> {
     const { head, floor, entries } = await this.#look.sight();
     const fresh = entries.filter((entry) => this.#seen.get(entry.revision) !== contentOf(entry));
     for (const entry of fresh) this.#seen.set(entry.revision, contentOf(entry));

@@ -26,6 +26,7 @@ export class Weather {
   #isCalm = false;
   /** Statements until one fails; undefined: none does. */
   #fuse: number | undefined;
+  #shelters = 0;
 
   constructor(random: Random, recorder: Recorder, climate: Climate) {
     this.#random = random;
@@ -60,7 +61,7 @@ export class Weather {
 
   /** For `onStatement`. */
   readonly onStatement = (name: string): void => {
-    if (this.#fuse === undefined) return;
+    if (this.#fuse === undefined || this.#shelters > 0) return;
     if (this.#fuse > 0) {
       this.#fuse -= 1;
       return;
@@ -78,12 +79,11 @@ export class Weather {
 
   /** Runs without letting statements fail: for looks into the database that are no part of the run. */
   async sheltered<T>(run: () => Promise<T>): Promise<T> {
-    const fuse = this.#fuse;
-    this.#fuse = undefined;
+    this.#shelters += 1;
     try {
       return await run();
     } finally {
-      this.#fuse ??= fuse;
+      this.#shelters -= 1;
     }
   }
 }

@@ -67,8 +67,8 @@ export class World implements AsyncDisposable {
         weather: this.weather,
         recorder,
         module,
-        onCommit: (from) => {
-          this.#announce(from);
+        onCommit: (committed) => {
+          this.#announce(committed);
         },
         beforeCut: () => this.observe().then(() => undefined),
       });
@@ -180,16 +180,16 @@ export class World implements AsyncDisposable {
     return database;
   }
 
-  /** Tells the other replicas of a commit; some do not hear it. */
-  #announce(from: string): void {
+  /** Tells all replicas of a commit, as PostgreSQL would, its own included; some do not hear it. */
+  #announce(head: number): void {
     for (const { name, link } of this.#replicas) {
-      if (name === from) continue;
-      if (this.weather.loses("wake-up"))
+      if (this.weather.loses("wake-up")) {
         this.#options.recorder.record({ type: "deaf", replica: name });
-      else
-        void this.weather.pass().then(() => {
-          link.wake();
-        });
+        continue;
+      }
+      void this.weather.pass().then(() => {
+        link.wake(head);
+      });
     }
   }
 
@@ -201,21 +201,17 @@ export class World implements AsyncDisposable {
 
   /** Waits while time passes; a close that never ends must not hang the simulation. */
   async #within(closing: Promise<void>): Promise<void> {
-    let isOver = false;
-    const over = closing.then(
-      () => {
-        isOver = true;
-      },
-      () => {
-        isOver = true;
-      },
-    );
-    for (let wait = 0; wait < 200 && !isOver; wait++) {
+    const state = { isOver: false };
+    const over = (): void => {
+      state.isOver = true;
+    };
+    closing.then(over, over);
+    for (let wait = 0; wait < 200; wait++) {
       await turns(5);
-      if (wait > 20 && !isOver) await this.clock.advance(100);
+      if (state.isOver) return;
+      if (wait > 20) await this.clock.advance(100);
     }
-    if (!isOver) throw new Error("a store did not close");
-    await over;
+    throw new Error("a store did not close");
   }
 }
 

@@ -1,0 +1,83 @@
+// That the checker can fail: every planted bug is found, by the name of the promise that it breaks.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { checkHistory, type Verdict } from "../checker.ts";
+import { disturbPostgres } from "../processes/postgres-rounds.ts";
+import { simulate, type SimulationOptions } from "../simulate.ts";
+import { plant } from "./plant.ts";
+import { type Mutant, mutants } from "./table.ts";
+
+/** How long the checker may look for a bug. */
+const roundsMax = 60;
+
+suite("planted bugs", () => {
+  /** The rounds in which bugs were found: without them the same rounds must be clean. */
+  const rounds: SimulationOptions[] = [];
+
+  test("there is at least one for every invariant", () => {
+    const covered = new Set(mutants.map(({ invariant }) => invariant));
+    const all = Array.from({ length: 17 }, (_, index) => `S${index + 1}`);
+    assert.deepEqual(
+      all.filter((invariant) => !covered.has(invariant as Mutant["invariant"])),
+      [],
+    );
+  });
+
+  for (const mutant of mutants.filter(({ stage }) => stage === "simulation")) {
+    test(`${mutant.invariant}: ${mutant.name}`, async () => {
+      using planted = await plant(mutant.edits);
+      const others = new Set<string>();
+      for (let round = 1; round <= roundsMax; round++) {
+        const options = { seed: `mutant-${round}`, ...mutant.circumstances };
+        const { verdicts } = await simulate({ ...options, module: planted.module });
+        for (const { invariant } of verdicts) others.add(invariant);
+        if (!names(verdicts, mutant)) continue;
+        rounds.push(options);
+        return;
+      }
+      assert.fail(
+        `${roundsMax} rounds did not show it; they showed ${[...others].join(", ") || "nothing"}`,
+      );
+    });
+  }
+
+  test("the store without them passes the same rounds", async () => {
+    using planted = await plant([]);
+    const { module } = planted;
+    const unlike = new Map(rounds.map((options) => [JSON.stringify(options), options]));
+    assert.ok(unlike.size > 0);
+    for (const [text, options] of unlike)
+      assert.deepEqual((await simulate({ ...options, module })).verdicts, [], text);
+  });
+
+  for (const mutant of mutants.filter(({ stage }) => stage === "postgresql")) {
+    test(`${mutant.invariant}: ${mutant.name}, on PostgreSQL`, async () => {
+      using planted = await plant(mutant.edits);
+      let verdicts: readonly Verdict[] = [];
+      for (let round = 1; round <= 4 && !names(verdicts, mutant); round++) {
+        const history = await disturbPostgres({
+          seed: `mutant-${round}`,
+          flavour: "embedded",
+          fsync: false,
+          replicas: 2,
+          rounds: 0,
+          peace: 150,
+          module: planted.url,
+        });
+        verdicts = checkHistory(history);
+      }
+      assert.ok(names(verdicts, mutant), JSON.stringify(verdicts.slice(0, 5)));
+    });
+  }
+
+  test("an edit that no longer fits is refused", async () => {
+    const edit = { file: "store.ts", find: "no such text stands there", replace: "" };
+    await assert.rejects(plant([edit]), /0 times/);
+    await assert.rejects(plant([{ ...edit, find: "await" }]), /\d\d times/);
+  });
+});
+
+function names(verdicts: readonly Verdict[], { invariant }: Mutant): boolean {
+  return verdicts.some((verdict) => verdict.invariant === invariant);
+}
