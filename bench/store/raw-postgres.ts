@@ -14,7 +14,14 @@ export async function rawPostgres(url: string): Promise<RawWriter> {
     max: 1,
     fetch_types: false,
     onnotice: () => undefined,
-    connection: { jit: "off" },
+    // Otherwise the updates are planned anew at every call, or with the plan of an empty table: twice the server's time.
+    connection: {
+      jit: "off",
+      plan_cache_mode: "force_generic_plan",
+      enable_seqscan: "off",
+      enable_hashjoin: "off",
+      enable_mergejoin: "off",
+    },
   });
   await sql`DROP TRIGGER wake_up ON ark.changes`;
   let head = 1;

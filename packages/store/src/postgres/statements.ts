@@ -79,7 +79,7 @@ export function statementsOf(schemaName: string) {
   };
 
   return {
-    /** One write without company: the same as a batch of one, in half the time on the server. */
+    /** One write without company: the same as a batch of one, in about two thirds of the time on the server. */
     writeOne: (sql: Sql, write: Write) => {
       const { type, key } = write;
       const { kind, group } = splitKind(key.kind);
