@@ -4,7 +4,7 @@ import postgres, { type Sql } from "postgres";
 import type { Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
-import { toStoreError } from "./errors.ts";
+import { isConnectionLost, toStoreError } from "./errors.ts";
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -56,6 +56,9 @@ export class Connection implements AsyncDisposable {
     try {
       return await Promise.race([statement(sql), interrupted]);
     } catch (error) {
+      // The driver keeps what it had not yet sent over a connection that was lost, and then waits for ever to
+      // greet the server on the next one: a fresh driver has nothing left over (S17).
+      if (isConnectionLost(error)) this.#giveUp(sql);
       throw toStoreError(error);
     } finally {
       this.#inFlight -= 1;
