@@ -50,6 +50,9 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
   return await scene.end();
 }
 
+/** How soon after its database a replica must serve again. */
+const healingMsMax = 10_000;
+
 /** What can befall replicas and their database. */
 const misfortunes = {
   async kill(scene, random) {
@@ -62,8 +65,13 @@ const misfortunes = {
   async restart({ server, running, record }) {
     record({ type: "trouble", replica: "*", state: "begins", what: "immediate restart" });
     await server.restart({ mode: "immediate" });
-    await Promise.all(running.map((worker) => worker.order({ order: "heal" })));
+    // Whoever has not healed by then has no excuse any more.
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _deadline = systemClock.after(healingMsMax, resolve);
+    const healed = Promise.all(running.map((worker) => worker.order({ order: "heal" })));
+    await Promise.race([healed, late]);
     record({ type: "trouble", replica: "*", state: "ends", what: "immediate restart" });
+    await healed;
   },
   async hold({ look }) {
     await look.holdCounter();
