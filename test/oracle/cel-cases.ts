@@ -1,6 +1,6 @@
 // Rules with values that keep and break them.
 
-import type { Json } from "@keelson/base";
+import type { Json, Random } from "@keelson/base";
 import type { StructuralSchema, ValidationRule } from "@keelson/kube";
 
 export interface CelCase {
@@ -315,6 +315,30 @@ export const celCases: readonly CelCase[] = [
   ),
 ];
 
+/** Rules made of others for the same schema, joined at random: what decides, and which errors count, gets complicated. */
+export function joinedCases(random: Random, count: number): CelCase[] {
+  // A sum with a set only once: the real server's set remembers what was ever added to it.
+  const plain = celCases.filter(
+    ({ rule, schema: of }) => typeof rule === "string" && !rule.includes("oldSelf") && of !== set,
+  );
+  const groups = [...Map.groupBy(plain, ({ schema }) => schema).values()];
+  return Array.from({ length: count }, () => {
+    const group = random.pick(groups);
+    const part = (): string => `(${random.pick(group).rule as string})`;
+    const joined = random.pick([
+      () => `${part()} && ${part()}`,
+      () => `${part()} || ${part()}`,
+      () => `!${part()}`,
+      () => `${part()} ? ${part()} : ${part()}`,
+      () => `[${part()}, ${part()}].all(p, p)`,
+      () => `[1, 2].exists(q, ${part()} && q == 2) || ${part()}`,
+      () => `${part()} == ${part()}`,
+    ]);
+    const [first] = group;
+    return { schema: first?.schema ?? {}, rule: joined(), values: first?.values ?? [] };
+  });
+}
+
 /** Rules that must not compile. */
 export const badRules: readonly {
   readonly schema: StructuralSchema;
@@ -352,4 +376,9 @@ export const badRules: readonly {
   { schema: instant, rule: "self == 'a'" },
   { schema: instant, rule: "self.getNope() == 1" },
   { schema: period, rule: "self + 1 == self" },
+  { schema: { "x-kubernetes-preserve-unknown-fields": true }, rule: "true" },
+  {
+    schema: { type: "array", items: { "x-kubernetes-preserve-unknown-fields": true } },
+    rule: "true",
+  },
 ];

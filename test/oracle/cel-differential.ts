@@ -1,32 +1,36 @@
 // The same rules through the real server and through ours.
 
-import { readJson, writeJson } from "@keelson/base";
+import { readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { prepareObject, validateObject } from "@keelson/kube";
 import type { StructuralSchema, ValidationRule } from "@keelson/kube";
-import { celCases } from "./cel-cases.ts";
+import { celCases, joinedCases } from "./cel-cases.ts";
 import type { HttpClient } from "./http-client.ts";
 import { causeOf, causesText, createKind, customGroup, objectOf } from "./schema-differential.ts";
 import type { CustomKind, SchemaTally } from "./schema-differential.ts";
 
 /** Each value of each case is created, and changed into each other one where the old value counts. */
 export async function runCelDifferential(
-  client: HttpClient,
-  seed: string,
+  {
+    client,
+    seed,
+    joined,
+  }: { readonly client: HttpClient; readonly seed: string; readonly joined: number },
   signal: AbortSignal,
 ): Promise<SchemaTally> {
+  const cases = [...celCases, ...joinedCases(seededRandom(`${seed}/rules`), joined)];
   const tally: SchemaTally = { cases: 0, accepted: 0, refused: 0, skipped: 0, differences: [] };
   const fields: Record<string, StructuralSchema> = {};
-  for (const [index, { schema, rule }] of celCases.entries()) {
+  for (const [index, { schema, rule }] of cases.entries()) {
     const written: ValidationRule = typeof rule === "string" ? { rule } : rule;
     fields[`f${index}`] = { ...schema, "x-kubernetes-validations": [written] };
   }
   const kind = await createKind(client, `cel${seed.replaceAll(/[^a-z0-9]/g, "")}`, fields, signal);
-  tally.skipped = celCases.length - Object.keys(kind.fields).length;
-  const skipped = celCases.filter((_case, index) => kind.fields[`f${index}`] === undefined);
+  tally.skipped = cases.length - Object.keys(kind.fields).length;
+  const skipped = cases.filter((_case, index) => kind.fields[`f${index}`] === undefined);
   for (const { rule } of skipped)
     tally.differences.push(`the real server refused ${writeJson(rule as Json)}`);
-  for (const [index, { rule, values }] of celCases.entries()) {
+  for (const [index, { rule, values }] of cases.entries()) {
     if (kind.fields[`f${index}`] === undefined) continue;
     const usesOld = (typeof rule === "string" ? rule : rule.rule).includes("oldSelf");
     await Promise.all(

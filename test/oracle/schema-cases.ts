@@ -86,7 +86,7 @@ export function randomSchema(
 ): StructuralSchema {
   const schema = randomPlain(random, depth, options);
   if (random.integer(8) === 0) schema.nullable = true;
-  if (random.integer(6) === 0) addCombination(random, schema);
+  if (random.integer(8) === 0) addCombination(random, schema);
   if (random.integer(6) === 0) addDefault(random, schema);
   return schema;
 }
@@ -295,7 +295,7 @@ const anything: Json[] = [null, true, "a", 1, 1.5, [], {}, [1], { z: 1 }];
 
 /** A value for a schema: right in most places. */
 export function randomValue(random: Random, schema: StructuralSchema): MutableJson {
-  return valueOf(random, schema, 12) as MutableJson;
+  return valueOf(random, schema, 20) as MutableJson;
 }
 
 /** `oddOneIn` says how often a value is of any type at all. */
@@ -319,7 +319,7 @@ function valueOf(random: Random, schema: StructuralSchema, oddOneIn: number): Js
     case "array": {
       const { items } = schema;
       const length = random.integer(4);
-      return items === undefined ? [] : Array.from({ length }, () => valueOf(random, items, 20));
+      return items === undefined ? [] : Array.from({ length }, () => valueOf(random, items, 30));
     }
     case "object":
       return objectValue(random, schema);
@@ -334,11 +334,11 @@ function objectValue(random: Random, schema: StructuralSchema): MutableJsonObjec
   const { properties = {}, additionalProperties, required = [] } = schema;
   for (const [name, property] of Object.entries(properties)) {
     if (chance(random, required.includes(name) ? 10 : 3)) continue;
-    object[name] = valueOf(random, property, 15) as MutableJson;
+    object[name] = valueOf(random, property, 25) as MutableJson;
   }
   if (typeof additionalProperties === "object") {
     for (const name of random.shuffle([...names, "a.b/c"]).slice(0, random.integer(4))) {
-      object[name] = valueOf(random, additionalProperties, 15) as MutableJson;
+      object[name] = valueOf(random, additionalProperties, 25) as MutableJson;
     }
   }
   if (chance(random, 6)) object["unknown"] = random.pick(anything) as MutableJson;

@@ -4,12 +4,8 @@ import { parseArgs } from "node:util";
 
 import { runCelDifferential } from "./cel-differential.ts";
 import { startOracle } from "./cluster.ts";
-import {
-  describeTally,
-  runSchemaDifferential,
-  runUpdateDifferential,
-  type SchemaTally,
-} from "./schema-differential.ts";
+import { describeTally, runSchemaDifferential, type SchemaTally } from "./schema-differential.ts";
+import { runUpdateDifferential } from "./schema-update.ts";
 import { runValidityDifferential } from "./schema-validity.ts";
 
 const { values } = parseArgs({
@@ -29,7 +25,7 @@ const runs: readonly (readonly [title: string, run: () => Promise<SchemaTally>])
   ["create", () => runSchemaDifferential({ client, seed, cases: cases / 2 }, signal)],
   ["update", () => runUpdateDifferential({ client, seed, cases: cases / 4 }, signal)],
   ["schemas", () => runValidityDifferential({ client, seed, cases: cases / 4 }, signal)],
-  ["rules", () => runCelDifferential(client, "long", signal)],
+  ["rules", () => runCelDifferential({ client, seed, joined: Math.min(400, cases / 10) }, signal)],
 ];
 for (const [title, run] of runs) {
   const tally = await run();

@@ -3,11 +3,8 @@ import { suite } from "node:test";
 
 import { startOracle } from "./cluster.ts";
 import { oracleTest } from "./oracle-test.ts";
-import {
-  describeTally,
-  runSchemaDifferential,
-  runUpdateDifferential,
-} from "./schema-differential.ts";
+import { describeTally, runSchemaDifferential } from "./schema-differential.ts";
+import { runUpdateDifferential } from "./schema-update.ts";
 import { runValidityDifferential } from "./schema-validity.ts";
 
 const seed = process.env["ORACLE_SEED"] ?? String(process.hrtime.bigint());

@@ -79,6 +79,8 @@ interface RuleNode {
   readonly schema: StructuralSchema;
   readonly isObject: boolean;
   readonly rules: readonly CompiledRule[];
+  /** There are rules, but nothing is declared that they could speak of. */
+  readonly isUntyped: boolean;
   readonly properties: ReadonlyMap<string, RuleNode>;
   readonly others: RuleNode | undefined;
   readonly items: RuleNode | undefined;
@@ -100,6 +102,7 @@ function nodeOf(schema: StructuralSchema, isObject: boolean): RuleNode | undefin
 function buildNode(schema: StructuralSchema, isObject: boolean): RuleNode | undefined {
   const self = schemaType(schema, { isObject });
   const written = schema["x-kubernetes-validations"] ?? [];
+  const isUntyped = self === undefined && written.length > 0;
   const rules = self === undefined ? [] : written.map((rule) => compileRule(rule, schema, self));
   const part = (below: StructuralSchema): RuleNode | undefined =>
     nodeOf(below, below["x-kubernetes-embedded-resource"] === true);
@@ -113,13 +116,14 @@ function buildNode(schema: StructuralSchema, isObject: boolean): RuleNode | unde
   const itemsNode = items === undefined ? undefined : part(items);
   if (
     rules.length === 0 &&
+    !isUntyped &&
     properties.size === 0 &&
     others === undefined &&
     itemsNode === undefined
   ) {
     return undefined;
   }
-  return { schema, isObject, rules, properties, others, items: itemsNode };
+  return { schema, isObject, rules, isUntyped, properties, others, items: itemsNode };
 }
 
 /** The old value that belongs to this one, or else the nearest one above that has any. */
@@ -193,6 +197,12 @@ class Validation {
   }
 
   #runAll(node: RuleNode, place: Place): void {
+    if (node.isUntyped) {
+      const detail =
+        "rule compiler initialization error: failed to convert to declType for CEL validation rules";
+      this.errors.push(invalid(place.path, node.schema.type ?? "", detail));
+      return;
+    }
     if (node.rules.length === 0) return;
     const type = node.schema.type ?? "";
     if (this.#left <= 0) this.#exhaust(place.path, type);

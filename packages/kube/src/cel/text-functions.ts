@@ -1,8 +1,6 @@
 // Functions of strings and patterns.
 
-import { compilePattern } from "../schema/pattern.ts";
 import { patternOf } from "../schema/pattern-cache.ts";
-import { RE2JS } from "re2js";
 import { CelError } from "./cel-error.ts";
 import { method, textCost, type Overload } from "./overload.ts";
 import { bool, int, listOf, string } from "./cel-type.ts";
@@ -68,18 +66,10 @@ const asciiUpper = (value: string): string =>
 const spaces =
   /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
 
-function compiled(pattern: string): RE2JS {
-  const { error } = compilePattern(pattern);
-  if (error !== undefined) throw new CelError(`Illegal regex: ${error}`);
-  return RE2JS.compile(pattern);
-}
-
 function matchesOf(value: string, pattern: string, limit: number): string[] {
-  const matcher = compiled(pattern).matcher(value);
-  const found: string[] = [];
-  const most = limit < 0 ? Infinity : limit;
-  while (found.length < most && matcher.find()) found.push(matcher.group() ?? "");
-  return found;
+  const { findAll, error } = patternOf(pattern);
+  if (findAll === undefined) throw new CelError(`Illegal regex: ${error}`);
+  return findAll(value, limit < 0 ? Infinity : limit);
 }
 
 const matches: Overload["run"] = ([value, pattern], spend) => {

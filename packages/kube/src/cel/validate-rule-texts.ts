@@ -91,7 +91,12 @@ export function validateRuleTypes(
   },
 ): FieldError[] {
   const self = schemaType(schema, { isObject, name: "selfType" });
-  if (self === undefined) return [];
+  if (self === undefined) {
+    const field = child(path, "x-kubernetes-validations");
+    const detail =
+      "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+    return [{ type: "InternalError", field, detail }];
+  }
   const errors: FieldError[] = [];
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
     const place = entry(child(path, "x-kubernetes-validations"), index);

@@ -5,14 +5,25 @@ import { RE2JS, RE2JSException } from "re2js";
 
 /** A compiled pattern, or why it is none. */
 export type Pattern =
-  | { readonly matches: (text: string) => boolean; readonly error?: undefined }
-  | { readonly matches?: undefined; readonly error: string };
+  | {
+      readonly matches: (text: string) => boolean;
+      /** The parts that match, from left to right, at most so many. */
+      readonly findAll: (text: string, limit: number) => string[];
+      readonly error?: undefined;
+    }
+  | { readonly matches?: undefined; readonly findAll?: undefined; readonly error: string };
 
 /** Compiles a pattern; a match anywhere in the text counts. */
 export function compilePattern(source: string): Pattern {
   try {
     const compiled = RE2JS.compile(source);
-    return { matches: (text) => compiled.test(text) };
+    const findAll = (text: string, limit: number): string[] => {
+      const matcher = compiled.matcher(text);
+      const found: string[] = [];
+      while (found.length < limit && matcher.find()) found.push(matcher.group() ?? "");
+      return found;
+    };
+    return { matches: (text) => compiled.test(text), findAll };
   } catch (error) {
     if (error instanceof RE2JSException) return { error: error.message };
     throw error;

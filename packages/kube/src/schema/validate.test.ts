@@ -2,11 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { JsonNumber, readJson, type Json } from "@keelson/base";
-import * as fc from "fast-check";
-import { compileCheck } from "./check.ts";
 import { fieldErrorMessage } from "./field-error.ts";
-import { report } from "./report.ts";
-import { arbitrarySchema, arbitraryValue } from "./testing/schema-arbitrary.ts";
 import type { StructuralSchema } from "./structural.ts";
 import { validate, validateUpdate } from "./validate.ts";
 
@@ -136,15 +132,6 @@ suite("validate", () => {
   for (const [name, schema, value, errors] of cases) {
     test(`judges ${name}`, () => assert.deepEqual(messages(schema, value), errors));
   }
-
-  test("the compiled check and the report agree", () => {
-    fc.assert(
-      fc.property(arbitrarySchema, arbitraryValue, (schema, value) => {
-        assert.equal(compileCheck(schema)(value), report(schema, value, "").problems.length === 0);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
 
   test("what did not change is let through, what did is not", () => {
     const schema: StructuralSchema = {

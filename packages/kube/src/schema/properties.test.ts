@@ -1,13 +1,20 @@
-// Random schemas and values for properties.
+// What holds for any schema and any value.
 
-import { JsonNumber, type Json } from "@keelson/base";
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import { cloneJson, jsonEqual, JsonNumber, type Json } from "@keelson/base";
 import * as fc from "fast-check";
-import type { StructuralSchema } from "../structural.ts";
+import { compileCheck } from "./check.ts";
+import { applyDefaults } from "./default.ts";
+import { prune } from "./prune.ts";
+import { report } from "./report.ts";
+import type { StructuralSchema } from "./structural.ts";
 
 const names = ["a", "b", "__proto__", "x"];
 
 /** Any value, of few fields, so that schemas have something to say about it. */
-export const arbitraryValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+const arbitraryValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
     fc.constantFrom<Json>(null, true, false, 0, 1, 2, -1, 1.5, 2n ** 60n, new JsonNumber("1.0")),
@@ -18,7 +25,7 @@ export const arbitraryValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((ti
 })).value;
 
 /** Any structural schema; it need not allow its own default. */
-export const arbitrarySchema: fc.Arbitrary<StructuralSchema> = fc.letrec<{
+const arbitrarySchema: fc.Arbitrary<StructuralSchema> = fc.letrec<{
   schema: StructuralSchema;
 }>((tie) => ({
   schema: fc.oneof(
@@ -77,3 +84,40 @@ export const arbitrarySchema: fc.Arbitrary<StructuralSchema> = fc.letrec<{
     fc.constant<StructuralSchema>({ "x-kubernetes-int-or-string": true }),
   ),
 })).schema;
+
+suite("any schema and any value", () => {
+  test("the compiled check and the report agree", () => {
+    fc.assert(
+      fc.property(arbitrarySchema, arbitraryValue, (schema, value) => {
+        assert.equal(compileCheck(schema)(value), report(schema, value, "").problems.length === 0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("defaults applied twice change nothing more", () => {
+    fc.assert(
+      fc.property(arbitrarySchema, arbitraryValue, (schema, value) => {
+        const once = cloneJson(value);
+        applyDefaults(once, schema);
+        const twice = cloneJson(once);
+        applyDefaults(twice, schema);
+        assert.ok(jsonEqual(once, twice));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("pruning twice changes nothing more and finds nothing", () => {
+    fc.assert(
+      fc.property(arbitrarySchema, arbitraryValue, (schema, value) => {
+        const once = cloneJson(value);
+        prune(once, schema);
+        const twice = cloneJson(once);
+        assert.deepEqual(prune(twice, schema), []);
+        assert.ok(jsonEqual(once, twice));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
