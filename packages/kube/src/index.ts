@@ -157,6 +157,7 @@ export {
   parseQuantity,
   printQuantity,
   quantityFromJson,
+  roundUpQuantity,
   scaledValue,
   subtractQuantities,
   type Quantity,
