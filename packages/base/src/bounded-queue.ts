@@ -1,6 +1,7 @@
 // A queue that says what happens when it is full: `push` waits, `offer` refuses.
 
 import { LinkedList } from "./linked-list.ts";
+import { onAbort } from "./on-abort.ts";
 
 /** The queue is closed, and what was in it has been taken. */
 export class QueueClosed extends Error {
@@ -46,11 +47,11 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
   }
 
   /** Appends an item, waiting for room. Rejects with `signal.reason`, or with `QueueClosed`. */
-  async push(item: T, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#closed) throw new QueueClosed();
-    if (this.offer(item)) return;
-    await wait<void, { item: T }>(this.#pushers, { item }, signal);
+  push(item: T, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#closed) return Promise.reject(new QueueClosed());
+    if (this.offer(item)) return Promise.resolve();
+    return wait<void, { item: T }>(this.#pushers, { item }, signal);
   }
 
   /** Appends an item if there is room. False when the queue is full or closed. */
@@ -64,15 +65,16 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
   }
 
   /** Takes the oldest item, waiting for one. Rejects with `signal.reason`, or with `QueueClosed` once nothing is left. */
-  async take(signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
+  take(signal: AbortSignal): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     const oldest = this.#items.shift();
     if (oldest !== undefined) {
       this.#admitOne();
-      return oldest.value;
+      return Promise.resolve(oldest.value);
     }
-    if (this.#closed) throw new QueueClosed();
-    return await wait<T>(this.#takers, {}, signal);
+    if (this.#closed) return Promise.reject(new QueueClosed());
+    // Not from an async function: its extra turns would let a later take, that need not wait, settle first.
+    return wait<T>(this.#takers, {}, signal);
   }
 
   /** Takes nothing more in: waiting pushes and takes reject with `QueueClosed`; what is held can still be taken. */
@@ -129,22 +131,20 @@ function wait<R, E extends object = object>(
   signal: AbortSignal,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      waiters.remove(place);
-      // The reason is whatever the caller chose to abort with.
-      reject(signal.reason as Error);
-    };
     const place = waiters.push({
       ...extra,
       resolve: (result) => {
-        signal.removeEventListener("abort", abort);
+        listener[Symbol.dispose]();
         resolve(result);
       },
       reject: (reason) => {
-        signal.removeEventListener("abort", abort);
+        listener[Symbol.dispose]();
         reject(reason);
       },
     });
-    signal.addEventListener("abort", abort, { once: true });
+    const listener = onAbort(signal, () => {
+      waiters.remove(place);
+      reject(signal.reason as Error);
+    });
   });
 }

@@ -1,5 +1,7 @@
 // The only home of timers and of the time: whoever waits is given a `Clock`, so tests decide when time passes.
 
+import { onAbort } from "./on-abort.ts";
+
 /** Time and waiting. Durations are milliseconds; a negative one counts as zero, `NaN` throws a `RangeError`. */
 export interface Clock {
   /** The wall clock, in milliseconds since 1970. It may jump, also backwards: for stamps, never for durations. */
@@ -16,7 +18,8 @@ export interface Clock {
 
   /**
    * A signal that aborts after `ms` with a `TimeoutError` (a `DOMException` of that name).
-   * It does not keep the process alive, and costs nothing once nobody can observe it.
+   * It does not keep the process alive, and costs nothing once nobody can observe it; but one that was
+   * combined by `AbortSignal.any` is kept until its time is up.
    */
   timeout(ms: number): AbortSignal;
 
@@ -38,7 +41,8 @@ export const systemClock: Clock = {
     return waitMs <= timerMsMax ? AbortSignal.timeout(Math.ceil(waitMs)) : longTimeout(waitMs);
   },
   after: (ms, callback) => {
-    const dueMs = performance.now() + checkedWait(ms);
+    const waitMs = checkedWait(ms);
+    const dueMs = performance.now() + waitMs;
     let timer: ReturnType<typeof setTimeout>;
     const arm = (leftMs: number): void => {
       timer = setTimeout(step, Math.min(Math.ceil(leftMs), timerMsMax));
@@ -49,7 +53,7 @@ export const systemClock: Clock = {
       if (leftMs > 0) arm(leftMs);
       else callback();
     };
-    arm(dueMs - performance.now());
+    arm(waitMs);
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
 };
@@ -62,16 +66,14 @@ export function sleepOn(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const abort = (): void => {
-      timer[Symbol.dispose]();
-      // The reason is whatever the caller chose to abort with.
-      reject(signal.reason as Error);
-    };
     const timer = clock.after(ms, () => {
-      signal.removeEventListener("abort", abort);
+      listener[Symbol.dispose]();
       resolve();
     });
-    signal.addEventListener("abort", abort, { once: true });
+    const listener = onAbort(signal, () => {
+      timer[Symbol.dispose]();
+      reject(signal.reason as Error);
+    });
   });
 }
 
@@ -95,22 +97,29 @@ const timerMsMax = 2 ** 31 - 1;
  */
 function longTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
+  const { signal } = controller;
   const weak = new WeakRef(controller);
-  // The signal must keep its controller: the controller is what the timer can still find.
-  controllers.set(controller.signal, controller);
   const dueMs = performance.now() + ms;
-  const step = (): void => {
-    const held = weak.deref();
-    if (held === undefined) return;
-    const leftMs = dueMs - performance.now();
-    if (leftMs <= 0) held.abort(timeoutError());
-    else unref(setTimeout(step, Math.min(Math.ceil(leftMs), timerMsMax)));
+  let timer: ReturnType<typeof setTimeout>;
+  const arm = (leftMs: number): void => {
+    timer = setTimeout(step, Math.min(Math.ceil(leftMs), timerMsMax));
+    unref(timer);
   };
-  step();
-  return controller.signal;
+  const step = (): void => {
+    const leftMs = dueMs - performance.now();
+    if (leftMs > 0) arm(leftMs);
+    else weak.deref()?.abort(timeoutError());
+  };
+  arm(ms);
+  controllers.set(signal, controller);
+  abandoned.register(signal, () => clearTimeout(timer));
+  return signal;
 }
 
+/** A signal does not hold its controller, but a timer must find it as long as somebody holds the signal. */
 const controllers = new WeakMap<AbortSignal, AbortController>();
+
+const abandoned = new FinalizationRegistry((cancel: () => void) => cancel());
 
 /** Browsers have numbers for timers, and nothing to unref. */
 function unref(timer: unknown): void {

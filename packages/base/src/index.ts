@@ -51,6 +51,7 @@ export {
   type SingleGauge,
   type SingleHistogram,
 } from "./metrics.ts";
+export { onAbort } from "./on-abort.ts";
 export { seededRandom, systemRandom, type Random } from "./random.ts";
 export {
   RestError,

@@ -10,7 +10,8 @@ export function numberFromText(text: string): number | bigint | JsonNumber {
     const integer = BigInt(text);
     if (integer === BigInt.asIntN(64, integer)) return integer;
   }
-  return new JsonNumber(text);
+  // Copied: a slice of a document would keep all of the document in memory as long as the number lives.
+  return new JsonNumber(JSON.parse(`"${text}"`) as string);
 }
 
 /** Whether the text of a number, right or not, is one that a JavaScript number gives back exactly. */

@@ -1,0 +1,168 @@
+// One running `postgres`: its start, its end, and what it said.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Account } from "./account.ts";
+import { PostgresServerError, type PostgresServerErrorCode } from "./errors.ts";
+import { stopSignals, type StopMode } from "./watchdog.ts";
+
+export interface PostgresProcessOptions {
+  readonly bin: string;
+  readonly account: Account | undefined;
+  readonly dataDir: string;
+  readonly port: number;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Called with each line the server logs. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** What a server child process is told of us: nothing of our own environment. */
+export const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin" } as const;
+
+const saidLinesMax = 50;
+
+/** A `postgres` child process. It ends when told to, or by itself: `exited` says how. */
+export class PostgresProcess {
+  readonly pid: number;
+  /** Resolves, never rejects, with the last words of the server once it is gone. */
+  readonly exited: Promise<{ readonly said: readonly string[] }>;
+
+  readonly #child: ChildProcess;
+
+  private constructor(
+    child: ChildProcess,
+    pid: number,
+    exited: Promise<{ said: readonly string[] }>,
+  ) {
+    this.#child = child;
+    this.pid = pid;
+    this.exited = exited;
+  }
+
+  /**
+   * Starts the server on a folder that `initdb` has prepared. `onPid` is called at once, long
+   * before it is ready, so that somebody can watch it.
+   */
+  static spawn(
+    { bin, account, dataDir, port, settings, onLine }: PostgresProcessOptions,
+    onPid: (pid: number) => void,
+  ): { process: PostgresProcess; ready: Promise<void> } {
+    const inForce: Record<string, string> = {
+      listen_addresses: "127.0.0.1",
+      port: String(port),
+      unix_socket_directories: "",
+      log_destination: "stderr",
+      logging_collector: "off",
+      log_line_prefix: "",
+      lc_messages: "C",
+      ...settings,
+    };
+    const args = Object.entries(inForce).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const child = spawn(join(bin, "postgres"), ["-D", dataDir, ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true, // A Ctrl-C in the terminal is for us; we end it in our own order.
+      env: serverEnvironment,
+      ...account,
+    });
+
+    const said: string[] = [];
+    const { promise: ready, resolve: isReady, reject: notReady } = Promise.withResolvers<void>();
+    const { promise: exited, resolve: hasExited } = Promise.withResolvers<{ said: string[] }>();
+    ready.catch(() => {}); // Whoever started us may have stopped waiting.
+    if (child.stderr === null) throw new TypeError("a child with a piped stderr has one");
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      said.push(line);
+      if (said.length > saidLinesMax) said.shift();
+      onLine?.(line);
+      if (line.includes("database system is ready to accept connections")) isReady();
+    });
+    child.once("error", (cause) => {
+      notReady(
+        new PostgresServerError("start-failed", `${join(bin, "postgres")} could not be run`, {
+          cause,
+        }),
+      );
+      hasExited({ said });
+    });
+    child.once("close", () => {
+      notReady(explain(said, { dataDir, port }));
+      hasExited({ said });
+    });
+    if (child.pid !== undefined) onPid(child.pid);
+    return { process: new PostgresProcess(child, child.pid ?? 0, exited), ready };
+  }
+
+  /** Asks the server to end and waits until it has. Safe to call again, also more urgently. */
+  async stop(mode: StopMode): Promise<void> {
+    this.ref();
+    if (this.pid !== 0) this.#child.kill(stopSignals[mode]);
+    await this.exited;
+  }
+
+  /** Kills it as a crash would. */
+  async kill(): Promise<void> {
+    this.ref();
+    if (this.pid !== 0) this.#child.kill("SIGKILL");
+    await this.exited;
+  }
+
+  /** Whether this process stays alive for the server's sake. */
+  ref(): void {
+    this.#child.ref();
+  }
+
+  unref(): void {
+    this.#child.unref();
+    (this.#child.stderr as (NodeJS.ReadableStream & { unref?: () => void }) | null)?.unref?.();
+  }
+}
+
+const reasons: readonly (readonly [RegExp, PostgresServerErrorCode, (about: About) => string])[] = [
+  [
+    /could not bind .*Address already in use/,
+    "port-taken",
+    ({ port }) => `port ${port} on 127.0.0.1 is taken, so PostgreSQL cannot listen there`,
+  ],
+  [
+    /No space left on device|Disk quota exceeded/,
+    "disk-full",
+    ({ dataDir }) => `no space is left on the disk of ${dataDir}`,
+  ],
+  [
+    /Read-only file system|Permission denied/,
+    "data-dir-not-writable",
+    ({ dataDir }) => `PostgreSQL may not write to its data folder ${dataDir}`,
+  ],
+  [
+    /lock file .* already exists|pre-existing shared memory block/,
+    "data-dir-in-use",
+    ({ dataDir }) => `another PostgreSQL is running on the data folder ${dataDir}`,
+  ],
+  [
+    /database files are incompatible with server/,
+    "data-dir-other-version",
+    ({ dataDir }) => `the data folder ${dataDir} belongs to another version of PostgreSQL`,
+  ],
+];
+
+interface About {
+  readonly dataDir: string;
+  readonly port: number;
+}
+
+/** The one sentence for what the server, or `initdb`, said before it gave up. */
+export function explain(said: readonly string[], about: About): PostgresServerError {
+  const text = said.join("\n");
+  const cause = new Error(text);
+  for (const [sign, code, sentence] of reasons) {
+    if (sign.test(text)) return new PostgresServerError(code, sentence(about), { cause });
+  }
+  const last =
+    said.findLast((line) => /^(FATAL|PANIC|ERROR|initdb: error)/.test(line)) ?? said.at(-1);
+  return new PostgresServerError(
+    "start-failed",
+    `PostgreSQL did not start on ${about.dataDir}: ${last ?? "it said nothing"}`,
+    { cause },
+  );
+}

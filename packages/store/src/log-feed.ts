@@ -1,0 +1,191 @@
+// Keeps the hub level with the log, whoever wrote it.
+
+import { Backoff, type Clock, type Log, type Random } from "@keelson/base";
+import type { Backend, Outcome, Write } from "./backend.ts";
+import type { Body } from "./body.ts";
+import { Change } from "./change.ts";
+import type { Committed } from "./commit-queue.ts";
+import { Expired } from "./errors.ts";
+import type { Key } from "./key.ts";
+import type { ObjectCache } from "./object-cache.ts";
+import type { Revision } from "./revision.ts";
+import type { WatchHub } from "./watch-hub.ts";
+
+interface Options {
+  readonly backend: Backend;
+  readonly hub: WatchHub;
+  readonly cache: ObjectCache;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** How often the log is looked at although nobody said to: the safety net. */
+  readonly pollMs: number;
+}
+
+/** Log read at a time. */
+const pageLimits = { entries: 1000, text: 8 * 1024 * 1024 } as const;
+
+/**
+ * Publishes every committed change to the hub, once and in order.
+ *
+ * Our own batch is published from memory if it follows the cursor directly. All
+ * else is read from the log: one read feeds all watchers of the process.
+ */
+export class LogFeed {
+  readonly #options: Options;
+  #isWoken = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Says: look. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake?.();
+  }
+
+  /** Takes a batch that this process committed. */
+  offer(batch: Committed): void {
+    const { hub } = this.#options;
+    const changes = this.#changesOf(batch);
+    const first = changes?.[0];
+    if (changes !== undefined && first === undefined) return; // Nothing was written.
+    // S9: only if nothing lies between. Otherwise the log has it, in order.
+    if (changes === undefined || first === undefined || first.revision !== hub.cursor + 1) {
+      this.wake();
+      return;
+    }
+    this.#publish(changes, changes.at(-1)?.revision ?? hub.cursor);
+  }
+
+  /** Reads the log when woken and now and then, until the signal ends it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { backend, clock, random, log, pollMs } = this.#options;
+    using _subscription = backend.onWake(() => {
+      this.wake();
+    });
+    signal.addEventListener("abort", () => this.#wake?.(), { once: true });
+    const backoff = new Backoff({ initialMs: 50, maxMs: 2000, random });
+    while (!signal.aborted) {
+      try {
+        await this.#waitForWake(pollMs);
+        if (signal.aborted) return;
+        await this.catchUp(signal);
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ error }, "cannot read the log");
+        this.#isWoken = true;
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Publishes whatever the log holds beyond the cursor. */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { backend, hub } = this.#options;
+    this.#isWoken = false;
+    while (hub.cursor < (await backend.head(signal))) {
+      const before = hub.cursor;
+      try {
+        const page = await backend.log(before, pageLimits, signal);
+        // While we read, our own batch may have been published from memory.
+        if (hub.cursor !== before) continue;
+        this.#publish(
+          page.entries.map((entry) => Change.of(entry)),
+          page.through,
+        );
+      } catch (error) {
+        if (!(error instanceof Expired)) throw error;
+        this.#loseTrack(await backend.head(signal));
+      }
+    }
+  }
+
+  /** Compaction has overtaken this process: whatever it knew may be old. */
+  #loseTrack(head: Revision): void {
+    const { cache, hub, log } = this.#options;
+    log.warn({ cursor: hub.cursor, head }, "the log was cut before this process had read it");
+    cache.clear();
+    hub.skipTo(head);
+  }
+
+  #publish(changes: readonly Change[], through: Revision): void {
+    const { cache, hub } = this.#options;
+    for (const change of changes) cache.apply(change);
+    hub.publish(changes, through);
+  }
+
+  /** The batch as changes; undefined if the body before one of them is not at hand. */
+  #changesOf({ writes, outcomes }: Committed): readonly Change[] | undefined {
+    const changes: Change[] = [];
+    for (const [index, outcome] of outcomes.entries()) {
+      const write = writes[index];
+      if (write === undefined || outcome.type !== "written") continue;
+      const previous =
+        outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write.key, outcome));
+      if (outcome.previous !== undefined && previous === undefined) return undefined;
+      const change = changeOf(write, outcome, previous);
+      if (change === undefined) return undefined;
+      changes.push(change);
+    }
+    return changes.sort((a, b) => a.revision - b.revision);
+  }
+
+  #bodyBefore(key: Key, outcome: Outcome & { readonly type: "written" }): Body | undefined {
+    const cached = this.#options.cache.get(key);
+    return cached?.revision === outcome.previous?.revision ? cached?.body : undefined;
+  }
+
+  async #waitForWake(ms: number): Promise<void> {
+    if (this.#isWoken) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    using _timer = this.#options.clock.after(ms, resolve);
+    await promise;
+    this.#wake = undefined;
+  }
+}
+
+function changeOf(
+  write: Write,
+  outcome: Outcome & { readonly type: "written" },
+  previous: Body | undefined,
+): Change | undefined {
+  const { revision } = outcome;
+  const { key } = write;
+  switch (write.type) {
+    case "create":
+      return new Change({
+        type: "ADDED",
+        revision,
+        key,
+        uid: write.columns.uid,
+        body: write.body,
+        previous: undefined,
+      });
+    case "update":
+      return new Change({
+        type: "MODIFIED",
+        revision,
+        key,
+        uid: write.columns.uid,
+        body: write.body,
+        previous,
+      });
+    case "delete": {
+      const body = write.final ?? previous;
+      if (body === undefined || outcome.previous === undefined) return undefined;
+      return new Change({
+        type: "DELETED",
+        revision,
+        key,
+        uid: outcome.previous.uid,
+        body,
+        previous,
+      });
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// The most recently used objects, in memory. Who may trust it is decided in store.ts.
+
+import type { Row } from "./backend.ts";
+import type { Change } from "./change.ts";
+import { type Key, keyText } from "./key.ts";
+
+/** Holds objects as of the hub's cursor, up to a number of bytes; the least recently used go first. */
+export class ObjectCache {
+  readonly #bytesMax: number;
+  /** In order of use: a Map remembers insertion. */
+  readonly #rows = new Map<string, { readonly row: Row; readonly bytes: number }>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(key: Key): Row | undefined {
+    const text = keyText(key);
+    const entry = this.#rows.get(text);
+    if (entry === undefined) return undefined;
+    this.#rows.delete(text);
+    this.#rows.set(text, entry);
+    return entry.row;
+  }
+
+  /** Takes a row in, unless a newer one is there. */
+  put(row: Row): void {
+    const text = keyText(row.key);
+    const present = this.#rows.get(text);
+    if (present !== undefined && present.row.revision >= row.revision) return;
+    this.#remove(text);
+    const bytes = row.body.bytes + 256;
+    if (bytes > this.#bytesMax / 8) return; // One giant must not empty the cache.
+    this.#rows.set(text, { row, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#rows.keys()) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#remove(oldest);
+    }
+  }
+
+  apply({ type, key, uid, revision, body }: Change): void {
+    if (type === "DELETED") this.#remove(keyText(key));
+    else this.put({ key, uid, revision, body });
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#bytes = 0;
+  }
+
+  #remove(text: string): void {
+    const entry = this.#rows.get(text);
+    if (entry === undefined) return;
+    this.#rows.delete(text);
+    this.#bytes -= entry.bytes;
+  }
+}

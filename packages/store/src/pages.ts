@@ -1,0 +1,126 @@
+// Lists: every page of one list shows the state at the same revision, whatever is written meanwhile.
+
+import { setImmediate } from "node:timers";
+import type { Backend, Row, ScanRequest } from "./backend.ts";
+import { TooNew } from "./errors.ts";
+import { comparePositions, type Position, type Scope } from "./key.ts";
+import type { Revision } from "./revision.ts";
+import { matches, type Selector, selectsAll } from "./selector.ts";
+
+/** Where the next page of a list begins. */
+export interface Cursor {
+  /** The revision of the list; undefined: go on with the state as it is now. */
+  readonly revision?: Revision;
+  readonly after: Position;
+  /** How many objects come after that place, if the list has no selector. */
+  readonly remaining?: number;
+}
+
+export interface ListOptions {
+  readonly selector?: Selector;
+  /** How many matching objects at the most; undefined: all of them. */
+  readonly limit?: number;
+  readonly continue?: Cursor;
+  /** The state at this revision (exact), or at this or any newer one. */
+  readonly revision?: Revision;
+  readonly match?: "exact" | "notOlderThan";
+}
+
+export interface Page {
+  readonly items: readonly Row[];
+  /** The head of the snapshot: a watch from it sees what comes after the list, never an item's own revision. */
+  readonly revision: Revision;
+  readonly continue?: Cursor;
+  /** Exact without a selector; absent with one, and on the last page. */
+  readonly remaining?: number;
+}
+
+/** Objects walked over in one read: small enough that a synchronous database holds up nobody. */
+const walkMax = 500;
+
+/** Reads one page. */
+export async function readPage(
+  backend: Pick<Backend, "scan" | "count">,
+  request: { readonly scope: Scope } & ListOptions,
+  signal: AbortSignal,
+): Promise<Page> {
+  const { limit, selector = {} } = request;
+  const items: Row[] = [];
+  let revision: Revision | undefined;
+  for await (const stretch of walk(backend, request, signal)) {
+    revision = stretch.revision;
+    items.push(...stretch.rows);
+    if (limit !== undefined && items.length > limit) break;
+  }
+  if (revision === undefined) throw new Error("a walk has at least one stretch");
+  if (limit === undefined || items.length <= limit) return { items, revision };
+
+  items.length = limit;
+  const last = items.at(-1)?.key ?? request.continue?.after ?? { namespace: "", name: "" };
+  const after = { namespace: last.namespace, name: last.name };
+  if (!selectsAll(selector)) return { items, revision, continue: { revision, after } };
+
+  const before =
+    request.continue?.remaining ?? (await countAfter(backend, request, revision, signal));
+  const remaining = before - items.length;
+  return { items, revision, continue: { revision, after, remaining }, remaining };
+}
+
+/** The collection in its order, all of it as of one revision, stretch by stretch. */
+export async function* walk(
+  backend: Pick<Backend, "scan">,
+  request: { readonly scope: Scope } & ListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly revision: Revision; readonly rows: readonly Row[] }> {
+  const { scope, selector = {}, limit, match } = request;
+  let at = request.continue?.revision ?? (match === "exact" ? request.revision : undefined);
+  let after: Position | undefined = request.continue?.after;
+  const wanted = limit === undefined || !selectsAll(selector) ? walkMax : limit + 1;
+  for (;;) {
+    const scan: ScanRequest = {
+      scope,
+      after,
+      at,
+      walk: Math.min(wanted, walkMax),
+      labels: selector.labels ?? [],
+      name: nameOf(selector),
+    };
+    const { rows, reached, head } = await backend.scan(scan, signal);
+    at ??= head;
+    if (request.revision !== undefined && request.revision > at)
+      throw new TooNew(request.revision, at);
+    yield {
+      revision: at,
+      rows: selectsAll(selector) ? rows : rows.filter(({ body }) => matches(selector, body.value)),
+    };
+    if (reached === undefined) return;
+    if (after !== undefined && comparePositions(reached, after) <= 0)
+      throw new Error("a scan must get on");
+    after = reached;
+    // A long list lets others in between its reads.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Without a count in the cursor somebody made it by hand: count what comes after it. */
+async function countAfter(
+  backend: Pick<Backend, "scan" | "count">,
+  request: { readonly scope: Scope } & ListOptions,
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<number> {
+  const { scope } = request;
+  const start = request.continue?.after;
+  if (start === undefined) return backend.count(scope, revision, signal);
+  let count = 0;
+  const rest = { scope, continue: { revision, after: start } };
+  for await (const { rows } of walk(backend, rest, signal)) count += rows.length;
+  return count;
+}
+
+/** A list of one name needs no walk over the others. */
+function nameOf({ fields = [] }: Selector): string | undefined {
+  return fields.find(
+    ({ path, operator }) => operator === "Equals" && path.join(".") === "metadata.name",
+  )?.value;
+}

@@ -1,0 +1,381 @@
+// Objects and their log in PostgreSQL: several processes may share one database.
+
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Random,
+  silentLog,
+  systemRandom,
+  TaskScope,
+} from "@keelson/base";
+import type { Sql } from "postgres";
+import type {
+  Backend,
+  Bounds,
+  Claim,
+  LogEntry,
+  LogLimits,
+  LogPage,
+  OnStatement,
+  Outcome,
+  Row,
+  Scanned,
+  ScanRequest,
+  Size,
+  Write,
+} from "../backend.ts";
+import { Body } from "../body.ts";
+import { fromColumns } from "../columns.ts";
+import { Expired, TooNew, Unavailable } from "../errors.ts";
+import { comparePositions, joinKind, type Key, type Position, type Scope } from "../key.ts";
+import { storeMetrics, type StoreMetrics } from "../metrics.ts";
+import type { Revision } from "../revision.ts";
+import { connect, Connection } from "./connection.ts";
+import { checkSchema } from "./migrate.ts";
+import { channel, Notifications } from "./notifications.ts";
+import { SharedRead } from "./shared-read.ts";
+import {
+  type BoundsRow,
+  type ChangeRow,
+  type OutcomeRow,
+  type LogRow,
+  type ScanRow,
+  statementsOf,
+} from "./statements.ts";
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly schema?: string;
+  readonly clock: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+  readonly onStatement?: OnStatement;
+  /** Connections for reads, beside one for writes and one that listens. */
+  readonly readers?: number;
+  /** The longest a call may take. */
+  readonly callMsMax?: number;
+}
+
+/**
+ * Revisions come from one counter row, locked inside each batch's single round trip
+ * and held to its commit (S2): never from a sequence, which hands out numbers before
+ * commit, so that a reader of the log would see 7 before 6.
+ */
+export class PostgresBackend implements Backend {
+  readonly name = "postgresql";
+  readonly #statements: ReturnType<typeof statementsOf>;
+  readonly #metrics: StoreMetrics;
+  readonly #writer: Connection;
+  readonly #readers: readonly Connection[];
+  readonly #listener: Sql;
+  readonly #notifications: Notifications;
+  readonly #head: SharedRead<Revision>;
+  readonly #scope = new TaskScope(new AbortController().signal);
+
+  /** Connects. Refuses a database that is not migrated, or by a version this one cannot read. */
+  static async open(options: PostgresOptions, signal: AbortSignal): Promise<PostgresBackend> {
+    const backend = new PostgresBackend(options);
+    try {
+      await backend.#readers[0]?.run(
+        "checkSchema",
+        (sql) => checkSchema(sql, options.schema ?? "ark"),
+        signal,
+      );
+      await backend.#adopt(options.log ?? silentLog, signal);
+    } catch (error) {
+      await backend[Symbol.asyncDispose]();
+      throw error;
+    }
+    return backend;
+  }
+
+  private constructor(options: PostgresOptions) {
+    const { url, schema = "ark", clock, random = systemRandom, log = silentLog } = options;
+    const { onStatement = () => undefined, readers = 4, callMsMax = 10_000 } = options;
+    this.#statements = statementsOf(schema);
+    this.#metrics = storeMetrics(options.metrics ?? noMetrics);
+    const connection = { url, clock, callMsMax, onStatement };
+    this.#writer = new Connection(connection);
+    this.#readers = Array.from({ length: readers }, () => new Connection(connection));
+    this.#listener = connect(url);
+    this.#head = new SharedRead(async () => {
+      const [row] = await this.#query("selectHead", this.#statements.selectBounds);
+      return Number(need(row).head);
+    });
+    this.#notifications = new Notifications({
+      sql: this.#listener,
+      notify: async (payload, signal) => {
+        await this.#query(
+          "notify",
+          (sql) => this.#statements.notify(sql, channel, payload),
+          signal,
+        );
+      },
+      onReconnect: (signal) => this.#adopt(log, signal),
+      clock,
+      random,
+      log,
+      metrics: this.#metrics,
+    });
+    this.#scope.spawn("wake-ups", (signal) => this.#notifications.run(signal));
+  }
+
+  async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
+    const rows = await this.#writer.run("writeBatch", (sql) =>
+      this.#statements.writeBatch(sql, batch),
+    );
+    const outcomes = rows.toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal)).map(toOutcome);
+    return { head: Number(need(rows[0]).head), outcomes };
+  }
+
+  async read(key: Key, signal: AbortSignal): Promise<{ head: Revision; row: Row | undefined }> {
+    const [found] = await this.#query(
+      "selectObject",
+      (sql) => this.#statements.selectObject(sql, key),
+      signal,
+    );
+    const { head, uid, resource_version: revision, object } = need(found);
+    if (uid === undefined || uid === null || typeof object !== "string")
+      return { head: Number(head), row: undefined };
+    return {
+      head: Number(head),
+      row: { key, uid, revision: Number(revision), body: fromColumns(key, object) },
+    };
+  }
+
+  async head(signal: AbortSignal): Promise<Revision> {
+    return this.#head.get(signal);
+  }
+
+  async bounds(signal: AbortSignal): Promise<Bounds> {
+    const [row] = await this.#query("selectBounds", this.#statements.selectBounds, signal);
+    return toBounds(need(row));
+  }
+
+  async scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned> {
+    const { at } = request;
+    const rows = await this.#query(
+      at === undefined ? "scanNow" : "scanAt",
+      (sql) =>
+        at === undefined
+          ? this.#statements.scanNow(sql, request)
+          : this.#statements.scanAt(sql, request, at),
+      signal,
+    );
+    const bounds = toBounds(need(rows[0]));
+    if (at !== undefined && at > bounds.head) throw new TooNew(at, bounds.head);
+    if (at !== undefined && at < bounds.floor) throw new Expired(at, bounds.floor);
+    return { ...bounds, ...toStretch(rows, request) };
+  }
+
+  async count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number> {
+    const [row] = await this.#query(
+      "selectCount",
+      (sql) => this.#statements.selectCount(sql, scope, at),
+      signal,
+    );
+    return Number(need(row).objects);
+  }
+
+  async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#query("selectCounts", this.#statements.selectCounts, signal);
+    return new Map(
+      rows.map(({ kind, api_group, objects }) => [joinKind(kind, api_group), Number(objects)]),
+    );
+  }
+
+  async log(after: Revision, limits: LogLimits, signal: AbortSignal): Promise<LogPage> {
+    const rows = await this.#query(
+      "selectLog",
+      (sql) => this.#statements.selectLog(sql, after, limits),
+      signal,
+    );
+    const bounds = toBounds(need(rows[0]));
+    if (after < bounds.floor) throw new Expired(after, bounds.floor);
+    const found = rows.filter(
+      (row): row is LogRow & { readonly revision: string } => row.revision !== null,
+    );
+    const entries = found.map(toEntry);
+    const last = entries.at(-1)?.revision;
+    const isCut =
+      entries.length === limits.entries || entries.length < Number(found[0]?.entries ?? 0);
+    const end = Math.max(after, Math.min(limits.through ?? bounds.head, bounds.head));
+    return { ...bounds, entries, through: isCut && last !== undefined ? last : end };
+  }
+
+  async history(
+    key: Key,
+    { before, limit }: { readonly before: Revision | undefined; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly LogEntry[]> {
+    const rows = await this.#query(
+      "selectHistory",
+      (sql) => this.#statements.selectHistory(sql, key, before, limit),
+      signal,
+    );
+    return rows.map(toEntry);
+  }
+
+  async cut(
+    upTo: Revision,
+    entries: number,
+    signal: AbortSignal,
+  ): Promise<Bounds & { done: boolean }> {
+    signal.throwIfAborted();
+    const [row] = await this.#writer.run("cut", (sql) => this.#statements.cut(sql, upTo, entries));
+    return { ...toBounds(need(row)), done: need(row).done };
+  }
+
+  async leap(signal: AbortSignal): Promise<Bounds> {
+    signal.throwIfAborted();
+    const [row] = await this.#writer.run("leap", this.#statements.leap);
+    return toBounds(need(row));
+  }
+
+  async claim(
+    name: string,
+    request: { readonly holder: string; readonly ttlMs: number },
+    signal: AbortSignal,
+  ): Promise<Claim | undefined> {
+    const [row] = await this.#query(
+      "claim",
+      (sql) => this.#statements.claim(sql, name, request),
+      signal,
+    );
+    return row === undefined ? undefined : { token: Number(row.token) };
+  }
+
+  async release(name: string, holder: string, signal: AbortSignal): Promise<void> {
+    await this.#query("release", (sql) => this.#statements.release(sql, name, holder), signal);
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    await this.#query("ping", this.#statements.selectBounds, signal);
+  }
+
+  async size(signal: AbortSignal): Promise<Size> {
+    const [row] = await this.#query("selectSize", this.#statements.selectSize, signal);
+    return { logRows: Number(need(row).log_rows), bytes: Number(need(row).bytes) };
+  }
+
+  onWake(listener: () => void): Disposable {
+    return this.#notifications.onWake(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#scope[Symbol.asyncDispose]();
+    await Promise.all([
+      this.#listener.end({ timeout: 1 }),
+      ...[this.#writer, ...this.#readers].map((connection) => connection[Symbol.asyncDispose]()),
+    ]);
+  }
+
+  /** On the connection with the least to do; calls that overlap on it are pipelined. */
+  async #query<T extends readonly object[]>(
+    name: string,
+    statement: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const connection = this.#readers.reduce((least, other) =>
+      other.inFlight < least.inFlight ? other : least,
+    );
+    this.#metrics.poolOpen.set(this.#readers.length + 2);
+    this.#metrics.poolInUse.set(
+      this.#readers.filter(({ inFlight }) => inFlight > 0).length +
+        Math.sign(this.#writer.inFlight),
+    );
+    this.#metrics.poolWaiting.set(
+      this.#readers.reduce((sum, { inFlight }) => sum + Math.max(0, inFlight - 1), 0),
+    );
+    return connection.run(name, statement, signal);
+  }
+
+  /** A state that was restored elsewhere, or taken over by another timeline, must not honour lost revisions. */
+  async #adopt(log: Log, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    try {
+      const [row] = await this.#writer.run("adopt", this.#statements.adopt);
+      if (row?.leapt === true)
+        log.warn({}, "the database was restored or failed over: older revisions expire");
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      log.debug(
+        { error },
+        "cannot tell which database this is; after a restore run the restore command",
+      );
+    }
+  }
+}
+
+function toBounds({ head, floor }: BoundsRow): Bounds {
+  return { head: Number(head), floor: Number(floor) };
+}
+
+function toOutcome(row: OutcomeRow): Outcome {
+  const { verdict } = row;
+  const actual = { revision: Number(row.actual_revision), uid: row.actual_uid ?? "" };
+  switch (verdict) {
+    case "written": {
+      const revision = Number(row.revision);
+      if (row.actual_revision === null) return { type: "written", revision };
+      const body = row.body_before === null ? {} : { body: Body.trusted(row.body_before) };
+      return { type: "written", revision, previous: { ...actual, ...body } };
+    }
+    case "unchanged":
+      return { type: "unchanged", revision: actual.revision };
+    case "conflict":
+      return { type: "conflict", actual };
+    case "exists":
+    case "missing":
+      return { type: verdict };
+  }
+}
+
+/** Rows in order, and how far the stretch reaches: neither live nor deleted keys may run ahead of the other. */
+function toStretch(
+  rows: readonly ScanRow[],
+  request: ScanRequest,
+): Pick<Scanned, "rows" | "reached"> {
+  const ends = (["live", "deleted"] as const)
+    .map((origin) => rows.filter((row) => row.origin === origin))
+    .filter(({ length }) => length === request.walk)
+    .map((full) => full.toSorted(comparePositions).at(-1))
+    .filter((row) => row !== undefined);
+  const [reached]: Position[] = ends.toSorted(comparePositions);
+  const found = rows
+    .filter((row) => row.origin !== null && row.origin !== "deleted" && row.object !== null)
+    .filter((row) => reached === undefined || comparePositions(row, reached) <= 0)
+    .map((row) => {
+      const key = { kind: request.scope.kind, namespace: row.namespace, name: row.name };
+      return {
+        key,
+        uid: row.uid,
+        revision: Number(row.resource_version),
+        body: fromColumns(key, row.object ?? ""),
+      };
+    });
+  const end =
+    reached === undefined ? undefined : { namespace: reached.namespace, name: reached.name };
+  return {
+    rows: request.at === undefined ? found : found.sort((a, b) => comparePositions(a.key, b.key)),
+    reached: end,
+  };
+}
+
+function toEntry(row: ChangeRow): LogEntry {
+  const { type, uid, object, previous, previous_revision } = row;
+  const key = { kind: joinKind(row.kind, row.api_group), namespace: row.namespace, name: row.name };
+  const body = fromColumns(key, object);
+  const entry = { revision: Number(row.revision), type, key, uid, body };
+  if (previous_revision === null) return entry;
+  const before = previous === null ? body : Body.trusted(previous);
+  return { ...entry, previous: { revision: Number(previous_revision), body: before } };
+}
+
+function need<T>(row: T | undefined): T {
+  if (row === undefined) throw new Error("the row of the counter is missing");
+  return row;
+}

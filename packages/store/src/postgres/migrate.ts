@@ -1,0 +1,102 @@
+// Brings a database to the schema of this version. The server itself runs no DDL.
+
+import { readdirSync, readFileSync } from "node:fs";
+import type { Sql, TransactionSql } from "postgres";
+import { SchemaMismatch } from "../errors.ts";
+import { connect } from "./connection.ts";
+import { isMissingTable, toStoreError } from "./errors.ts";
+
+const folder = new URL("./migrations/", import.meta.url);
+
+/** The schema that this version is written for. */
+export const schemaVersion = migrationFiles().length;
+
+export interface MigrateOptions {
+  readonly url: string;
+  readonly schema: string;
+  /** The role that runs the server, if it is another one: it is granted what it needs. */
+  readonly serverRole?: string;
+}
+
+/**
+ * Runs the migrations that the database lacks, all in one transaction, under an advisory
+ * lock: of several that start at once one does the work. Answers the version it left.
+ */
+export async function migratePostgres({
+  url,
+  schema,
+  serverRole,
+}: MigrateOptions): Promise<number> {
+  const sql = connect(url);
+  try {
+    return await sql.begin(async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keelson store ${schema}`}, 0))`;
+      await sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`;
+      await sql`SELECT set_config('search_path', ${quote(schema)}, true)`;
+      const found = await versionOf(sql, schema);
+      if (found > schemaVersion) throw tooNew(found);
+      for (const [index, file] of migrationFiles().entries()) {
+        if (index < found) continue;
+        await sql.unsafe(readFileSync(new URL(file, folder), "utf8"));
+        await sql`UPDATE ${sql(schema)}.meta SET schema_version = ${index + 1}`;
+      }
+      if (serverRole !== undefined) await grant(sql, schema, serverRole);
+      return schemaVersion;
+    });
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Refuses a schema that this version cannot serve; one step newer is tolerated, for rolling upgrades. */
+export async function checkSchema(sql: Sql, schema: string): Promise<void> {
+  const found = await versionOf(sql, schema);
+  if (found === 0) {
+    throw new SchemaMismatch(
+      `schema ${schema} holds no store: run "keelson apiserver migrate" on this database first`,
+      { found, wanted: schemaVersion },
+    );
+  }
+  if (found < schemaVersion) {
+    throw new SchemaMismatch(
+      `schema ${schema} is at version ${found}, this server needs ${schemaVersion}: run "keelson apiserver migrate"`,
+      { found, wanted: schemaVersion },
+    );
+  }
+  if (found > schemaVersion + 1) throw tooNew(found);
+}
+
+function migrationFiles(): string[] {
+  return readdirSync(folder).sort();
+}
+
+async function versionOf(sql: Sql | TransactionSql, schema: string): Promise<number> {
+  const [table] = await sql`SELECT to_regclass(${`${quote(schema)}.meta`}) AS meta`;
+  if (table?.["meta"] === null) return 0;
+  try {
+    const [row] = await sql`SELECT schema_version FROM ${sql(schema)}.meta`;
+    return Number(row?.["schema_version"] ?? 0);
+  } catch (error) {
+    if (isMissingTable(error)) return 0;
+    throw error;
+  }
+}
+
+async function grant(sql: TransactionSql, schema: string, role: string): Promise<void> {
+  await sql`GRANT USAGE ON SCHEMA ${sql(schema)} TO ${sql(role)}`;
+  await sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${sql(schema)} TO ${sql(role)}`;
+  await sql`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${sql(schema)} TO ${sql(role)}`;
+}
+
+function tooNew(found: number): SchemaMismatch {
+  return new SchemaMismatch(
+    `the database has schema ${found}, this version knows ${schemaVersion}: use the newer version`,
+    { found, wanted: schemaVersion },
+  );
+}
+
+function quote(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}

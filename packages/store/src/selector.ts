@@ -1,0 +1,96 @@
+// Which objects of a collection a list or a watch is about.
+
+import { JsonNumber, type Json, type JsonObject } from "@keelson/base";
+
+/**
+ * One condition on a label. As in Kubernetes, `NotIn` also holds for objects
+ * without the label; `Gt` and `Lt` compare integers and fail on anything else.
+ */
+export type LabelRequirement =
+  | { readonly key: string; readonly operator: "In" | "NotIn"; readonly values: readonly string[] }
+  | { readonly key: string; readonly operator: "Exists" | "DoesNotExist" }
+  | { readonly key: string; readonly operator: "Gt" | "Lt"; readonly value: number };
+
+/** One condition on a field, named by its path: `["spec", "type"]`. An absent field counts as `""`. */
+export interface FieldRequirement {
+  readonly path: readonly string[];
+  readonly operator: "Equals" | "NotEquals";
+  readonly value: string;
+}
+
+/** Conditions that must all hold. */
+export interface Selector {
+  readonly labels?: readonly LabelRequirement[];
+  readonly fields?: readonly FieldRequirement[];
+}
+
+/** Whether `selector` lets everything through. */
+export function selectsAll(selector: Selector): boolean {
+  return (selector.labels ?? []).length === 0 && (selector.fields ?? []).length === 0;
+}
+
+/** Whether all conditions hold for `object`. */
+export function matches(selector: Selector, object: JsonObject): boolean {
+  const labels = labelsOf(object);
+  return (
+    (selector.labels ?? []).every((requirement) => holds(requirement, labels)) &&
+    (selector.fields ?? []).every(({ path, operator, value }) => {
+      return (fieldText(object, path) === value) === (operator === "Equals");
+    })
+  );
+}
+
+/** The object's labels; only text counts as a value. */
+export function labelsOf(object: JsonObject): JsonObject {
+  const metadata = member(object, "metadata");
+  const labels = isObject(metadata) ? member(metadata, "labels") : undefined;
+  return isObject(labels) ? labels : {};
+}
+
+function holds(requirement: LabelRequirement, labels: JsonObject): boolean {
+  const value = member(labels, requirement.key);
+  const text = typeof value === "string" ? value : undefined;
+  switch (requirement.operator) {
+    case "In":
+      return text !== undefined && requirement.values.includes(text);
+    case "NotIn":
+      return text === undefined || !requirement.values.includes(text);
+    case "Exists":
+      return text !== undefined;
+    case "DoesNotExist":
+      return text === undefined;
+    case "Gt":
+      return isInteger(text) && Number(text) > requirement.value;
+    case "Lt":
+      return isInteger(text) && Number(text) < requirement.value;
+  }
+}
+
+/** The integers that every backend reads alike: no sign but minus, and few enough digits to be exact. */
+function isInteger(text: string | undefined): boolean {
+  return text !== undefined && /^-?[0-9]{1,15}$/.test(text);
+}
+
+function fieldText(object: JsonObject, path: readonly string[]): string {
+  let value: Json | undefined = object;
+  for (const step of path) {
+    value = isObject(value) ? member(value, step) : undefined;
+  }
+  if (value === undefined || value === null) return "";
+  if (value instanceof JsonNumber) return value.text;
+  return typeof value === "object" ? "" : String(value);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonNumber)
+  );
+}
+
+/** Own members only: a label named `constructor` is absent unless somebody set it. */
+function member(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

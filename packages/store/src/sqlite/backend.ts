@@ -1,0 +1,642 @@
+// Objects and their log in one SQLite file. Everything is synchronous: a transaction is one turn of the event loop.
+
+import { chmodSync, closeSync, openSync } from "node:fs";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Clock } from "@keelson/base";
+import type {
+  Backend,
+  Bounds,
+  Claim,
+  LogEntry,
+  LogLimits,
+  LogPage,
+  OnStatement,
+  Outcome,
+  Row,
+  Scanned,
+  ScanRequest,
+  Size,
+  Write,
+} from "../backend.ts";
+import { Body } from "../body.ts";
+import { fromColumns } from "../columns.ts";
+import { Expired, TooNew } from "../errors.ts";
+import {
+  comparePositions,
+  joinKind,
+  type Key,
+  type Position,
+  type Scope,
+  splitKind,
+} from "../key.ts";
+import type { Revision } from "../revision.ts";
+import { toStoreError } from "./errors.ts";
+import { lockFile } from "./lock.ts";
+import { migrate } from "./migrate.ts";
+import {
+  built,
+  labelParameters,
+  statements,
+  type StatementName,
+  type Stretch,
+} from "./statements.ts";
+
+export interface SqliteOptions {
+  /** A file, made if it is missing; or `:memory:`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly onStatement?: OnStatement;
+}
+
+interface ObjectRow {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resource_version: number;
+  readonly uid: string;
+  readonly object: string;
+}
+
+interface ChangeRow {
+  readonly revision: number;
+  readonly type: LogEntry["type"];
+  readonly api_group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly object: string;
+  readonly previous: string | null;
+  readonly previous_revision: number | null;
+}
+
+/** How far the counter jumps when the file was restored: further than anybody can have counted meanwhile. */
+const leapRevisions = 2 ** 32;
+
+/**
+ * One writer, which makes revision order free: revisions are assigned inside the
+ * transaction, and no other runs at the same time (S2). Reads have a connection of
+ * their own and see what is committed.
+ */
+export class SqliteBackend implements Backend {
+  readonly name = "sqlite";
+  readonly #clock: Clock;
+  readonly #lock: Disposable | undefined;
+  readonly #writer: Connection;
+  readonly #reader: Connection;
+  #bounds: Bounds;
+
+  /** Opens and migrates the file. Locked if another process serves it. */
+  constructor({ path, clock, onStatement = () => undefined }: SqliteOptions) {
+    this.#clock = clock;
+    const isFile = path !== ":memory:";
+    if (isFile) makePrivate(path);
+    this.#lock = isFile ? lockFile(path) : undefined;
+    try {
+      const writer = openWriter(path);
+      this.#writer = new Connection(writer, onStatement);
+      this.#reader = isFile ? new Connection(openReader(path), onStatement) : this.#writer;
+      this.#bounds = this.#boundsNow();
+    } catch (error) {
+      this.#lock?.[Symbol.dispose]();
+      throw toStoreError(error);
+    }
+  }
+
+  async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
+    return this.#transaction(() => {
+      let { head } = this.#bounds;
+      const growth = new Map<
+        string,
+        { group: string; kind: string; namespace: string; objects: number }
+      >();
+      const now = timestamp(this.#clock);
+      const outcomes = batch.map((write): Outcome => {
+        const outcome = this.#apply(write, head + 1, now);
+        if (outcome.type !== "written") return outcome;
+        head = outcome.revision; // S2: assigned inside the only transaction there is.
+        if (write.type !== "update") addGrowth(growth, write.key, write.type === "create" ? 1 : -1);
+        return outcome;
+      });
+      if (head !== this.#bounds.head) {
+        for (const { group, kind, namespace, objects } of growth.values()) {
+          this.#writer.run("addCount", group, kind, namespace, objects);
+        }
+        this.#writer.run("updateHead", head);
+      }
+      return { result: { head, outcomes }, bounds: { ...this.#bounds, head } };
+    });
+  }
+
+  async read(key: Key, signal: AbortSignal): Promise<{ head: Revision; row: Row | undefined }> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const found = this.#reader.one("selectObject", ...keyParameters(key)) as
+        | ObjectRow
+        | undefined;
+      const { head } = this.#bounds;
+      if (found === undefined) return { head, row: undefined };
+      const { uid, resource_version: revision, object } = found;
+      return { head, row: { key, uid, revision, body: fromColumns(key, object) } };
+    });
+  }
+
+  async head(signal: AbortSignal): Promise<Revision> {
+    signal.throwIfAborted();
+    return this.#bounds.head;
+  }
+
+  async bounds(signal: AbortSignal): Promise<Bounds> {
+    signal.throwIfAborted();
+    return this.#read(() => this.#boundsNow());
+  }
+
+  async scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const { head, floor } = this.#boundsNow();
+      const at = request.at ?? head;
+      if (at > head) throw new TooNew(at, head);
+      if (at < floor) throw new Expired(at, floor);
+      const { rows, reached } = at === head ? this.#scanNow(request) : this.#scanAt(request, at);
+      return { rows, reached, head, floor };
+    });
+  }
+
+  async count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const { kind, group } = splitKind(scope.kind);
+      const { namespace } = scope;
+      const now = this.#reader.one("selectCount", group, kind, namespace, namespace)?.["objects"];
+      if (at === undefined || at >= this.#bounds.head) return Number(now);
+      const since = this.#reader.one("selectGrowthSince", at, group, kind, namespace, namespace);
+      return Number(now) - Number(since?.["objects"]);
+    });
+  }
+
+  async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const rows = this.#reader.all("selectCounts");
+      return new Map(
+        rows.map((row) => [
+          joinKind(String(row["kind"]), String(row["api_group"])),
+          Number(row["objects"]),
+        ]),
+      );
+    });
+  }
+
+  async log(after: Revision, limits: LogLimits, signal: AbortSignal): Promise<LogPage> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const { head, floor } = this.#boundsNow();
+      if (after < floor) throw new Expired(after, floor);
+      const last = Math.min(limits.through ?? head, head);
+      const entries: LogEntry[] = [];
+      let text = 0;
+      for (const row of this.#reader.iterate("selectLog", after, last, limits.entries)) {
+        const change = row as unknown as ChangeRow;
+        text += change.object.length + (change.previous?.length ?? 0);
+        if (entries.length > 0 && text > limits.text)
+          return logPage(entries, entries.at(-1)?.revision ?? after, { head, floor });
+        entries.push(toEntry(change));
+      }
+      const isCut = entries.length === limits.entries;
+      return logPage(entries, isCut ? (entries.at(-1)?.revision ?? after) : Math.max(last, after), {
+        head,
+        floor,
+      });
+    });
+  }
+
+  async history(
+    key: Key,
+    { before, limit }: { readonly before: Revision | undefined; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly LogEntry[]> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const rows = this.#reader.all(
+        "selectHistory",
+        ...keyParameters(key),
+        before ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      );
+      return rows
+        .map((row) => toEntry(row as unknown as ChangeRow))
+        .filter(({ revision }) => revision > this.#boundsNow().floor);
+    });
+  }
+
+  async cut(
+    upTo: Revision,
+    entries: number,
+    signal: AbortSignal,
+  ): Promise<Bounds & { done: boolean }> {
+    signal.throwIfAborted();
+    return this.#transaction(() => {
+      const target = Math.min(upTo, this.#bounds.head);
+      const next = this.#writer.one("selectCut", target, entries)?.["revision"];
+      const done = next === undefined;
+      // Everything before the next entry that stays goes, and the floor says so in the same transaction (S13).
+      const floor = Math.max(this.#bounds.floor, done ? target : Number(next) - 1);
+      const head = done ? this.#bounds.head + 1 : this.#bounds.head;
+      this.#writer.run("deleteChanges", floor);
+      this.#writer.run("updateBounds", head, floor);
+      return { result: { head, floor, done }, bounds: { head, floor } };
+    });
+  }
+
+  async leap(signal: AbortSignal): Promise<Bounds> {
+    signal.throwIfAborted();
+    return this.#transaction(() => {
+      const head = this.#bounds.head + leapRevisions;
+      this.#writer.run("updateBounds", head, head);
+      return { result: { head, floor: head }, bounds: { head, floor: head } };
+    });
+  }
+
+  /** One process serves the file, so every claim is granted. */
+  async claim(_name: string, _request: object, signal: AbortSignal): Promise<Claim> {
+    signal.throwIfAborted();
+    return { token: 1 };
+  }
+
+  async release(): Promise<void> {
+    // Nobody else could want it.
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#read(() => this.#reader.one("selectBounds"));
+  }
+
+  async size(signal: AbortSignal): Promise<Size> {
+    signal.throwIfAborted();
+    return this.#read(() => {
+      const size = this.#reader.one("selectSize");
+      return { logRows: Number(size?.["log_rows"]), bytes: Number(size?.["bytes"]) };
+    });
+  }
+
+  /** Nobody else can commit. */
+  onWake(): Disposable {
+    return { [Symbol.dispose]: () => undefined };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#reader !== this.#writer) this.#reader.close();
+    this.#writer.close();
+    this.#lock?.[Symbol.dispose]();
+  }
+
+  /** Object and log row, or nothing at all (S3). */
+  #apply(write: Write, revision: Revision, now: string): Outcome {
+    const key = keyParameters(write.key);
+    if (write.type === "create") {
+      const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
+      const { text } = write.body;
+      const { changes } = this.#writer.run(
+        "insertObject",
+        ...key,
+        revision,
+        uid,
+        apiVersion,
+        generation,
+        labels,
+        deletedAt,
+        text,
+        now,
+        now,
+      );
+      if (changes === 0) return { type: "exists" };
+      this.#writer.run("insertChange", revision, "ADDED", ...key, uid, text, null, null);
+      return { type: "written", revision };
+    }
+
+    const current = this.#writer.one("selectObject", ...key) as ObjectRow | undefined;
+    if (current === undefined) return { type: "missing" };
+    const { expect } = write;
+    const actual = { revision: current.resource_version, uid: current.uid };
+    // S5: compared inside the transaction that writes.
+    if (expect.revision !== undefined && expect.revision !== actual.revision)
+      return { type: "conflict", actual };
+    if (expect.uid !== undefined && expect.uid !== actual.uid) return { type: "conflict", actual };
+    const previous = { ...actual, body: Body.trusted(current.object) };
+
+    if (write.type === "delete") {
+      const { text } = write.final ?? previous.body;
+      this.#writer.run("deleteObject", ...key);
+      this.#writer.run(
+        "insertChange",
+        revision,
+        "DELETED",
+        ...key,
+        actual.uid,
+        text,
+        write.final === undefined ? null : current.object,
+        actual.revision,
+      );
+      return { type: "written", revision, previous };
+    }
+
+    const { text } = write.body;
+    if (text === current.object) return { type: "unchanged", revision: actual.revision };
+    const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
+    this.#writer.run(
+      "updateObject",
+      revision,
+      uid,
+      apiVersion,
+      generation,
+      labels,
+      deletedAt,
+      text,
+      now,
+      ...key,
+    );
+    this.#writer.run(
+      "insertChange",
+      revision,
+      "MODIFIED",
+      ...key,
+      uid,
+      text,
+      current.object,
+      actual.revision,
+    );
+    return { type: "written", revision, previous };
+  }
+
+  #scanNow(request: ScanRequest): Pick<Scanned, "rows" | "reached"> {
+    if (request.labels.length === 0) {
+      const rows = this.#rows(request, undefined, request.walk);
+      return { rows, reached: rows.length < request.walk ? undefined : rows.at(-1)?.key };
+    }
+    const reached = this.#nthKey(request);
+    return { rows: this.#rows(request, reached, -1), reached };
+  }
+
+  /**
+   * The stretch as it was: rows that have not changed since, and for the others what
+   * the first change after `at` found there.
+   */
+  #scanAt(request: ScanRequest, at: Revision): Pick<Scanned, "rows" | "reached"> {
+    const live = this.#nthKey(request);
+    const deleted = this.#deletedKeys(request, at, live);
+    // Neither list may run ahead of the other.
+    const reached = deleted.length < request.walk ? live : deleted.at(-1);
+    const rows = this.#rows({ ...request, at }, reached, -1);
+    const changed = new Map<string, Key>();
+    for (const { key, revision } of rows)
+      if (revision > at) changed.set(`${key.namespace}\0${key.name}`, key);
+    for (const { namespace, name } of deleted) {
+      changed.set(`${namespace}\0${name}`, { kind: request.scope.kind, namespace, name });
+    }
+    const before = [...changed.values()]
+      .map((key) => this.#before(key, at))
+      .filter((row) => row !== undefined);
+    const unchanged = rows.filter(({ revision }) => revision <= at);
+    return {
+      rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),
+      reached,
+    };
+  }
+
+  #before(key: Key, at: Revision): Row | undefined {
+    const found = this.#reader.one("selectFirstChangeAfter", ...keyParameters(key), at);
+    if (found === undefined) return undefined;
+    const { uid, previous } = toEntry(found as unknown as ChangeRow);
+    if (previous === undefined) return undefined; // It was created after `at`.
+    return { key, uid, revision: previous.revision, body: fromColumns(key, previous.body.text) };
+  }
+
+  #rows(request: ScanRequest, upTo: Position | undefined, limit: number): Row[] {
+    const stretch = stretchOf(request, upTo);
+    const labels = request.labels.flatMap((requirement) => [...labelParameters(requirement)]);
+    const since = request.labels.length === 0 ? [] : [request.at ?? this.#bounds.head];
+    const rows = this.#reader.build(
+      "selectRows",
+      built.selectRows(stretch, request.labels),
+      ...stretchParameters(request, upTo),
+      ...since,
+      ...labels,
+      limit,
+    ) as unknown as readonly ObjectRow[];
+    return rows.map(({ namespace, name, uid, resource_version: revision, object }) => {
+      const key = { kind: request.scope.kind, namespace, name };
+      return { key, uid, revision, body: fromColumns(key, object) };
+    });
+  }
+
+  #nthKey(request: ScanRequest): Position | undefined {
+    const text = built.selectNthKey(stretchOf(request, undefined));
+    const [key] = this.#reader.build(
+      "selectNthKey",
+      text,
+      ...stretchParameters(request, undefined),
+      request.walk - 1,
+    );
+    return key as unknown as Position | undefined;
+  }
+
+  #deletedKeys(
+    request: ScanRequest,
+    at: Revision,
+    upTo: Position | undefined,
+  ): readonly Position[] {
+    const text = built.selectDeletedKeys(stretchOf(request, upTo));
+    const keys = this.#reader.build(
+      "selectDeletedKeys",
+      text,
+      ...stretchParameters(request, upTo),
+      at,
+      request.walk,
+    );
+    return keys as unknown as readonly Position[];
+  }
+
+  /** Floor and head as they stand in the file. Nothing can be committed within a turn, so they fit what is read next. */
+  #boundsNow(): Bounds {
+    return { ...(this.#reader.one("selectBounds") as unknown as Bounds) };
+  }
+
+  #read<T>(run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  /** Runs in one turn: begin, `run`, commit, and only then the new bounds are true. */
+  #transaction<T>(run: () => { readonly result: T; readonly bounds: Bounds }): T {
+    try {
+      this.#writer.run("begin");
+      try {
+        const { result, bounds } = run();
+        this.#writer.run("commit");
+        this.#bounds = bounds;
+        return result;
+      } catch (error) {
+        this.#writer.rollback();
+        // Whatever a failed COMMIT left behind, the next revision goes after what the file says (S1).
+        this.#bounds = this.#boundsNow();
+        throw error;
+      }
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}
+
+/** A connection and its prepared statements. */
+class Connection {
+  readonly #database: DatabaseSync;
+  readonly #onStatement: OnStatement;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, onStatement: OnStatement) {
+    this.#database = database;
+    this.#onStatement = onStatement;
+  }
+
+  run(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
+    return this.#statement(name, statements[name]).run(...parameters);
+  }
+
+  one(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
+    return this.#statement(name, statements[name]).get(...parameters);
+  }
+
+  all(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
+    return this.#statement(name, statements[name]).all(...parameters);
+  }
+
+  iterate(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
+    return this.#statement(name, statements[name]).iterate(...parameters);
+  }
+
+  build(name: keyof typeof built, text: string, ...parameters: SQLInputValue[]) {
+    return this.#statement(name, text).all(...parameters);
+  }
+
+  rollback(): void {
+    // A failed COMMIT may have rolled back already.
+    if (this.#database.isTransaction) this.#database.exec(statements.rollback);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #statement(name: StatementName, text: string): StatementSync {
+    this.#onStatement(name);
+    let statement = this.#prepared.get(text);
+    if (statement === undefined) {
+      if (this.#prepared.size >= preparedMax) this.#prepared.clear();
+      statement = this.#database.prepare(text);
+      this.#prepared.set(text, statement);
+    }
+    return statement;
+  }
+}
+
+/** Selectors make texts of their own; beyond this many the connection starts over. */
+const preparedMax = 256;
+
+function openWriter(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -32768;
+    PRAGMA temp_store = MEMORY;
+  `);
+  migrate(database);
+  return database;
+}
+
+function openReader(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  database.exec("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
+  return database;
+}
+
+/** SQLite gives the files beside a database its mode. */
+function makePrivate(path: string): void {
+  for (const file of [path, `${path}.lock`]) {
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+  }
+}
+
+function keyParameters({ kind, namespace, name }: Key): [string, string, string, string] {
+  const split = splitKind(kind);
+  return [split.group, split.kind, namespace, name];
+}
+
+function stretchOf({ scope, name }: ScanRequest, upTo: Position | undefined): Stretch {
+  return {
+    isNamespaced: scope.namespace !== "",
+    isBounded: upTo !== undefined,
+    isNamed: name !== undefined,
+  };
+}
+
+function stretchParameters(
+  { scope, after, name }: ScanRequest,
+  upTo: Position | undefined,
+): SQLInputValue[] {
+  const { kind, group } = splitKind(scope.kind);
+  const named = name === undefined ? [] : [name];
+  const start = after ?? { namespace: "", name: "" };
+  if (scope.namespace === "") {
+    const end = upTo === undefined ? [] : [upTo.namespace, upTo.name];
+    return [group, kind, start.namespace, start.name, ...end, ...named];
+  }
+  // The cursor of another namespace stands before or after all of this one's names.
+  const first = start.namespace === scope.namespace ? start.name : "";
+  return [
+    group,
+    kind,
+    scope.namespace,
+    first,
+    ...(upTo === undefined ? [] : [upTo.name]),
+    ...named,
+  ];
+}
+
+function toEntry(row: ChangeRow): LogEntry {
+  const { revision, type, uid, object, previous, previous_revision } = row;
+  const key = { kind: joinKind(row.kind, row.api_group), namespace: row.namespace, name: row.name };
+  const body = fromColumns(key, object);
+  const entry = { revision, type, key, uid, body };
+  if (previous_revision === null) return entry;
+  const before = previous === null ? body : Body.trusted(previous);
+  return { ...entry, previous: { revision: previous_revision, body: before } };
+}
+
+function logPage(entries: readonly LogEntry[], through: Revision, bounds: Bounds): LogPage {
+  return { entries, through, ...bounds };
+}
+
+function addGrowth(
+  growth: Map<string, { group: string; kind: string; namespace: string; objects: number }>,
+  key: Key,
+  objects: number,
+): void {
+  const { kind, group } = splitKind(key.kind);
+  const id = `${key.kind}\0${key.namespace}`;
+  const entry = growth.get(id) ?? { group, kind, namespace: key.namespace, objects: 0 };
+  entry.objects += objects;
+  growth.set(id, entry);
+}
+
+/** As SQLite's CURRENT_TIMESTAMP writes it, with milliseconds. */
+function timestamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace("T", " ").replace("Z", "");
+}

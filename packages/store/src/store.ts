@@ -1,0 +1,397 @@
+// The versioned object store: what a user of the package holds in hand.
+
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Random,
+  silentLog,
+  systemClock,
+  systemRandom,
+  TaskScope,
+} from "@keelson/base";
+import { jsonEqual } from "@keelson/base";
+import type { Backend, Bounds, LogEntry, Outcome, Row, Write } from "./backend.ts";
+import type { Body } from "./body.ts";
+import { Change, Filter } from "./change.ts";
+import { checkKey, toColumns } from "./columns.ts";
+import { CommitQueue, type Committed } from "./commit-queue.ts";
+import { runCompaction } from "./compaction.ts";
+import { AlreadyExists, Conflict, Corrupt, Expired, NotFound, StoreError } from "./errors.ts";
+import type { Key, Scope } from "./key.ts";
+import { defaultLimits, type StoreLimits } from "./limits.ts";
+import { LogFeed } from "./log-feed.ts";
+import { LogReader } from "./log-reader.ts";
+import { storeMetrics, type StoreMetrics } from "./metrics.ts";
+import { ObjectCache } from "./object-cache.ts";
+import { type ListOptions, type Page, readPage, walk } from "./pages.ts";
+import type { Expect, Revision } from "./revision.ts";
+import type { Selector } from "./selector.ts";
+import { type Watch, Watcher } from "./watch.ts";
+import { WatchHub } from "./watch-hub.ts";
+
+export interface StoreOptions {
+  readonly backend: Backend;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+  readonly limits?: Partial<StoreLimits>;
+}
+
+export interface WatchOptions {
+  readonly selector?: Selector;
+  /** After this revision; or the state first, and then what comes after it. */
+  readonly from: Revision | "state";
+  /** How often a mark tells how far the stream has come; undefined: never. */
+  readonly bookmarkEveryMs?: number;
+  /** Whether a mark ends the initial state (`from: "state"`). */
+  readonly initialEventsEnd?: boolean;
+}
+
+/**
+ * Objects with revisions, and the log of their changes.
+ *
+ * Every method takes a signal and rejects with its reason; a write heeds it until
+ * its transaction begins. Failures are `StoreError`s. Closing finishes the batch
+ * in flight, ends the watches and releases the database.
+ */
+export class Store implements AsyncDisposable {
+  readonly #backend: Backend;
+  readonly #clock: Clock;
+  readonly #limits: StoreLimits;
+  readonly #metrics: StoreMetrics;
+  readonly #cache: ObjectCache;
+  readonly #reader: LogReader;
+  readonly #hub: WatchHub;
+  readonly #feed: LogFeed;
+  readonly #queue: CommitQueue;
+  readonly #closing = new AbortController();
+  readonly #scope: TaskScope;
+
+  /** Begins at the database's head. The store owns the backend from here on. */
+  static async open(options: StoreOptions, signal: AbortSignal): Promise<Store> {
+    const { head, floor } = await options.backend.bounds(signal);
+    return new Store(options, { head, floor });
+  }
+
+  private constructor(options: StoreOptions, { head, floor }: Bounds) {
+    const { backend, clock = systemClock, random = systemRandom, log = silentLog } = options;
+    this.#backend = backend;
+    this.#clock = clock;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#metrics = storeMetrics(options.metrics ?? noMetrics);
+    this.#metrics.headRevision.set(head);
+    this.#metrics.floorRevision.set(floor);
+    this.#cache = new ObjectCache(this.#limits.cacheBytesMax);
+    this.#reader = new LogReader({ backend, limits: this.#limits, cursor: head });
+    this.#hub = new WatchHub({ reader: this.#reader, cursor: head });
+    const { pollMs } = this.#limits;
+    this.#feed = new LogFeed({
+      backend,
+      hub: this.#hub,
+      cache: this.#cache,
+      clock,
+      random,
+      log,
+      pollMs,
+    });
+    this.#queue = new CommitQueue({
+      backend,
+      limits: this.#limits,
+      onCommitted: (batch) => {
+        this.#published(batch);
+      },
+      onUncertain: () => {
+        this.#feed.wake();
+      },
+    });
+    this.#scope = new TaskScope(this.#closing.signal);
+    this.#scope.spawn("log feed", (signal) => this.#feed.run(signal));
+    const { compactionEveryMs } = this.#limits;
+    if (compactionEveryMs !== undefined) {
+      const compact = (upTo: Revision, signal: AbortSignal): Promise<void> =>
+        this.compact(upTo, signal);
+      this.#scope.spawn("compaction", (signal) =>
+        runCompaction(
+          { backend, compact, clock, log, holder: random.uuid(), everyMs: compactionEveryMs },
+          signal,
+        ),
+      );
+    }
+  }
+
+  /** Stores a new object. AlreadyExists if the name is taken. */
+  async create(key: Key, body: Body, signal: AbortSignal): Promise<Row> {
+    return this.#measure("create", key.kind, async () => {
+      checkKey(key);
+      const columns = toColumns(key, body);
+      const outcome = await this.#write({ type: "create", key, body, columns }, signal);
+      if (outcome.type === "exists") throw new AlreadyExists(key);
+      return { key, body, uid: columns.uid, revision: revisionOf(outcome) };
+    });
+  }
+
+  /** The object, with every write that completed before the call (S7). NotFound if there is none. */
+  async get(key: Key, signal: AbortSignal): Promise<Row> {
+    return this.#measure("get", key.kind, async () => {
+      const row = await this.#find(key, signal);
+      if (row === undefined) throw new NotFound(key);
+      return row;
+    });
+  }
+
+  /** The revision of the object's last change. NotFound if there is none. */
+  async revisionOf(key: Key, signal: AbortSignal): Promise<Revision> {
+    return (await this.get(key, signal)).revision;
+  }
+
+  /**
+   * Replaces the object, if it is still at the revision (and has the uid) that is
+   * expected. An equal body writes nothing and answers the stored object (S14).
+   */
+  async update(
+    key: Key,
+    change: { readonly body: Body; readonly expect: Expect & { readonly revision: Revision } },
+    signal: AbortSignal,
+  ): Promise<Row> {
+    return this.#measure("update", key.kind, async () => {
+      const { expect } = change;
+      const columns = toColumns(key, change.body);
+      const body = await this.#sameOr(key, change, signal);
+      const outcome = await this.#write({ type: "update", key, body, columns, expect }, signal);
+      throwRefusal(key, expect, outcome);
+      return { key, body, uid: columns.uid, revision: revisionOf(outcome) };
+    });
+  }
+
+  /** Removes the object, as `final` if given, and answers its last state with the revision of its deletion. */
+  async delete(
+    key: Key,
+    options: { readonly expect?: Expect; readonly final?: Body },
+    signal: AbortSignal,
+  ): Promise<Row> {
+    return this.#measure("delete", key.kind, async () => {
+      const { expect = {}, final } = options;
+      const outcome = await this.#write({ type: "delete", key, expect, final }, signal);
+      throwRefusal(key, expect, outcome);
+      const previous = outcome.type === "written" ? outcome.previous : undefined;
+      const body = final ?? previous?.body;
+      if (body === undefined || previous === undefined)
+        throw new Error("a deletion leaves the last body");
+      return { key, body, uid: previous.uid, revision: revisionOf(outcome) };
+    });
+  }
+
+  /** One page of a collection; all pages of a list show one revision. Expired, TooNew as the options ask for. */
+  async list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
+    return this.#measure("list", scope.kind, () =>
+      readPage(this.#backend, { scope, ...options }, signal),
+    );
+  }
+
+  /**
+   * Changes as they are committed. Resolves once the stream has begun; Expired if
+   * the log no longer reaches back to `from`. A revision still to come is waited for.
+   */
+  async watch(scope: Scope, options: WatchOptions, signal: AbortSignal): Promise<Watch> {
+    return this.#measure("watch", scope.kind, async () => {
+      const filter = new Filter(scope.kind, scope.namespace, options.selector ?? {});
+      const both = AbortSignal.any([signal, this.#closing.signal]);
+      const from =
+        options.from === "state" ? await this.#initialState(scope, filter, both) : options.from;
+      if (typeof from === "number") {
+        const { floor } = await this.#backend.bounds(both);
+        if (from < floor) {
+          this.#metrics.watchesExpired.add({ kind: scope.kind });
+          throw new Expired(from, floor);
+        }
+      }
+      return new Watcher(
+        {
+          hub: this.#hub,
+          reader: this.#reader,
+          clock: this.#clock,
+          metrics: this.#metrics,
+          filter,
+          from,
+          initialEventsEnd: options.initialEventsEnd ?? false,
+          bookmarkEveryMs: options.bookmarkEveryMs,
+          bufferMax: this.#limits.watchBufferMax,
+        },
+        both,
+      );
+    });
+  }
+
+  /** What the log still holds of an object, newest first. */
+  async history(
+    key: Key,
+    page: { readonly before?: Revision; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly LogEntry[]> {
+    return this.#measure("history", key.kind, () =>
+      this.#backend.history(key, { before: page.before, limit: page.limit }, signal),
+    );
+  }
+
+  /** The newest committed revision. */
+  async head(signal: AbortSignal): Promise<Revision> {
+    return this.#backend.head(signal);
+  }
+
+  /** The newest revision, and the one from which the log is kept. */
+  async bounds(signal: AbortSignal): Promise<Bounds> {
+    return this.#backend.bounds(signal);
+  }
+
+  /** Resolves once this process has seen `revision` committed. */
+  async reached(revision: Revision, signal: AbortSignal): Promise<void> {
+    this.#feed.wake();
+    await this.#hub.reached(revision, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  /** Cuts the log at `upTo`, a little at a time so that writes pass between. */
+  async compact(upTo: Revision, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { done, floor } = await this.#backend.cut(upTo, this.#limits.cutEntries, signal);
+      this.#metrics.floorRevision.set(floor);
+      if (done) break;
+      await this.#clock.sleep(0, signal);
+    }
+    this.#feed.wake(); // The cut has moved the head.
+    const { logRows, bytes } = await this.#backend.size(signal);
+    this.#metrics.logRows.set(logRows);
+    this.#metrics.sizeBytes.set(bytes);
+  }
+
+  /** How many objects there are of each kind. */
+  async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    return this.#backend.countByKind(signal);
+  }
+
+  /** Whether the database answers; throws Unavailable if not. */
+  async ping(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#backend.ping(signal);
+      this.#metrics.databaseUp.set(1);
+    } catch (error) {
+      this.#metrics.databaseUp.set(0);
+      throw error;
+    }
+  }
+
+  /** Takes, or keeps, the right to do work that one process at a time may do. */
+  async claim(
+    name: string,
+    request: { readonly holder: string; readonly ttlMs: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly token: number } | undefined> {
+    return this.#backend.claim(name, request, signal);
+  }
+
+  /** Gives such a right back. */
+  async release(name: string, holder: string, signal: AbortSignal): Promise<void> {
+    return this.#backend.release(name, holder, signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue.close();
+    this.#closing.abort(new StoreClosed());
+    await this.#scope[Symbol.asyncDispose]();
+    await this.#backend[Symbol.asyncDispose]();
+  }
+
+  /** S7: memory answers only if it is level with a head read after the call began. */
+  async #find(key: Key, signal: AbortSignal): Promise<Row | undefined> {
+    signal.throwIfAborted();
+    if (this.#cache.get(key) !== undefined) {
+      const head = await this.#backend.head(signal);
+      const cached = this.#hub.cursor >= head ? this.#cache.get(key) : undefined;
+      if (cached !== undefined) return cached;
+    }
+    const { row, head } = await this.#backend.read(key, signal);
+    // A row from a snapshot that the hub has passed could be old already.
+    if (row !== undefined && this.#hub.cursor <= head) this.#cache.put(row);
+    return row;
+  }
+
+  /** The stored body if the new one is equal to it, in whatever order its members stand. */
+  async #sameOr(
+    key: Key,
+    { body, expect }: { readonly body: Body; readonly expect: { readonly revision: Revision } },
+    signal: AbortSignal,
+  ): Promise<Body> {
+    const cached = this.#cache.get(key);
+    const stored = cached?.revision === expect.revision ? cached : await this.#find(key, signal);
+    if (stored?.revision !== expect.revision) return body;
+    // Written by one writer without blanks: equal values have texts of equal length.
+    if (stored.body.text.length !== body.text.length) return body;
+    return jsonEqual(stored.body.value, body.value) ? stored.body : body;
+  }
+
+  async #write(write: Write, signal: AbortSignal): Promise<Outcome> {
+    signal.throwIfAborted();
+    return this.#queue.submit(write, signal);
+  }
+
+  #published(batch: Committed): void {
+    this.#metrics.batchSize.observe(batch.writes.length);
+    this.#feed.offer(batch);
+    this.#metrics.headRevision.set(this.#hub.cursor);
+  }
+
+  async #initialState(
+    scope: Scope,
+    filter: Filter,
+    signal: AbortSignal,
+  ): Promise<{ revision: Revision; changes: AsyncIterator<readonly Change[]> }> {
+    const stretches = walk(this.#backend, { scope, selector: filter.selector }, signal);
+    const first = await stretches.next();
+    if (first.done === true) throw new Error("a walk has at least one stretch");
+    const changes = (async function* () {
+      yield first.value.rows.map((row) => added(row));
+      for await (const { rows } of stretches) yield rows.map((row) => added(row));
+    })();
+    return { revision: first.value.revision, changes };
+  }
+
+  async #measure<T>(operation: string, kind: string, run: () => Promise<T>): Promise<T> {
+    const start = this.#clock.monotonic();
+    let outcome = "ok";
+    try {
+      return await run();
+    } catch (error) {
+      outcome = error instanceof StoreError ? error.code : "aborted";
+      if (error instanceof Corrupt) this.#metrics.corrupt.add(1);
+      throw error;
+    } finally {
+      const labels = { operation, kind, outcome };
+      this.#metrics.operations.add(labels);
+      this.#metrics.operationSeconds.observe(labels, (this.#clock.monotonic() - start) / 1000);
+    }
+  }
+}
+
+/** Why waits end when the store closes. */
+export class StoreClosed extends Error {
+  readonly code = "StoreClosed";
+  constructor() {
+    super("the store is closed");
+  }
+}
+
+function added({ key, uid, revision, body }: Row): Change {
+  return new Change({ type: "ADDED", revision, key, uid, body, previous: undefined });
+}
+
+function throwRefusal(key: Key, expect: Expect, outcome: Outcome): void {
+  if (outcome.type === "missing") throw new NotFound(key);
+  if (outcome.type === "conflict") throw new Conflict(key, expect, outcome.actual);
+}
+
+function revisionOf(outcome: Outcome): Revision {
+  if (outcome.type === "written" || outcome.type === "unchanged") return outcome.revision;
+  throw new Error(`a write that was refused has no revision: ${outcome.type}`);
+}

@@ -1,0 +1,237 @@
+// One watcher: initial state, then the log, then the live feed; back to the log whenever it is too slow.
+
+import type { Clock } from "@keelson/base";
+import type { Bookmark, Change, Filter } from "./change.ts";
+import { Expired } from "./errors.ts";
+import type { LogReader } from "./log-reader.ts";
+import type { StoreMetrics } from "./metrics.ts";
+import type { Revision } from "./revision.ts";
+import type { Subscriber, WatchHub } from "./watch-hub.ts";
+
+export type WatchItem = Change | Bookmark;
+
+/**
+ * The changes of a collection, each once, in order, none left out (S9).
+ *
+ * The stream ends, without an error, with its signal, with the store, or when it
+ * is disposed of. It fails with Expired if compaction overtakes it, and passes on
+ * the database's failures: its position then says where to resume.
+ */
+export interface Watch extends AsyncIterable<WatchItem>, Disposable {
+  /** Everything at or below this revision that the watcher should see has been handed out. */
+  readonly position: Revision;
+  /** Whether the watcher reads the log because it is not level with the live feed. */
+  readonly isBehind: boolean;
+  /** What comes next, at least one item; undefined at the end. One call at a time. */
+  next(): Promise<readonly WatchItem[] | undefined>;
+  /** The same stream, as many items at a time as there are: for readers that write to a socket. */
+  batches(): AsyncGenerator<readonly WatchItem[]>;
+}
+
+/** The state a watch begins with, in stretches, all as of one revision. */
+export interface InitialState {
+  readonly revision: Revision;
+  readonly changes: AsyncIterator<readonly Change[]>;
+}
+
+interface Options {
+  readonly hub: WatchHub;
+  readonly reader: LogReader;
+  readonly clock: Clock;
+  readonly metrics: StoreMetrics;
+  readonly filter: Filter;
+  /** Where the stream begins: after this revision, or with a state. */
+  readonly from: Revision | InitialState;
+  /** Whether the end of the initial state is marked. */
+  readonly initialEventsEnd: boolean;
+  /** How often a mark tells how far the stream has come; undefined: never. */
+  readonly bookmarkEveryMs: number | undefined;
+  readonly bufferMax: number;
+}
+
+/**
+ * A watcher holds at most `bufferMax` changes. When they become more it is
+ * *behind*: it forgets its buffer, reads the log at its own pace and rejoins the
+ * live feed when level (S10). A slow one delays nobody.
+ */
+export class Watcher implements Watch, Subscriber {
+  readonly filter: Filter;
+  readonly #options: Options;
+  readonly #signal: AbortSignal;
+  /** Everything at or below it has been handed out. */
+  #position: Revision;
+  #initial: InitialState | undefined;
+  #isLive = false;
+  #buffer: Change[] = [];
+  #failure: Error | undefined;
+  #isOver = false;
+  #isBookmarkDue = false;
+  #bookmarkTimer: Disposable | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(options: Options, signal: AbortSignal) {
+    this.filter = options.filter;
+    this.#options = options;
+    this.#signal = signal;
+    this.#initial = typeof options.from === "number" ? undefined : options.from;
+    this.#position = typeof options.from === "number" ? options.from : options.from.revision;
+    options.metrics.watchesActive.add(1);
+    options.metrics.watchesBehind.add(1);
+    signal.addEventListener("abort", this.#end, { once: true });
+    if (signal.aborted) this.#end();
+    else this.#scheduleBookmark();
+  }
+
+  get position(): Revision {
+    // Level and nothing waiting: what the hub has published since did not concern us.
+    const isLevel = this.#isLive && this.#buffer.length === 0;
+    return isLevel ? Math.max(this.#position, this.#options.hub.cursor) : this.#position;
+  }
+
+  get isBehind(): boolean {
+    return !this.#isLive;
+  }
+
+  async next(): Promise<readonly WatchItem[] | undefined> {
+    for (;;) {
+      if (this.#isOver) {
+        if (this.#failure !== undefined) throw this.#failure;
+        return undefined;
+      }
+      const items = await this.#take();
+      if (items.length > 0) return items;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchItem> {
+    for await (const items of this.batches()) yield* items;
+  }
+
+  async *batches(): AsyncGenerator<readonly WatchItem[]> {
+    try {
+      for (let items = await this.next(); items !== undefined; items = await this.next()) {
+        yield items;
+      }
+    } finally {
+      this.#end();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#end();
+  }
+
+  push(changes: readonly Change[], cursorBefore: Revision): void {
+    if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
+    if (this.#buffer.length + changes.length > this.#options.bufferMax) {
+      this.#leaveLive();
+    } else {
+      for (const change of changes) {
+        // A watch may begin at a revision that is still to come.
+        if (change.revision > this.#position) this.#buffer.push(change);
+      }
+    }
+    this.#wake?.();
+  }
+
+  fallBehind(cursorBefore: Revision): void {
+    if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
+    this.#leaveLive();
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.#failure =
+      error instanceof Error ? error : new Error("the watch failed", { cause: error });
+    if (error instanceof Expired)
+      this.#options.metrics.watchesExpired.add({ kind: this.filter.kind });
+    this.#end();
+  }
+
+  async #take(): Promise<readonly WatchItem[]> {
+    if (this.#isLive) {
+      if (this.#buffer.length > 0) return this.#takeBuffer();
+      if (this.#isBookmarkDue) return this.#takeBookmark();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+      return [];
+    }
+    try {
+      return await (this.#initial === undefined
+        ? this.#takeFromLog()
+        : this.#takeInitial(this.#initial));
+    } catch (error) {
+      if (!this.#signal.aborted) this.fail(error);
+      return [];
+    }
+  }
+
+  async #takeInitial(initial: InitialState): Promise<readonly WatchItem[]> {
+    const { done, value } = await initial.changes.next();
+    if (done !== true) return value;
+    this.#initial = undefined;
+    if (!this.#options.initialEventsEnd) return [];
+    return [{ type: "BOOKMARK", revision: initial.revision, initialEventsEnd: true }];
+  }
+
+  async #takeFromLog(): Promise<readonly WatchItem[]> {
+    const { hub, reader, metrics } = this.#options;
+    if (this.#position < hub.cursor) {
+      const { changes, through } = await reader.after(this.#position, this.#signal);
+      const seen = changes
+        .map((change) => this.filter.see(change))
+        .filter((change) => change !== undefined);
+      this.#position = through; // Only now: a read that failed must not move it.
+      if (seen.length > 0) return seen;
+      return this.#isBookmarkDue ? this.#takeBookmark() : [];
+    }
+    // Level. Nothing can be published between the comparison and the subscription.
+    this.#isLive = true;
+    metrics.watchesBehind.add(-1);
+    hub.subscribe(this);
+    return [];
+  }
+
+  #takeBuffer(): readonly WatchItem[] {
+    const changes = this.#buffer;
+    this.#buffer = [];
+    this.#position = changes.at(-1)?.revision ?? this.#position;
+    return changes;
+  }
+
+  #takeBookmark(): readonly WatchItem[] {
+    this.#isBookmarkDue = false;
+    this.#scheduleBookmark();
+    return [{ type: "BOOKMARK", revision: this.position, initialEventsEnd: false }];
+  }
+
+  #leaveLive(): void {
+    this.#options.hub.unsubscribe(this);
+    this.#buffer = [];
+    this.#isLive = false;
+    this.#options.metrics.watchesBehind.add(1);
+  }
+
+  #scheduleBookmark(): void {
+    const { bookmarkEveryMs, clock } = this.#options;
+    if (bookmarkEveryMs === undefined) return;
+    this.#bookmarkTimer = clock.after(bookmarkEveryMs, () => {
+      this.#isBookmarkDue = true;
+      this.#wake?.();
+    });
+  }
+
+  readonly #end = (): void => {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener("abort", this.#end);
+    this.#options.metrics.watchesActive.add(-1);
+    if (!this.#isLive) this.#options.metrics.watchesBehind.add(-1);
+    this.#options.hub.unsubscribe(this);
+    this.#bookmarkTimer?.[Symbol.dispose]();
+    this.#buffer = [];
+    this.#wake?.();
+  };
+}
