@@ -1,11 +1,12 @@
 // Prepares a data folder, all or nothing.
 
 import { spawn } from "node:child_process";
-import { chown, mkdir, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Account } from "./account.ts";
-import { explain, serverEnvironment } from "./postgres-process.ts";
+import { explain, seenFromInside, serverEnvironment } from "./postgres-process.ts";
 
 export interface InitOptions {
   readonly bin: string;
@@ -22,17 +23,22 @@ export async function initialise(
   { bin, account, dataDir, user, password, sync }: InitOptions,
   onPid: (pid: number) => void = () => {},
 ): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const passwordFile = `${dataDir}.password`;
+  // Not beside the data: the account may not be able to reach that.
+  const secret = await mkdtemp(join(tmpdir(), "keelson-initdb-"));
+  const passwordFile = join(secret, "password");
   try {
-    if (account !== undefined) await chown(dataDir, account.uid, account.gid);
+    await mkdir(dataDir, { mode: 0o700 });
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-    if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
-
-    const args = ["-D", dataDir, "-U", user, "--pwfile", passwordFile];
+    if (account !== undefined) {
+      for (const path of [dataDir, secret, passwordFile]) {
+        await chown(path, account.uid, account.gid);
+      }
+    }
+    const args = ["-D", seenFromInside(dataDir), "-U", user, "--pwfile", passwordFile];
     args.push("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions");
     if (!sync) args.push("--no-sync");
     const child = spawn(join(bin, "initdb"), args, {
+      cwd: dataDir,
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
       env: serverEnvironment,
@@ -49,6 +55,6 @@ export async function initialise(
     await rm(dataDir, { recursive: true, force: true });
     throw error;
   } finally {
-    await rm(passwordFile, { force: true });
+    await rm(secret, { recursive: true, force: true });
   }
 }

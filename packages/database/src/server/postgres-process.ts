@@ -20,6 +20,15 @@ export interface PostgresProcessOptions {
 /** What a server child process is told of us: nothing of our own environment. */
 export const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin" } as const;
 
+/**
+ * The folder a child process is started in, as the child may name it. Under root the child is another user, who may
+ * not pass through every folder above (root's own home, say); the folder it stands in it can always name. It
+ * stands there because the folder is entered before the user is changed.
+ */
+export function seenFromInside(folder: string): string {
+  return process.platform === "linux" ? "/proc/self/cwd" : folder;
+}
+
 const saidLinesMax = 50;
 
 /** A `postgres` child process. It ends when told to, or by itself: `exited` says how. */
@@ -59,7 +68,8 @@ export class PostgresProcess {
       ...settings,
     };
     const args = Object.entries(inForce).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const child = spawn(join(bin, "postgres"), ["-D", dataDir, ...args], {
+    const child = spawn(join(bin, "postgres"), ["-D", seenFromInside(dataDir), ...args], {
+      cwd: dataDir,
       stdio: ["ignore", "ignore", "pipe"],
       detached: true, // A Ctrl-C in the terminal is for us; we end it in our own order.
       env: serverEnvironment,

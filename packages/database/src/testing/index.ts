@@ -1,5 +1,6 @@
 // What tests of this package and of others need: a real PostgreSQL, thrown away afterwards.
 
+export { eachPostgres } from "./each-postgres.ts";
 export {
   sharedThrowawayPostgres,
   startThrowawayPostgres,

@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { openDatabase, type DatabaseOptions, type StatementPoint } from "./database.ts";
+import {
+  CheckViolation,
+  DatabaseBusy,
+  type DatabaseError,
+  DatabaseTimeout,
+  DatabaseUnavailable,
+  ForeignKeyViolation,
+  StatementFailed,
+  TransactionConflict,
+  UniqueViolation,
+  ValueRefused,
+  isTransient,
+} from "./errors.ts";
+import { statement } from "./sql/statement.ts";
+import { eachPostgres } from "./testing/each-postgres.ts";
+import { startThrowawayPostgres } from "./testing/throwaway-postgres.ts";
+
+const one = statement<undefined, { one: number }>("one", (sql) => sql`SELECT 1 AS one`);
+const sleep = statement<number>("sleep", (sql, seconds) => sql`SELECT pg_sleep(${seconds})`);
+const backend = statement<undefined, { pid: number }>(
+  "backend",
+  (sql) => sql`SELECT pg_backend_pid() AS pid`,
+);
+const terminate = statement<number>(
+  "terminate",
+  (sql, pid) => sql`SELECT pg_terminate_backend(${pid})`,
+);
+const insert = statement<number>("insert", (sql, id) => sql`INSERT INTO kept VALUES (${id})`);
+const kept = statement<undefined, { id: number }>(
+  "kept",
+  (sql) => sql`SELECT id FROM kept ORDER BY id`,
+);
+const script = (text: string) =>
+  statement<undefined>("script", (sql) => sql.unsafe<object[]>(text).simple());
+
+const never = new AbortController().signal;
+
+eachPostgres("database", (server) => {
+  /** A pool on a fresh database with the table `kept`. */
+  async function fresh(options: Partial<DatabaseOptions> = {}) {
+    const stack = new AsyncDisposableStack();
+    const { url } = stack.use(await (await server()).createDatabase());
+    const database = stack.use(openDatabase({ url, name: "test", ...options }));
+    await database.run(
+      script("CREATE TABLE kept (id integer PRIMARY KEY CHECK (id > 0))"),
+      undefined,
+      never,
+    );
+    return { database, url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  test("a statement gives its rows, and its time to the metrics", async () => {
+    const metrics = new RecordingMetrics();
+    await using it = await fresh({ metrics });
+    assert.deepEqual([...(await it.database.run(one, undefined, never))], [{ one: 1 }]);
+    assert.equal(
+      metrics.value("keelson_database_statement_seconds", { statement: "one", result: "done" }),
+      1,
+    );
+    assert.equal(
+      metrics.value("keelson_database_pool_connections", { pool: "test", state: "idle" }),
+      1,
+    );
+  });
+
+  test("a transaction commits whole or not at all, and calls back only when it has", async () => {
+    await using it = await fresh();
+    const called: string[] = [];
+    await it.database.transaction(async (sql) => {
+      sql.afterCommit(() => called.push("committed"));
+      await sql.run(insert, 1);
+      await sql.run(insert, 2);
+      assert.deepEqual(called, []);
+    }, never);
+    const failure = new Error("no");
+    await assert.rejects(
+      it.database.transaction(async (sql) => {
+        sql.afterCommit(() => called.push("rolled back"));
+        await sql.run(insert, 3);
+        throw failure;
+      }, never),
+      failure,
+    );
+    assert.deepEqual([...(await it.database.run(kept, undefined, never))], [{ id: 1 }, { id: 2 }]);
+    assert.deepEqual(called, ["committed"]);
+  });
+
+  test("a statement that failed dooms its transaction, even when the failure is caught", async () => {
+    await using it = await fresh();
+    await assert.rejects(
+      it.database.transaction(async (sql) => {
+        await sql.run(insert, 1);
+        await sql.run(insert, 1).catch(() => {});
+      }, never),
+      UniqueViolation,
+    );
+    assert.deepEqual([...(await it.database.run(kept, undefined, never))], []);
+  });
+
+  test("an abort between two statements rolls back", async () => {
+    await using it = await fresh();
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    await assert.rejects(
+      it.database.transaction(async (sql) => {
+        await sql.run(insert, 1);
+        controller.abort(reason);
+        await sql.run(insert, 2);
+      }, controller.signal),
+      reason,
+    );
+    assert.deepEqual([...(await it.database.run(kept, undefined, never))], []);
+  });
+
+  test("a transaction is closed to latecomers", async () => {
+    await using it = await fresh();
+    const sql = await it.database.transaction(async (sql) => sql, never);
+    await assert.rejects(sql.run(insert, 1), TypeError);
+  });
+
+  test("errors have names", async () => {
+    await using it = await fresh();
+    await it.database.run(insert, 1, never);
+    await it.database.run(
+      script("CREATE TABLE child (id integer CONSTRAINT parent REFERENCES kept)"),
+      undefined,
+      never,
+    );
+    const cases: readonly (readonly [
+      text: string,
+      type: new (...args: never[]) => DatabaseError,
+    ])[] = [
+      ["INSERT INTO kept VALUES (1)", UniqueViolation],
+      ["INSERT INTO kept VALUES (-1)", CheckViolation],
+      ["INSERT INTO kept VALUES (NULL)", CheckViolation],
+      ["INSERT INTO child VALUES (7)", ForeignKeyViolation],
+      ["SELECT 'x'::integer", ValueRefused],
+      [`SELECT '{"a":"\\u0000"}'::jsonb`, ValueRefused],
+      ["SELECT nothing", StatementFailed],
+      ["DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$", TransactionConflict],
+      ["DO $$ BEGIN RAISE SQLSTATE '57P01'; END $$", DatabaseUnavailable],
+      ["DO $$ BEGIN RAISE SQLSTATE '53100'; END $$", DatabaseUnavailable],
+    ];
+    for (const [text, type] of cases) {
+      const error = await it.database
+        .run(script(text), undefined, never)
+        .catch((error: unknown) => error);
+      assert.ok(error instanceof type, `${text}: ${String(error)}`);
+      assert.equal(error.statement, "script");
+      assert.doesNotMatch(error.message, /[0-9]{2}[0-9A-Z]{3}\b/);
+    }
+  });
+
+  test("a statement past its deadline is cancelled, and the connection serves on", async () => {
+    await using it = await fresh({ connectionsMax: 1 });
+    const [before] = await it.database.run(backend, undefined, never);
+    const slow = { ...sleep, deadlineMs: 50 };
+    await assert.rejects(it.database.run(slow, 30, never), DatabaseTimeout);
+    const [after] = await it.database.run(backend, undefined, never);
+    assert.deepEqual(after, before);
+  });
+
+  test("a call waits for a connection until its deadline or its signal, and not behind too many", async () => {
+    const held = Promise.withResolvers<void>();
+    const running = Promise.withResolvers<void>();
+    await using it = await fresh({ connectionsMax: 1, waitersMax: 1 });
+    const holder = it.database.transaction(async () => {
+      running.resolve();
+      await held.promise;
+    }, never);
+    await running.promise;
+
+    const late = { ...one, deadlineMs: 20 };
+    await assert.rejects(it.database.run(late, undefined, never), DatabaseTimeout);
+    const controller = new AbortController();
+    const waiting = it.database.run(one, undefined, controller.signal);
+    await assert.rejects(it.database.run(one, undefined, never), DatabaseBusy);
+    const reason = new Error("enough");
+    controller.abort(reason);
+    await assert.rejects(waiting, reason);
+
+    const served = it.database.run(one, undefined, never);
+    held.resolve();
+    await holder;
+    assert.equal((await served).length, 1);
+  });
+
+  test("a connection lost within a transaction ends it, and nothing of it is committed", async () => {
+    await using it = await fresh();
+    const lost = it.database.transaction(async (sql) => {
+      await sql.run(insert, 1);
+      const [own] = await sql.run(backend, undefined);
+      await it.database.run(terminate, own?.pid ?? 0, never);
+      await sql.run(insert, 2);
+    }, never);
+    await assert.rejects(
+      lost,
+      (error) => error instanceof DatabaseUnavailable && isTransient(error),
+    );
+    assert.deepEqual([...(await it.database.run(kept, undefined, never))], []);
+  });
+
+  test("a connection that was lost while idle is replaced", async () => {
+    await using it = await fresh({ connectionsMax: 2 });
+    const pids = await Promise.all([1, 2].map(() => it.database.run(backend, undefined, never)));
+    const { url } = it;
+    await using other = openDatabase({ url, name: "other" });
+    for (const [row] of pids) await other.run(terminate, row?.pid ?? 0, never);
+    // The first call may still meet a connection of which nobody has heard yet that it is lost.
+    for (let tries = 0; ; tries++) {
+      const outcome = await it.database.run(one, undefined, never).catch((error: unknown) => error);
+      if (Array.isArray(outcome)) break;
+      assert.ok(outcome instanceof DatabaseUnavailable);
+      assert.ok(tries < 2);
+    }
+  });
+
+  test("a fault at any statement leaves all or nothing", async () => {
+    for (const phase of ["before", "after"] as const) {
+      for (let n = 1; ; n++) {
+        const seen: StatementPoint[] = [];
+        let isArmed = false;
+        await using it = await fresh({
+          onStatement: (point) => {
+            if (!isArmed || point.phase !== phase) return;
+            seen.push(point);
+            if (seen.length === n) throw new DatabaseUnavailable("a fault");
+          },
+        });
+        isArmed = true;
+        const outcome = await it.database
+          .transaction(async (sql) => {
+            await sql.run(insert, 1);
+            await sql.run(insert, 2);
+          }, never)
+          .catch((error: unknown) => error);
+        isArmed = false;
+        const rows = await it.database.run(kept, undefined, never);
+        const names = seen.map(({ statement }) => statement);
+        if (outcome === undefined) {
+          const sent = ["insert", "insert", "commit"];
+          assert.deepEqual(names, phase === "before" ? ["begin", ...sent] : sent);
+          assert.equal(rows.length, 2);
+          break;
+        }
+        // After the commit is answered only the answer can be lost, and then the error says so.
+        const isUnknown = outcome instanceof DatabaseUnavailable && outcome.isDone === "unknown";
+        assert.equal(isUnknown, names.at(-1) === "commit");
+        assert.equal(rows.length, phase === "after" && isUnknown ? 2 : 0);
+      }
+    }
+  });
+});
+
+suite("database without a server", () => {
+  test("a refused connection is transient, and the pool recovers without help", async () => {
+    await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
+    await using database = openDatabase({ url: server.url, name: "test" });
+    assert.equal((await database.run(one, undefined, never)).length, 1);
+    await server.stop({ mode: "fast" });
+    for (let tries = 0; tries < 3; tries++) {
+      await assert.rejects(database.run(one, undefined, never), (error) => isTransient(error));
+    }
+    await server.start();
+    assert.equal((await database.run(one, undefined, never)).length, 1);
+  });
+
+  test("idle connections are closed by the clock", async () => {
+    await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
+    const clock = new ManualClock();
+    const metrics = new RecordingMetrics();
+    await using database = openDatabase({
+      url: server.url,
+      name: "test",
+      clock,
+      metrics,
+      idleMs: 60_000,
+    });
+    await database.run(one, undefined, never);
+    const idle = () =>
+      metrics.value("keelson_database_pool_connections", { pool: "test", state: "idle" });
+    await clock.advance(59_000);
+    assert.equal(idle(), 1);
+    await clock.advance(1_000);
+    assert.equal(idle(), 0);
+    assert.equal((await database.run(one, undefined, never)).length, 1);
+  });
+});

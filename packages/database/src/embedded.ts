@@ -1,0 +1,295 @@
+// The PostgreSQL that comes with us: a child process on loopback, for as long as we run.
+
+import { chown, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  Backoff,
+  silentLog,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Log,
+  type Random,
+} from "@keelson/base";
+import { openDatabase } from "./database.ts";
+import { accountFor, type Account } from "./server/account.ts";
+import { embeddedBinaries } from "./server/binaries.ts";
+import { PostgresServerError } from "./server/errors.ts";
+import { freePort } from "./server/free-port.ts";
+import { initialise } from "./server/initdb.ts";
+import { clearLeftover } from "./server/leftover.ts";
+import { ownDataDir } from "./server/ownership.ts";
+import { PostgresProcess } from "./server/postgres-process.ts";
+import { Watchdog } from "./server/watchdog.ts";
+import { createDatabase, hasDatabase } from "./sql/create-database.ts";
+
+export interface EmbeddedPostgresOptions {
+  /** Where the data live. Made on first use; its parent too. */
+  readonly dataDir: string;
+  /** On 127.0.0.1; 0 for any that is free. */
+  readonly port?: number;
+  /** The database that `url` leads to. */
+  readonly database?: string;
+  /** Settings of `postgresql.conf`, over our own. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called when something begins that takes a while. */
+  readonly onProgress?: (step: "initialising" | "starting" | "recovering") => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+}
+
+/** A running server; disposing stops it in order and waits for that. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** A URL that `psql` takes. It holds the password: not for logs. */
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+}
+
+/** The major version of the programs we ship: data of another one cannot be read by them. */
+const majorVersion = "18";
+const user = "keelson";
+const stopGraceMs = 20_000;
+
+/**
+ * Starts PostgreSQL on `dataDir` and resolves when it accepts connections.
+ *
+ * Works as root, where the server runs as another user who gets the folder, and as anybody else. What a crash left
+ * behind is cleared away first. A server that ends by itself is started again on the same port. When this process
+ * dies in whatever way, the server ends too. Throws a `PostgresServerError` that says in one sentence what is
+ * wrong with folder, disk or port.
+ */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+  signal: AbortSignal,
+): Promise<EmbeddedPostgres> {
+  signal.throwIfAborted();
+  const { clock = systemClock, random = systemRandom, log = silentLog, onProgress } = options;
+  const { port = 0, database = "keelson", settings = {} } = options;
+  await using setup = new AsyncDisposableStack();
+  const dataDir = await writable(options.dataDir, () => prepareParent(options.dataDir));
+  setup.use(await writable(dataDir, () => ownDataDir(dataDir)));
+
+  const account = await accountFor(dataDir);
+  const bin = await embeddedBinaries(account);
+  const watchdog = new Watchdog({ mode: "fast" });
+  setup.defer(() => watchdog.dismiss());
+  const watch = (pid: number): void => watchdog.watch(pid);
+
+  await writable(dataDir, async () => {
+    if (await isInitialised(dataDir)) return;
+    onProgress?.("initialising");
+    await createDataDir({ bin, account, dataDir, random }, watch);
+  });
+  const left = await clearLeftover(dataDir, { clock }, signal);
+  if (left !== "nothing") log.warn({ dataDir, left }, "cleared what a crash left behind");
+  const password = (await readFile(join(dataDir, passwordFile), "utf8")).trim();
+
+  onProgress?.("starting");
+  const supervisor = new Supervisor({
+    clock,
+    random,
+    log,
+    spawn: (port) => {
+      const onLine = (line: string): void => {
+        if (line.includes("automatic recovery in progress")) onProgress?.("recovering");
+        logLine(log, line);
+      };
+      const server = {
+        bin,
+        account,
+        dataDir,
+        port,
+        settings: { ...ourSettings, ...settings },
+        onLine,
+      };
+      return PostgresProcess.spawn(server, watch);
+    },
+  });
+  setup.defer(() => supervisor.stop());
+  await supervisor.start(port, signal);
+
+  const urlOf = (name: string): string =>
+    `postgres://${user}:${password}@127.0.0.1:${supervisor.port}/${name}`;
+  await ensureDatabase(urlOf("postgres"), database, signal);
+  const owned = setup.move();
+  return {
+    url: urlOf(database),
+    port: supervisor.port,
+    dataDir,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const passwordFile = "keelson-password";
+
+const ourSettings = {
+  max_connections: "200",
+  max_wal_size: "1GB",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_checkpoints: "off",
+} as const;
+
+/** The folder by its real path; its parent is there afterwards. */
+async function prepareParent(dataDir: string): Promise<string> {
+  await mkdir(dirname(dataDir), { recursive: true });
+  return join(await realpath(dirname(dataDir)), basename(dataDir));
+}
+
+async function isInitialised(dataDir: string): Promise<boolean> {
+  const version = await readFile(join(dataDir, "PG_VERSION"), "utf8").catch(() => undefined);
+  if (version?.trim() === majorVersion) return true;
+  if (version !== undefined) {
+    throw new PostgresServerError(
+      "data-dir-other-version",
+      `the data folder ${dataDir} belongs to PostgreSQL ${version.trim()}, and ours is ${majorVersion}`,
+    );
+  }
+  const content = await readdir(dataDir).catch(() => []);
+  if (content.length === 0) return false;
+  throw new PostgresServerError(
+    "start-failed",
+    `the folder ${dataDir} is not empty and holds no data of PostgreSQL`,
+  );
+}
+
+/** Beside its place, then moved there: a data folder is complete or absent, whenever we are killed. */
+async function createDataDir(
+  {
+    bin,
+    account,
+    dataDir,
+    random,
+  }: {
+    readonly bin: string;
+    readonly account: Account | undefined;
+    readonly dataDir: string;
+    readonly random: Random;
+  },
+  onPid: (pid: number) => void,
+): Promise<void> {
+  const building = `${dataDir}.new`;
+  await rm(building, { recursive: true, force: true });
+  const password = Buffer.from(random.bytes(24)).toString("hex");
+  await initialise({ bin, account, dataDir: building, user, password, sync: true }, onPid);
+  const secret = join(building, passwordFile);
+  await writeFile(secret, `${password}\n`, { mode: 0o600 });
+  if (account !== undefined) await chown(secret, account.uid, account.gid);
+  await rename(building, dataDir);
+}
+
+/** Names what the file system refuses. */
+async function writable<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    switch ((cause as NodeJS.ErrnoException).code ?? "none") {
+      case "EACCES":
+      case "EPERM":
+      case "EROFS":
+      case "ENOTDIR":
+      case "EEXIST": // A file stands where the folder should.
+        throw new PostgresServerError(
+          "data-dir-not-writable",
+          `the data folder ${dataDir} cannot be made or written to`,
+          { cause },
+        );
+      case "ENOSPC":
+      case "EDQUOT":
+        throw new PostgresServerError("disk-full", `no space is left on the disk of ${dataDir}`, {
+          cause,
+        });
+      default:
+        throw cause;
+    }
+  }
+}
+
+async function ensureDatabase(url: string, name: string, signal: AbortSignal): Promise<void> {
+  await using admin = openDatabase({ url, name: "setup", connectionsMax: 1 });
+  const found = await admin.run(hasDatabase, name, signal);
+  if (found.length === 0) await admin.run({ ...createDatabase, deadlineMs: 30_000 }, name, signal);
+}
+
+interface SupervisorOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly spawn: (port: number) => { process: PostgresProcess; ready: Promise<void> };
+}
+
+/** Keeps one server running from `start` to `stop`. */
+class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #stopping = new AbortController();
+  #server: PostgresProcess | undefined;
+  #supervising: Promise<void> | undefined;
+  #port = 0;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Any free port may be taken before the server listens on it: then another is tried. */
+  async start(port: number, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted();
+      this.#port = port === 0 ? await freePort() : port;
+      try {
+        await this.#spawn();
+        break;
+      } catch (error) {
+        const isTaken = error instanceof PostgresServerError && error.code === "port-taken";
+        if (!isTaken || port !== 0 || attempt === 5) throw error;
+      }
+    }
+    this.#supervising = this.#supervise();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const server = this.#server;
+    if (server !== undefined) {
+      using _hurry = this.#options.clock.after(stopGraceMs, () => void server.stop("immediate"));
+      await server.stop("fast");
+    }
+    await this.#supervising;
+  }
+
+  async #spawn(): Promise<void> {
+    const { process, ready } = this.#options.spawn(this.#port);
+    this.#server = process;
+    await ready;
+  }
+
+  async #supervise(): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const backoff = new Backoff({ initialMs: 100, maxMs: 10_000, random });
+    for (;;) {
+      await this.#server?.exited;
+      if (this.#stopping.signal.aborted) return;
+      log.error({ port: this.#port }, "PostgreSQL ended by itself, starting it again");
+      try {
+        await clock.sleep(backoff.next(), this.#stopping.signal);
+        await this.#spawn();
+        backoff.reset();
+      } catch (error) {
+        if (this.#stopping.signal.aborted) continue; // Its end is awaited above.
+        log.error({ port: this.#port, error }, "PostgreSQL did not start again");
+      }
+    }
+  }
+}
+
+function logLine(log: Log, line: string): void {
+  const [, level = "", message = line] = /^([A-Z]+):\s+(.*)$/.exec(line) ?? [];
+  if (level === "FATAL" || level === "PANIC") log.error({ message }, "PostgreSQL says");
+  else if (level === "WARNING" || level === "ERROR") log.warn({ message }, "PostgreSQL says");
+  else log.debug({ message: message.trim() }, "PostgreSQL says");
+}

@@ -1,0 +1,35 @@
+// Process ids are used again, so a pid alone says little of who it was.
+
+import { execFile } from "node:child_process";
+import { readFile, readlink } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** When the process started, as a text to compare; undefined when there is no such process. */
+export async function startOf(pid: number): Promise<string | undefined> {
+  if (process.platform === "linux") {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+    // The second field is the name, which may contain anything; the start is the twentieth after it.
+    const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields?.[0] === "Z" ? undefined : fields?.[19];
+  }
+  const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)]).catch(
+    () => ({
+      stdout: "",
+    }),
+  );
+  return stdout.trim() || undefined;
+}
+
+/** Whether the process is a PostgreSQL at home in `dataDir`: it stands there, or was told to. */
+export async function livesIn(pid: number, dataDir: string): Promise<boolean> {
+  if (process.platform === "linux") {
+    const folder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+    return folder === dataDir;
+  }
+  const { stdout } = await promisify(execFile)("ps", ["-o", "command=", "-p", String(pid)]).catch(
+    () => ({
+      stdout: "",
+    }),
+  );
+  return stdout.includes("postgres") && stdout.includes(dataDir);
+}

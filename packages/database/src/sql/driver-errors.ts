@@ -1,0 +1,59 @@
+// The one place that reads SQLSTATEs and the driver's codes.
+
+import {
+  CheckViolation,
+  DatabaseError,
+  DatabaseTimeout,
+  DatabaseUnavailable,
+  ForeignKeyViolation,
+  StatementFailed,
+  TransactionConflict,
+  UniqueViolation,
+  ValueRefused,
+} from "../errors.ts";
+
+/** Names what the driver threw for `statement`. Errors that are already named pass through. */
+export function nameDriverError(cause: unknown, statement: string): DatabaseError {
+  if (cause instanceof DatabaseError) return cause;
+  const { code = "", constraint_name: constraint = "unnamed" } = cause as {
+    readonly code?: string;
+    readonly constraint_name?: string;
+  };
+  const facts = { statement, cause };
+  switch (code) {
+    case "23505":
+    case "23P01": // An exclusion constraint.
+      return new UniqueViolation(constraint, facts);
+    case "23503":
+      return new ForeignKeyViolation(constraint, facts);
+    case "23514":
+    case "23502": // Not null: its rule has no name of its own.
+      return new CheckViolation(constraint, facts);
+    case "40001":
+    case "40P01":
+      return new TransactionConflict(`${statement} was in another transaction's way`, facts);
+    case "57014": // Cancelled, by the server's timeout or by us at the deadline.
+    case "55P03": // A lock was not to be had in time.
+    case "25P03": // Idle in a transaction for too long.
+    case "25P04":
+      return new DatabaseTimeout(`${statement} took too long`, facts);
+    case "25006": // Read-only: a standby, until the new primary is found.
+      return new DatabaseUnavailable("the database accepts no writes", facts);
+    case "53100":
+      return new DatabaseUnavailable("the disk of the database is full", facts);
+  }
+  if (isAway(code)) return new DatabaseUnavailable("the database is away", facts);
+  if (code.startsWith("22")) {
+    return new ValueRefused(`${statement} has a value that its column cannot hold`, facts);
+  }
+  return new StatementFailed(`${statement} failed`, facts);
+}
+
+/** Connection exceptions, no resources, operator intervention; then the driver's and the system's own codes. */
+function isAway(code: string): boolean {
+  return (
+    /^(08|53|57P)/.test(code) ||
+    /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED))$/.test(code) ||
+    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/.test(code)
+  );
+}
