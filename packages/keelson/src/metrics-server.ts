@@ -8,7 +8,9 @@ import { believingAuthenticator } from "./rest/identity/none.ts";
 import { buildRest, type RestOptions, type RestServer } from "./rest/server.ts";
 
 export interface MetricsServerOptions
-  extends HealthRoutesOptions, Pick<RestOptions, "clock" | "random" | "log" | "limits"> {
+  extends
+    HealthRoutesOptions,
+    Pick<RestOptions, "clock" | "random" | "log" | "logsRequests" | "limits"> {
   readonly address: string;
   readonly metrics: PrometheusMetrics;
 }

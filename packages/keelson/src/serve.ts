@@ -49,7 +49,7 @@ const databasePatienceMs = 30_000;
 /** Builds every part, runs until `signal` aborts or a part fails, and undoes everything. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<void> {
   const { config, parts, clock, random, log, metrics, onProgress } = options;
-  const shared = { clock, random, log, metrics };
+  const shared = { clock, random, log, metrics, logsRequests: config.logLevel === "debug" };
 
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   await using postgres = await embeddedPostgres(options, dataDir.path, signal);

@@ -14,8 +14,8 @@ export interface CorsOptions {
 export interface CorsPolicy {
   /** Refuses what must not even be looked at; returns nothing otherwise. */
   check(headers: IncomingHttpHeaders): RestError | undefined;
-  /** The headers for a reply to a request of this origin; none where its page may not read the reply. */
-  replyHeaders(origin: string | undefined): Readonly<Record<string, string>>;
+  /** The headers for a reply to a request of this origin; none where its page may not read the reply. What comes without one is no page, and no cache keeps an answer. */
+  replyHeaders(origin: string): Readonly<Record<string, string>>;
   /** The headers that answer a preflight. */
   readonly preflightHeaders: Readonly<Record<string, string>>;
 }
@@ -35,13 +35,23 @@ export function corsPolicy({ isAuthenticated, origins }: CorsOptions): CorsPolic
   const allows = (origin: string): boolean =>
     allowsAll || listed.has(origin) || (!isAuthenticated && isLoopbackOrigin(origin));
 
+  // Callers use few names for this machine, again and again.
+  const knownHosts = new Map<string | undefined, boolean>();
+  const isOurs = (host: string | undefined): boolean => {
+    const known = knownHosts.get(host);
+    if (known !== undefined) return known;
+    const found = isLoopbackAuthority(host);
+    if (knownHosts.size < knownHostsMax) knownHosts.set(host, found);
+    return found;
+  };
+
   const everyone = { "access-control-allow-origin": "*", "access-control-expose-headers": exposed };
-  const nobody = allowsAll ? everyone : { vary: "origin" };
+  const nobody = { vary: "origin" };
   return {
     check: isAuthenticated
       ? () => undefined
       : ({ host, origin }) => {
-          if (!isLoopbackAuthority(host)) {
+          if (!isOurs(host)) {
             return forbidden(`host ${shown(host)} is not this machine`);
           }
           if (origin !== undefined && !allows(origin)) {
@@ -51,7 +61,7 @@ export function corsPolicy({ isAuthenticated, origins }: CorsOptions): CorsPolic
         },
     replyHeaders: (origin) => {
       if (allowsAll) return everyone;
-      if (origin === undefined || !allows(origin)) return nobody;
+      if (!allows(origin)) return nobody;
       return {
         "access-control-allow-origin": origin,
         "access-control-expose-headers": exposed,
@@ -81,6 +91,8 @@ export function isLoopbackAuthority(host: string | undefined): boolean {
   const [, name] = /^(\[[^\]]+\]|[^:]+)(?::\d{1,5})?$/.exec(host ?? "") ?? [];
   return name !== undefined && isLoopbackHost(name);
 }
+
+const knownHostsMax = 100;
 
 const requestHeaders = [
   "Origin",

@@ -2,13 +2,13 @@ import type { Metrics, SingleHistogram } from "@keelson/base";
 
 /** What the REST server counts. */
 export interface RestMetrics {
-  /** One answered request. `route` is the pattern, undefined for a path that has none. */
-  answered(request: {
-    readonly method: string;
-    readonly route: string | undefined;
-    readonly status: number;
-    readonly seconds: number;
-  }): void;
+  /** The counting of one route, by its pattern; `unknown` for what has none. To be kept with the route. */
+  ofRoute(route: string): RouteMetrics;
+}
+
+export interface RouteMetrics {
+  /** One answered request. */
+  answered(method: string, status: number, seconds: number): void;
 }
 
 export function restMetrics(metrics: Metrics): RestMetrics {
@@ -17,21 +17,28 @@ export function restMetrics(metrics: Metrics): RestMetrics {
     help: "Time from a request's arrival to the end of its answer",
     labels: ["method", "route", "code"],
   });
-  // Looking a series up by its labels costs more than the rest; routes and codes are few.
-  const series = new Map<string, SingleHistogram>();
   return {
-    answered: ({ method, route = "unknown", status, seconds: elapsed }) => {
-      const name = `${status} ${method} ${route}`;
-      let one = series.get(name);
-      if (one === undefined) {
-        const known = methods.has(method) ? method : "other";
-        one = seconds.with({ method: known, route, code: String(status) });
-        if (series.size < seriesMax) series.set(name, one);
-      }
-      one.observe(elapsed);
+    ofRoute: (route) => {
+      // Looking a series up by its labels costs more than the rest of counting; a route has few.
+      const byMethod = new Map(
+        methods.map((method) => [method, new Map<number, SingleHistogram>()]),
+      );
+      const ofOthers = new Map<number, SingleHistogram>();
+      return {
+        answered: (method, status, elapsed) => {
+          const known = byMethod.get(method);
+          const byStatus = known ?? ofOthers;
+          let series = byStatus.get(status);
+          if (series === undefined) {
+            const label = known === undefined ? "other" : method;
+            series = seconds.with({ method: label, route, code: String(status) });
+            byStatus.set(status, series);
+          }
+          series.observe(elapsed);
+        },
+      };
     },
   };
 }
 
-const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-const seriesMax = 10_000;
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

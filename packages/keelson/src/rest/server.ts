@@ -8,7 +8,7 @@ import { refuseBrokenRequest } from "./broken-request.ts";
 import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
 import { readJsonBodies } from "./json-body.ts";
-import { requestIdFrom } from "./request-id.ts";
+import { requestIds } from "./request-id.ts";
 import type { RouteModule, RouteTools } from "./route-module.ts";
 import type { TlsFiles } from "./tls-files.ts";
 import { routeValidators } from "./validation.ts";
@@ -53,13 +53,15 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
 
   app.decorateRequest("keelsonIdentity", undefined);
   app.decorateRequest("keelsonArrivedMs", 0);
+  app.decorateRequest("keelsonMetrics", undefined);
   app.setValidatorCompiler(routeValidators());
   app.setReplySerializer((payload) => writeJson(payload as Json));
   readJsonBodies(app);
-  app.addHook("onRequest", frame.begin);
-  app.addHook("onResponse", frame.end);
+  app.addHook("onRoute", frame.addTo);
   app.setErrorHandler((error, request, reply) => frame.refuse(error, request, reply));
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler(async (request, reply) => {
+    // Strangers do not even learn which routes there are.
+    if ((await frame.admitToNothing(request, reply)) === "answered") return reply;
     const methods = allowedMethods(request.url);
     if (methods.length === 0) throw new RestError("RESOURCE_NOT_FOUND", "no such route");
     throw new RestError("METHOD_NOT_ALLOWED", `${request.method} is not a method of this route`, {
@@ -113,6 +115,7 @@ function identityOf(request: FastifyRequest): Identity {
 function newApp(options: RestOptions, frame: RequestFrame): FastifyInstance {
   const { tls, limits, random } = options;
   const { readMs, writeMs, idleMs } = limits;
+  const idOf = requestIds(random);
   const shared = {
     requestTimeout: readMs,
     connectionTimeout: writeMs,
@@ -123,7 +126,7 @@ function newApp(options: RestOptions, frame: RequestFrame): FastifyInstance {
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 1_000 },
     requestIdHeader: false as const,
-    genReqId: ({ headers }: IncomingMessage) => requestIdFrom(headers, random),
+    genReqId: ({ headers }: IncomingMessage) => idOf(headers),
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: frame.refuseEarly,
   };

@@ -92,6 +92,7 @@ export function restFixture(options: Partial<RestOptions> = {}): Promise<RestSer
     limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
     clock: systemClock,
     random: systemRandom,
+    logsRequests: true,
     log: silentLog,
     metrics: noMetrics,
     ...options,

@@ -63,8 +63,10 @@ export function namesOf({
 
 /** The token of `Authorization: Bearer …`. Throws `AUTH_REQUIRED` where there is none. */
 export function bearerToken({ headers }: IncomingMessage): string {
-  const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "") ?? [];
-  if (token === undefined) {
+  const { authorization = "" } = headers;
+  const isBearer = authorization.startsWith("Bearer ") || /^bearer /i.test(authorization);
+  const token = isBearer ? authorization.slice("Bearer ".length).trim() : "";
+  if (token === "" || token.includes(" ")) {
     throw new RestError("AUTH_REQUIRED", "a bearer token is needed", { headers: challenge() });
   }
   return token;

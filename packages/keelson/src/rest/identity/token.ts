@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Clock, Log } from "@keelson/base";
+import type { Clock, Identity, Log } from "@keelson/base";
 import { FollowedFiles } from "../../followed-files.ts";
 import { bearerToken, invalidToken, type Authenticator } from "./authenticator.ts";
 import { readTokensFile, type TokenTable } from "./tokens-file.ts";
@@ -23,13 +23,19 @@ export async function tokenAuthenticator({
 }: TokenOptions): Promise<Authenticator> {
   const file = await FollowedFiles.look([tokensFile]);
   let table: TokenTable = await readTokensFile(tokensFile);
+  // Tokens that were right, so that each costs its digest once. There are never more than the table has.
+  const recognised = new Map<string, Identity>();
   return {
     isAuthenticated: true,
     authenticate: (request) => {
+      const token = bearerToken(request);
+      const known = recognised.get(token);
+      if (known !== undefined) return known;
       // One fast digest and a lookup by it: tokens are long and random, and the time that a lookup takes tells
       // about the digest, from which nobody comes back to the token.
-      const identity = table.get(hash("sha256", bearerToken(request)));
+      const identity = table.get(hash("sha256", token));
       if (identity === undefined) throw invalidToken("the token is not known");
+      recognised.set(token, identity);
       return identity;
     },
     keepFresh: (signal) =>
@@ -37,6 +43,7 @@ export async function tokenAuthenticator({
         async () => {
           try {
             table = await readTokensFile(tokensFile);
+            recognised.clear();
             log.info({ tokensFile, tokens: table.size }, "tokens file read again");
           } catch (error) {
             log.error({ tokensFile, error }, "tokens file is wrong, the last good one counts");
