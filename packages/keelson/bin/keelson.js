@@ -11,6 +11,13 @@ if (found < needed) {
   );
   process.exitCode = 1;
 } else {
+  // Sources are stripped of their types and compiled once, not at every start. Beside the packages, not in the
+  // folder for temporary files, where others could have prepared something; where it cannot be written it is left.
+  const { enableCompileCache } = await import("node:module");
+  const { fileURLToPath } = await import("node:url");
+  enableCompileCache(
+    fileURLToPath(new URL("../../../node_modules/.cache/keelson", import.meta.url)),
+  );
   const { main } = await import("../src/main.ts");
   await main();
 }

@@ -2,7 +2,7 @@
 
 import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
 import { StoreError } from "@keelson/store";
-import { TokensFileError } from "./rest/identity/tokens-file.ts";
+import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError, type StartErrorCode } from "./start-error.ts";
 

@@ -5,12 +5,7 @@ import { readJson, type Identity } from "@keelson/base";
 import { Type, type Static } from "typebox";
 import { domainOf, isEmail } from "../../email.ts";
 import { compileSchema } from "../validation.ts";
-
-/** The tokens file cannot be used; the message names every problem of it. */
-export class TokensFileError extends Error {
-  override readonly name = "TokensFileError";
-  readonly code = "TOKENS_FILE";
-}
+import { TokensFileError } from "./tokens-file-error.ts";
 
 /** Identities by the SHA-256 of their token, in lower case hex. */
 export type TokenTable = ReadonlyMap<string, Identity>;
