@@ -27,11 +27,17 @@ export interface Ended {
   readonly output: string;
 }
 
-/** A folder to keep data in, removed afterwards. */
+/** A folder to keep data in, removed afterwards, once nothing works in it any more. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "keelson-e2e-"));
   await chmod(path, 0o711); // Under root PostgreSQL runs as somebody else, and must pass.
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => {
+      await nothingRunsIn(path);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
 }
 
 export class KeelsonProcess implements AsyncDisposable {
@@ -112,7 +118,6 @@ export class KeelsonProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
-    await nothingRunsIn(this.dataDir);
   }
 }
 
@@ -127,10 +132,17 @@ export function leftBehind(dataDir: string): readonly string[] {
   ];
 }
 
-/** Waits until no process of any kind works in the folder. */
+/** Waits until no process of any kind works in the folder. One that does not end within half a minute is an orphan. */
 export async function nothingRunsIn(dataDir: string): Promise<void> {
-  // There is no event for the end of a process that is not ours.
-  while (processesIn(dataDir).length > 0) await wait(20);
+  const deadlineMs = performance.now() + 30_000;
+  for (;;) {
+    const pids = processesIn(dataDir);
+    if (pids.length === 0) return;
+    if (performance.now() > deadlineMs) {
+      throw new Error(`processes ${pids.join(", ")} still work in ${dataDir}`);
+    }
+    await wait(20); // There is no event for the end of a process that is not ours.
+  }
 }
 
 /** The processes that stand in the folder, or were told its name. */

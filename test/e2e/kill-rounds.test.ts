@@ -33,6 +33,7 @@ suite(`kill -9, ${rounds} rounds, seed ${seed}`, () => {
     let answered = 0;
 
     for (let round = 1; round <= rounds; round++) {
+      // The next one starts at once, also while what the last one left is still ending.
       await using keelson = new KeelsonProcess(folder.path);
       // Every third one is killed while it starts, which has moments of its own.
       if (random.integer(3) === 0) {
