@@ -46,8 +46,14 @@ function commandLine(): Command {
     program
       .command("config")
       .description("print every setting in force and where it came from")
-      .option("--json", "as JSON"),
-  ).action(async (options: { readonly json?: boolean }) => {
+      .option("--json", "as JSON")
+      .option("--markdown", "the tables of docs/settings.md instead"),
+  ).action(async (options: { readonly json?: boolean; readonly markdown?: boolean }) => {
+    if (options.markdown === true) {
+      const { settingsDocument } = await import("./config/document.ts");
+      process.stdout.write(`${settingsDocument()}\n`);
+      return;
+    }
     const config = await configOf(options, "show");
     const { showConfig } = await import("./commands/config.ts");
     showConfig(config, { asJson: options.json === true });
