@@ -75,12 +75,11 @@ export async function startEmbeddedPostgres(
   const bin = await embeddedBinaries(account);
   const watchdog = new Watchdog({ mode: "fast" });
   setup.defer(() => watchdog.dismiss());
-  const watch = (pid: number): void => watchdog.watch(pid);
 
   await writable(dataDir, async () => {
     if (await isInitialised(dataDir)) return;
     onProgress?.("initialising");
-    await createDataDir({ bin, account, dataDir, random }, watch);
+    await createDataDir({ bin, account, dataDir, random }, watchdog);
   });
   const left = await clearLeftover(dataDir, { clock }, signal);
   if (left !== "nothing") log.warn({ dataDir, left }, "cleared what a crash left behind");
@@ -104,7 +103,7 @@ export async function startEmbeddedPostgres(
         settings: { ...ourSettings, ...settings },
         onLine,
       };
-      return PostgresProcess.spawn(server, watch);
+      return PostgresProcess.spawn(server, watchdog);
     },
   });
   setup.defer(() => supervisor.stop());
@@ -168,12 +167,12 @@ async function createDataDir(
     readonly dataDir: string;
     readonly random: Random;
   },
-  onPid: (pid: number) => void,
+  watchdog: Watchdog,
 ): Promise<void> {
   const building = `${dataDir}.new`;
   await rm(building, { recursive: true, force: true });
   const password = Buffer.from(random.bytes(24)).toString("hex");
-  await initialise({ bin, account, dataDir: building, user, password, sync: true }, onPid);
+  await initialise({ bin, account, dataDir: building, user, password, sync: true }, watchdog);
   const secret = join(building, passwordFile);
   await writeFile(secret, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await chown(secret, account.uid, account.gid);
@@ -277,6 +276,7 @@ class Supervisor {
       log.error({ port: this.#port }, "PostgreSQL ended by itself, starting it again");
       try {
         await clock.sleep(backoff.next(), this.#stopping.signal);
+        if (this.#stopping.signal.aborted) return; // In the moment between: `stop` knows only the old one.
         await this.#spawn();
         backoff.reset();
       } catch (error) {

@@ -1,7 +1,14 @@
 // Work that one process at a time may do. A lease says who; its token lets the database refuse the work of one
 // who held it before and does not know yet that it was lost.
 
-import { isCancellation, silentLog, systemRandom, type Log, type Random } from "@keelson/base";
+import {
+  isCancellation,
+  onAbort,
+  silentLog,
+  systemRandom,
+  type Log,
+  type Random,
+} from "@keelson/base";
 import type { Database, Transaction } from "./database.ts";
 import { isTransient } from "./errors.ts";
 import { holdLease, releaseLease, renewLease, takeLease } from "./sql/leases.ts";
@@ -103,8 +110,8 @@ async function workUnder(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = database;
-  const lost = new AbortController();
-  const lose = (): void => lost.abort(new LeaseLost(lease.name, lease.token));
+  const working = new AbortController();
+  const lose = (): void => working.abort(new LeaseLost(lease.name, lease.token));
   const over = new AbortController();
   let expiry = clock.after(askedMs + options.ttlMs - clock.monotonic(), lose);
 
@@ -124,15 +131,16 @@ async function workUnder(
     }
   };
   const kept = keep().catch((error: unknown) => {
-    if (!isCancellation(error, over.signal)) lost.abort(error);
+    if (!isCancellation(error, over.signal)) working.abort(error);
   });
 
-  const working = AbortSignal.any([signal, lost.signal]);
+  if (signal.aborted) working.abort(signal.reason);
+  using _stop = signal.aborted ? undefined : onAbort(signal, () => working.abort(signal.reason));
   try {
-    await work(lease, working);
+    await work(lease, working.signal);
   } catch (error) {
-    if (!isCancellation(error, working)) throw error;
-    if (lost.signal.aborted) throw lost.signal.reason;
+    if (!isCancellation(error, working.signal)) throw error;
+    if (!signal.aborted) throw working.signal.reason;
   } finally {
     over.abort();
     await kept;

@@ -1,4 +1,4 @@
-import type { Clock } from "@keelson/base";
+import { onAbort, type Clock } from "@keelson/base";
 import { DatabaseBusy, DatabaseTimeout, DatabaseUnavailable } from "./errors.ts";
 import type { Session } from "./sql/session.ts";
 
@@ -145,7 +145,7 @@ export class Pool implements AsyncDisposable {
       const leave = (): void => {
         this.#waiters.delete(waiter);
         timer[Symbol.dispose]();
-        signal.removeEventListener("abort", abort);
+        abort[Symbol.dispose]();
         this.#changed();
       };
       const waiter: Waiter = {
@@ -158,11 +158,10 @@ export class Pool implements AsyncDisposable {
           reject(error);
         },
       };
-      const abort = (): void => waiter.refuse(signal.reason as Error);
+      const abort = onAbort(signal, () => waiter.refuse(signal.reason as Error));
       const timer = this.#options.clock.after(deadlineMs, () => {
         waiter.refuse(new DatabaseTimeout("no connection became free in time"));
       });
-      signal.addEventListener("abort", abort, { once: true });
       this.#waiters.add(waiter);
       this.#changed();
     });

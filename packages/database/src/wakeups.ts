@@ -4,6 +4,7 @@
 import {
   Backoff,
   isCancellation,
+  onAbort,
   silentLog,
   systemRandom,
   type Clock,
@@ -137,8 +138,7 @@ export class Wakeups {
         else this.#wake(channel, "database");
       },
     });
-    const stop = (): void => closed.resolve("closed");
-    signal.addEventListener("abort", stop, { once: true });
+    using _stop = onAbort(signal, () => closed.resolve("closed"));
     const heardOf = new Set<string>();
     try {
       await session.run(listen, probeChannel, this.#probeWithinMs);
@@ -165,7 +165,6 @@ export class Wakeups {
       }
     } finally {
       this.#onNewChannel = () => {};
-      signal.removeEventListener("abort", stop);
       await session.close({ immediately: true });
     }
   }
@@ -184,14 +183,9 @@ export class Wakeups {
     using _timer = this.#clock.after(this.#probeWithinMs, () =>
       reject(new Error("a probe of our own was not heard")),
     );
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      await this.#database.run(notify, { channel: probeChannel, payload: word }, signal);
-      await heard;
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    using _abort = onAbort(signal, () => reject(signal.reason as Error));
+    await this.#database.run(notify, { channel: probeChannel, payload: word }, signal);
+    await heard;
   }
 
   /** Becoming live or deaf, everybody looks once: something may have been missed, or the interval is another. */
@@ -231,14 +225,12 @@ class Listener {
     if (!this.#isCalled) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       this.#wakeNow = resolve;
-      const abort = (): void => reject(signal.reason as Error);
-      signal.addEventListener("abort", abort, { once: true });
+      using _abort = onAbort(signal, () => reject(signal.reason as Error));
       using _timer = this.#clock.after(this.#intervalMs(), resolve);
       try {
         await promise;
       } finally {
         this.#wakeNow = undefined;
-        signal.removeEventListener("abort", abort);
       }
     }
     const reason = this.#isCalled ? "woken" : "poll";

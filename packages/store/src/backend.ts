@@ -149,7 +149,7 @@ export interface Backend extends AsyncDisposable {
   /** Walks a stretch of a collection. Throws Expired if `at` is below the floor, TooNew if above the head. */
   scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned>;
 
-  /** How many objects the scope held at `at` (undefined: now), without walking over them. */
+  /** How many objects the scope held at `at` (undefined: now), without walking over them. Expired below the floor. */
   count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number>;
 
   /** The number of objects of each kind, for metrics. */
@@ -192,10 +192,11 @@ export interface Backend extends AsyncDisposable {
   size(signal: AbortSignal): Promise<Size>;
 
   /**
-   * Calls `listener` when somebody else may have committed. A wake-up carries no
-   * content; losing one costs latency, never correctness (S15).
+   * Calls `listener` when somebody may have committed, with the revision that was
+   * committed if it is known: whoever has published that need not look. A wake-up
+   * carries nothing else; losing one costs latency, never correctness (S15).
    */
-  onWake(listener: () => void): Disposable;
+  onWake(listener: (committed?: Revision) => void): Disposable;
 }
 
 /** Called with a statement's name before it runs; a test that throws here makes the statement fail. */

@@ -79,9 +79,10 @@ export class CommitQueue {
   }
 
   async #run(): Promise<void> {
-    // After the turn's I/O: requests that arrived together commit together.
-    await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.length > 0) {
+      // After the turn's I/O: requests that arrived together commit together, and a synchronous
+      // database lets everybody else in between its batches.
+      await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#takeBatch();
       if (batch.length > 0) await this.#commit(batch);
     }
@@ -111,16 +112,18 @@ export class CommitQueue {
     const later: Pending[] = [];
     const keys = new Set<string>();
     let text = 0;
-    let full = false;
-    for (const pending of this.#pending) {
+    for (const [index, pending] of this.#pending.entries()) {
       if (pending.signal.aborted) {
         pending.reject(pending.signal.reason);
         continue;
       }
-      const key = keyText(pending.write.key);
       const size = textSize(pending.write);
-      full ||= batch.length >= batchWritesMax || (batch.length > 0 && text + size > batchTextMax);
-      if (full || keys.has(key)) {
+      if (batch.length >= batchWritesMax || (batch.length > 0 && text + size > batchTextMax)) {
+        later.push(...this.#pending.slice(index));
+        break;
+      }
+      const key = keyText(pending.write.key);
+      if (keys.has(key)) {
         later.push(pending);
         continue;
       }

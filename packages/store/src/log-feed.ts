@@ -1,5 +1,6 @@
 // Keeps the hub level with the log, whoever wrote it.
 
+import { setImmediate } from "node:timers";
 import { Backoff, type Clock, type Log, type Random } from "@keelson/base";
 import type { Backend, Outcome, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
@@ -63,8 +64,9 @@ export class LogFeed {
   /** Reads the log when woken and now and then, until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
     const { backend, clock, random, log, pollMs } = this.#options;
-    using _subscription = backend.onWake(() => {
-      this.wake();
+    using _subscription = backend.onWake((committed) => {
+      if (committed === undefined) this.wake();
+      else this.#wakeUnlessPublished(committed);
     });
     signal.addEventListener("abort", () => this.#wake?.(), { once: true });
     const backoff = new Backoff({ initialMs: 50, maxMs: 2000, random });
@@ -81,6 +83,16 @@ export class LogFeed {
         await clock.sleep(backoff.next(), signal).catch(() => undefined);
       }
     }
+  }
+
+  /**
+   * The database also announces our own commits. After this turn's I/O, in which the commit's own answer has
+   * mostly come and published it: asking for the head once a commit would double what a lone writer costs.
+   */
+  #wakeUnlessPublished(committed: Revision): void {
+    setImmediate(() => {
+      if (this.#options.hub.cursor < committed) this.wake();
+    });
   }
 
   /** Publishes whatever the log holds beyond the cursor. */

@@ -99,27 +99,28 @@ export class LogReader {
 
   /** The page that starts at `start`; if the floor has passed that, one that starts at `revision`. */
   async #page(start: Revision, revision: Revision, signal: AbortSignal): Promise<Stretch> {
-    const known = this.#pages.get(start);
-    if (known !== undefined) return known;
     const { pageChanges } = this.#limits;
     const boundary = start - (start % pageChanges) + pageChanges;
-    const isComplete = boundary < this.#recentThrough;
-    if (!isComplete) return this.#read(revision, undefined, signal);
+    if (boundary >= this.#recentThrough) return this.#read(revision, undefined, signal); // It may still grow.
+    const shared = this.#pages.get(start) ?? this.#share(start, boundary);
+    try {
+      return await shared;
+    } catch (error) {
+      if (this.#pages.get(start) === shared) this.#pages.delete(start);
+      if (start === revision) throw error;
+      return this.#read(revision, boundary, signal);
+    }
+  }
 
-    // Shared with whoever comes next, so it does not end with this caller's signal.
+  /** Reads a complete page for whoever wants it; no caller's signal ends it. */
+  #share(start: Revision, boundary: Revision): Promise<Stretch> {
     const page = this.#read(start, boundary, new AbortController().signal);
     this.#pages.set(start, page);
     for (const oldest of this.#pages.keys()) {
       if (this.#pages.size <= this.#limits.pagesMax) break;
       this.#pages.delete(oldest);
     }
-    try {
-      return await page;
-    } catch (error) {
-      this.#pages.delete(start);
-      if (start < revision) return this.#read(revision, boundary, signal);
-      throw error;
-    }
+    return page;
   }
 
   async #read(

@@ -34,10 +34,7 @@ export class ObjectCache {
     if (bytes > this.#bytesMax / 8) return; // One giant must not empty the cache.
     this.#rows.set(text, { row, bytes });
     this.#bytes += bytes;
-    for (const oldest of this.#rows.keys()) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#remove(oldest);
-    }
+    if (this.#bytes > this.#bytesMax) this.#forgetOldest();
   }
 
   apply({ type, key, uid, revision, body }: Change): void {
@@ -48,6 +45,15 @@ export class ObjectCache {
   clear(): void {
     this.#rows.clear();
     this.#bytes = 0;
+  }
+
+  #forgetOldest(): void {
+    // Some more than must go: a Map finds its oldest entry by passing all those that were removed before it.
+    const bytesLeft = this.#bytesMax - this.#bytesMax / 16;
+    for (const oldest of this.#rows.keys()) {
+      if (this.#bytes <= bytesLeft) break;
+      this.#remove(oldest);
+    }
   }
 
   #remove(text: string): void {

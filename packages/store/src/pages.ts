@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers";
 import type { Backend, Row, ScanRequest } from "./backend.ts";
-import { TooNew } from "./errors.ts";
+import { Expired, TooNew } from "./errors.ts";
 import { comparePositions, type Position, type Scope } from "./key.ts";
 import type { Revision } from "./revision.ts";
 import { matches, type Selector, selectsAll } from "./selector.ts";
@@ -31,12 +31,15 @@ export interface Page {
   /** The head of the snapshot: a watch from it sees what comes after the list, never an item's own revision. */
   readonly revision: Revision;
   readonly continue?: Cursor;
-  /** Exact without a selector; absent with one, and on the last page. */
+  /** Exact without a selector; absent with one, on the last page, and if the log was cut meanwhile. */
   readonly remaining?: number;
 }
 
-/** Objects walked over in one read: small enough that a synchronous database holds up nobody. */
-const walkMax = 500;
+/**
+ * Objects walked over in one read: small enough that a synchronous database holds up nobody, and enough for a
+ * page of 500, as most clients ask for, and the object behind it that says whether there is another page.
+ */
+const walkMax = 512;
 
 /** Reads one page. */
 export async function readPage(
@@ -62,6 +65,8 @@ export async function readPage(
 
   const before =
     request.continue?.remaining ?? (await countAfter(backend, request, revision, signal));
+  // The log was cut after the page was read: there is nothing left to count by.
+  if (before === undefined) return { items, revision, continue: { revision, after } };
   const remaining = before - items.length;
   return { items, revision, continue: { revision, after, remaining }, remaining };
 }
@@ -75,7 +80,8 @@ export async function* walk(
   const { scope, selector = {}, limit, match } = request;
   let at = request.continue?.revision ?? (match === "exact" ? request.revision : undefined);
   let after: Position | undefined = request.continue?.after;
-  const wanted = limit === undefined || !selectsAll(selector) ? walkMax : limit + 1;
+  /** Without a selector every object counts: no more need be read than are left to find. */
+  let wanted = limit === undefined || !selectsAll(selector) ? Infinity : limit + 1;
   for (;;) {
     const scan: ScanRequest = {
       scope,
@@ -94,6 +100,8 @@ export async function* walk(
       rows: selectsAll(selector) ? rows : rows.filter(({ body }) => matches(selector, body.value)),
     };
     if (reached === undefined) return;
+    // A stretch that held less than was walked is of the past: then what is left may lie far away.
+    wanted = rows.length < scan.walk ? Infinity : Math.max(1, wanted - rows.length);
     if (after !== undefined && comparePositions(reached, after) <= 0)
       throw new Error("a scan must get on");
     after = reached;
@@ -102,20 +110,28 @@ export async function* walk(
   }
 }
 
-/** Without a count in the cursor somebody made it by hand: count what comes after it. */
+/**
+ * Without a count in the cursor somebody made it by hand: count what comes after it.
+ * Undefined if the floor has passed `revision` meanwhile.
+ */
 async function countAfter(
   backend: Pick<Backend, "scan" | "count">,
   request: { readonly scope: Scope } & ListOptions,
   revision: Revision,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<number | undefined> {
   const { scope } = request;
   const start = request.continue?.after;
-  if (start === undefined) return backend.count(scope, revision, signal);
-  let count = 0;
-  const rest = { scope, continue: { revision, after: start } };
-  for await (const { rows } of walk(backend, rest, signal)) count += rows.length;
-  return count;
+  try {
+    if (start === undefined) return await backend.count(scope, revision, signal);
+    let count = 0;
+    const rest = { scope, continue: { revision, after: start } };
+    for await (const { rows } of walk(backend, rest, signal)) count += rows.length;
+    return count;
+  } catch (error) {
+    if (error instanceof Expired) return undefined;
+    throw error;
+  }
 }
 
 /** A list of one name needs no walk over the others. */

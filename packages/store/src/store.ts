@@ -2,6 +2,9 @@
 
 import {
   type Clock,
+  type Counter,
+  type Histogram,
+  jsonEqual,
   type Log,
   type Metrics,
   noMetrics,
@@ -11,7 +14,6 @@ import {
   systemRandom,
   TaskScope,
 } from "@keelson/base";
-import { jsonEqual } from "@keelson/base";
 import type { Backend, Bounds, LogEntry, Outcome, Row, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change, Filter } from "./change.ts";
@@ -67,13 +69,18 @@ export class Store implements AsyncDisposable {
   readonly #hub: WatchHub;
   readonly #feed: LogFeed;
   readonly #queue: CommitQueue;
+  readonly #series = new Map<string, { readonly count: Counter; readonly seconds: Histogram }>();
   readonly #closing = new AbortController();
   readonly #scope: TaskScope;
 
-  /** Begins at the database's head. The store owns the backend from here on. */
+  /** Begins at the database's head. The store owns the backend from here on, also if opening fails. */
   static async open(options: StoreOptions, signal: AbortSignal): Promise<Store> {
-    const { head, floor } = await options.backend.bounds(signal);
-    return new Store(options, { head, floor });
+    try {
+      return new Store(options, await options.backend.bounds(signal));
+    } catch (error) {
+      await options.backend[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   private constructor(options: StoreOptions, { head, floor }: Bounds) {
@@ -98,7 +105,7 @@ export class Store implements AsyncDisposable {
       pollMs,
     });
     this.#queue = new CommitQueue({
-      backend,
+      backend: { commit: (batch) => this.#commit(batch) },
       limits: this.#limits,
       onCommitted: (batch) => {
         this.#published(batch);
@@ -266,6 +273,16 @@ export class Store implements AsyncDisposable {
     this.#metrics.sizeBytes.set(bytes);
   }
 
+  /**
+   * Makes every revision handed out so far expire, after the database was restored to an
+   * earlier state: whoever remembers one of the lost future lists again.
+   */
+  async leap(signal: AbortSignal): Promise<Bounds> {
+    const bounds = await this.#backend.leap(signal);
+    this.#feed.wake();
+    return bounds;
+  }
+
   /** How many objects there are of each kind. */
   async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     return this.#backend.countByKind(signal);
@@ -336,6 +353,15 @@ export class Store implements AsyncDisposable {
     return this.#queue.submit(write, signal);
   }
 
+  async #commit(batch: readonly Write[]): ReturnType<Backend["commit"]> {
+    const start = this.#clock.monotonic();
+    try {
+      return await this.#backend.commit(batch);
+    } finally {
+      this.#metrics.commitSeconds.observe((this.#clock.monotonic() - start) / 1000);
+    }
+  }
+
   #published(batch: Committed): void {
     this.#metrics.batchSize.observe(batch.writes.length);
     this.#feed.offer(batch);
@@ -367,10 +393,22 @@ export class Store implements AsyncDisposable {
       if (error instanceof Corrupt) this.#metrics.corrupt.add(1);
       throw error;
     } finally {
-      const labels = { operation, kind, outcome };
-      this.#metrics.operations.add(labels);
-      this.#metrics.operationSeconds.observe(labels, (this.#clock.monotonic() - start) / 1000);
+      const { count, seconds } = this.#seriesOf({ operation, kind, outcome });
+      count.add(1);
+      seconds.observe((this.#clock.monotonic() - start) / 1000);
     }
+  }
+
+  /** The metrics of one operation, kept: finding them by their labels costs more than a read. */
+  #seriesOf(labels: Record<"operation" | "kind" | "outcome", string>) {
+    const id = `${labels.operation} ${labels.kind} ${labels.outcome}`;
+    let series = this.#series.get(id);
+    if (series === undefined) {
+      const count = this.#metrics.operations.with(labels);
+      series = { count, seconds: this.#metrics.operationSeconds.with(labels) };
+      this.#series.set(id, series);
+    }
+    return series;
   }
 }
 

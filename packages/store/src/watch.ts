@@ -18,7 +18,7 @@ export type WatchItem = Change | Bookmark;
  * the database's failures: its position then says where to resume.
  */
 export interface Watch extends AsyncIterable<WatchItem>, Disposable {
-  /** Everything at or below this revision that the watcher should see has been handed out. */
+  /** Everything at or below this revision that the watcher should see has been handed out; 0: the state has not. */
   readonly position: Revision;
   /** Whether the watcher reads the log because it is not level with the live feed. */
   readonly isBehind: boolean;
@@ -27,6 +27,9 @@ export interface Watch extends AsyncIterable<WatchItem>, Disposable {
   /** The same stream, as many items at a time as there are: for readers that write to a socket. */
   batches(): AsyncGenerator<readonly WatchItem[]>;
 }
+
+/** What `next` answers: at least one item; undefined at the end. */
+type NextItems = readonly WatchItem[] | undefined;
 
 /** The state a watch begins with, in stretches, all as of one revision. */
 export interface InitialState {
@@ -67,7 +70,8 @@ export class Watcher implements Watch, Subscriber {
   #isOver = false;
   #isBookmarkDue = false;
   #bookmarkTimer: Disposable | undefined;
-  #wake: (() => void) | undefined;
+  /** Whoever waits in `next` for a live change. */
+  #waiter: ((items: NextItems | Promise<NextItems>) => void) | undefined;
 
   constructor(options: Options, signal: AbortSignal) {
     this.filter = options.filter;
@@ -83,6 +87,8 @@ export class Watcher implements Watch, Subscriber {
   }
 
   get position(): Revision {
+    // Before the whole state was handed out there is nothing to resume from: zero has always expired.
+    if (this.#initial !== undefined) return 0;
     // Level and nothing waiting: what the hub has published since did not concern us.
     const isLevel = this.#isLive && this.#buffer.length === 0;
     return isLevel ? Math.max(this.#position, this.#options.hub.cursor) : this.#position;
@@ -92,15 +98,14 @@ export class Watcher implements Watch, Subscriber {
     return !this.#isLive;
   }
 
-  async next(): Promise<readonly WatchItem[] | undefined> {
-    for (;;) {
-      if (this.#isOver) {
-        if (this.#failure !== undefined) throw this.#failure;
-        return undefined;
-      }
-      const items = await this.#take();
-      if (items.length > 0) return items;
-    }
+  next(): Promise<NextItems> {
+    // Not an async function: a thousand watchers that are level each pay for every promise in between.
+    if (!this.#isLive || this.#isOver) return this.#nextBehind();
+    if (this.#buffer.length > 0) return Promise.resolve(this.#takeBuffer());
+    if (this.#isBookmarkDue) return Promise.resolve(this.#takeBookmark());
+    return new Promise((resolve) => {
+      this.#waiter = resolve;
+    });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchItem> {
@@ -123,21 +128,25 @@ export class Watcher implements Watch, Subscriber {
 
   push(changes: readonly Change[], cursorBefore: Revision): void {
     if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
-    if (this.#buffer.length + changes.length > this.#options.bufferMax) {
+    // A watch may begin at a revision that is still to come.
+    const isNew = (changes[0]?.revision ?? 0) > this.#position;
+    const fresh = isNew ? changes : changes.filter(({ revision }) => revision > this.#position);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    if (this.#waiter !== undefined) {
+      // Handed on as it is: watchers that keep up share the array, and hold nothing.
+      this.#position = last.revision;
+      this.#resume(fresh);
+    } else if (this.#buffer.length + fresh.length > this.#options.bufferMax) {
       this.#leaveLive();
     } else {
-      for (const change of changes) {
-        // A watch may begin at a revision that is still to come.
-        if (change.revision > this.#position) this.#buffer.push(change);
-      }
+      this.#buffer.push(...fresh);
     }
-    this.#wake?.();
   }
 
   fallBehind(cursorBefore: Revision): void {
     if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
     this.#leaveLive();
-    this.#wake?.();
   }
 
   fail(error: unknown): void {
@@ -148,24 +157,21 @@ export class Watcher implements Watch, Subscriber {
     this.#end();
   }
 
-  async #take(): Promise<readonly WatchItem[]> {
-    if (this.#isLive) {
-      if (this.#buffer.length > 0) return this.#takeBuffer();
-      if (this.#isBookmarkDue) return this.#takeBookmark();
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
-      return [];
+  /** Reads the initial state and the log until there is something to hand out, or the watcher is level. */
+  async #nextBehind(): Promise<NextItems> {
+    while (!this.#isOver) {
+      if (this.#isLive) return this.next();
+      try {
+        const items = await (this.#initial === undefined
+          ? this.#takeFromLog()
+          : this.#takeInitial(this.#initial));
+        if (items.length > 0) return items;
+      } catch (error) {
+        if (!this.#signal.aborted) this.fail(error);
+      }
     }
-    try {
-      return await (this.#initial === undefined
-        ? this.#takeFromLog()
-        : this.#takeInitial(this.#initial));
-    } catch (error) {
-      if (!this.#signal.aborted) this.fail(error);
-      return [];
-    }
+    if (this.#failure !== undefined) throw this.#failure;
+    return undefined;
   }
 
   async #takeInitial(initial: InitialState): Promise<readonly WatchItem[]> {
@@ -212,6 +218,14 @@ export class Watcher implements Watch, Subscriber {
     this.#buffer = [];
     this.#isLive = false;
     this.#options.metrics.watchesBehind.add(1);
+    if (this.#waiter !== undefined) this.#resume(this.next());
+  }
+
+  /** Answers the call of `next` that waits. */
+  #resume(items: NextItems | Promise<NextItems>): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.(items);
   }
 
   #scheduleBookmark(): void {
@@ -219,7 +233,7 @@ export class Watcher implements Watch, Subscriber {
     if (bookmarkEveryMs === undefined) return;
     this.#bookmarkTimer = clock.after(bookmarkEveryMs, () => {
       this.#isBookmarkDue = true;
-      this.#wake?.();
+      if (this.#waiter !== undefined) this.#resume(this.#takeBookmark());
     });
   }
 
@@ -230,8 +244,11 @@ export class Watcher implements Watch, Subscriber {
     this.#options.metrics.watchesActive.add(-1);
     if (!this.#isLive) this.#options.metrics.watchesBehind.add(-1);
     this.#options.hub.unsubscribe(this);
+    // Settled before the buffer goes: what waits in it was not handed out, and a resumed watch must carry it.
+    this.#position = this.position;
+    this.#isLive = false;
     this.#bookmarkTimer?.[Symbol.dispose]();
     this.#buffer = [];
-    this.#wake?.();
+    if (this.#waiter !== undefined) this.#resume(this.next());
   };
 }

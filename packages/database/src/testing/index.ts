@@ -1,6 +1,7 @@
 // What tests of this package and of others need: a real PostgreSQL, thrown away afterwards.
 
 export { eachPostgres } from "./each-postgres.ts";
+export { createServicesDatabase, type ServicesDatabase } from "./services-database.ts";
 export {
   sharedThrowawayPostgres,
   startThrowawayPostgres,

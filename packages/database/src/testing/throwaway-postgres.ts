@@ -38,7 +38,8 @@ export interface ThrowawayPostgres extends AsyncDisposable {
   readonly dataDir: string;
   /** The folder of the programs that run it. */
   readonly bin: string;
-  createDatabase(): Promise<ThrowawayDatabase>;
+  /** A database of its own, empty or as the database `template` is, to which nobody must be connected. */
+  createDatabase(options?: { readonly template?: string }): Promise<ThrowawayDatabase>;
   /** Ends the server and waits until it is gone. */
   stop(options: { readonly mode: StopMode }): Promise<void>;
   /** Starts it again on the same port and resolves when it accepts connections. */
@@ -76,14 +77,13 @@ export async function startThrowawayPostgres(
     }
     const dataDir = join(home, "data");
     const password = randomBytes(12).toString("hex");
-    const watch = (pid: number): void => watchdog.watch(pid);
-    await initialise({ bin, account, dataDir, user: "keelson", password, sync: false }, watch);
+    await initialise({ bin, account, dataDir, user: "keelson", password, sync: false }, watchdog);
 
     let port = 0;
     const start = async (): Promise<void> => {
       const spawned = PostgresProcess.spawn(
         { bin, account, dataDir, port, settings: { ...throwawaySettings(fsync), ...settings } },
-        watch,
+        watchdog,
       );
       server = spawned.process;
       await spawned.ready;
@@ -113,9 +113,9 @@ export async function startThrowawayPostgres(
     };
     const stop = async ({ mode }: { readonly mode: StopMode }): Promise<void> => {
       await server?.stop(mode);
-      watchdog.watch(undefined);
     };
     let databases = 0;
+    let isGone = false;
 
     return {
       flavour,
@@ -129,16 +129,20 @@ export async function startThrowawayPostgres(
         await stop(options);
         await start();
       },
-      async createDatabase() {
+      async createDatabase({ template = "template1" } = {}) {
         const name = `test_${++databases}`;
-        await administer(`CREATE DATABASE ${name}`);
+        await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
         return {
           name,
           url: urlOf(name),
-          [Symbol.asyncDispose]: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+          async [Symbol.asyncDispose]() {
+            if (isGone) return;
+            await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+          },
         };
       },
       async [Symbol.asyncDispose]() {
+        isGone = true;
         await stop({ mode: "immediate" });
         await rm(home, { recursive: true, force: true });
         watchdog.dismiss();
@@ -156,10 +160,11 @@ const shared = new Map<string, Promise<ThrowawayPostgres>>();
 
 /**
  * The one server of its flavour for all tests of this process, started by whoever asks first.
- * Tests take a database each; nobody stops it: it ends with the process.
+ * Tests take a database each; nobody stops it: it ends with the process. Nobody can pull its plug either, so it
+ * does not wait for the disk.
  */
 export function sharedThrowawayPostgres(flavour: PostgresFlavour): Promise<ThrowawayPostgres> {
-  const server = shared.get(flavour) ?? startThrowawayPostgres({ flavour });
+  const server = shared.get(flavour) ?? startThrowawayPostgres({ flavour, fsync: false });
   shared.set(flavour, server);
   return server;
 }

@@ -124,9 +124,10 @@ export class PostgresBackend implements Backend {
   }
 
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
-    const rows = await this.#writer.run("writeBatch", (sql) =>
-      this.#statements.writeBatch(sql, batch),
-    );
+    const [only] = batch;
+    const rows = await (only !== undefined && batch.length === 1
+      ? this.#writer.run("writeOne", (sql) => this.#statements.writeOne(sql, only))
+      : this.#writer.run("writeBatch", (sql) => this.#statements.writeBatch(sql, batch)));
     const outcomes = rows.toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal)).map(toOutcome);
     return { head: Number(need(rows[0]).head), outcomes };
   }
@@ -177,7 +178,9 @@ export class PostgresBackend implements Backend {
       (sql) => this.#statements.selectCount(sql, scope, at),
       signal,
     );
-    return Number(need(row).objects);
+    const { objects, floor } = need(row);
+    if (at !== undefined && at < Number(floor)) throw new Expired(at, Number(floor));
+    return Number(objects);
   }
 
   async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
@@ -261,7 +264,7 @@ export class PostgresBackend implements Backend {
     return { logRows: Number(need(row).log_rows), bytes: Number(need(row).bytes) };
   }
 
-  onWake(listener: () => void): Disposable {
+  onWake(listener: (committed?: Revision) => void): Disposable {
     return this.#notifications.onWake(listener);
   }
 

@@ -29,6 +29,7 @@ export async function migratePostgres({
 }: MigrateOptions): Promise<number> {
   const sql = connect(url);
   try {
+    await checkServer(sql);
     return await sql.begin(async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keelson store ${schema}`}, 0))`;
       await sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`;
@@ -52,6 +53,7 @@ export async function migratePostgres({
 
 /** Refuses a schema that this version cannot serve; one step newer is tolerated, for rolling upgrades. */
 export async function checkSchema(sql: Sql, schema: string): Promise<void> {
+  await checkServer(sql);
   const found = await versionOf(sql, schema);
   if (found === 0) {
     throw new SchemaMismatch(
@@ -67,6 +69,19 @@ export async function checkSchema(sql: Sql, schema: string): Promise<void> {
   }
   if (found > schemaVersion + 1) throw tooNew(found);
 }
+
+/** What we rely on came with version 15. */
+async function checkServer(sql: Sql): Promise<void> {
+  const [row] = await sql`SELECT current_setting('server_version_num')::int / 10000 AS major`;
+  const found = Number(row?.["major"]);
+  if (found >= oldestServer) return;
+  throw new SchemaMismatch(`PostgreSQL ${found} is too old: ${oldestServer} or newer is needed`, {
+    found,
+    wanted: oldestServer,
+  });
+}
+
+const oldestServer = 15;
 
 function migrationFiles(): string[] {
   return readdirSync(folder).sort();

@@ -3,6 +3,7 @@
 import type { Sql } from "postgres";
 import type { Clock, Log, Random } from "@keelson/base";
 import type { StoreMetrics } from "../metrics.ts";
+import { isRevision, type Revision } from "../revision.ts";
 
 export const channel = "ark_resources";
 
@@ -35,7 +36,7 @@ const pollMs = 250;
  */
 export class Notifications {
   readonly #options: Options;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(committed?: Revision) => void>();
   #probe: { readonly payload: string; readonly arrived: () => void } | undefined;
   #isDeaf = true;
   #connects = 0;
@@ -44,7 +45,7 @@ export class Notifications {
     this.#options = options;
   }
 
-  onWake(listener: () => void): Disposable {
+  onWake(listener: (committed?: Revision) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
@@ -79,7 +80,9 @@ export class Notifications {
       (payload) => {
         if (payload === this.#probe?.payload) this.#probe.arrived();
         else metrics.notifyReceived.add(1);
-        this.#wakeAll();
+        // A probe, ours or another's, is not a number: then look.
+        const committed = Number(payload);
+        this.#wakeAll(isRevision(committed) ? committed : undefined);
       },
       () => {
         metrics.notifyConnected.set(1);
@@ -140,7 +143,7 @@ export class Notifications {
     metrics.notifyDegraded.set(isDeaf ? 1 : 0);
   }
 
-  #wakeAll(): void {
-    for (const listener of this.#listeners) listener();
+  #wakeAll(committed?: Revision): void {
+    for (const listener of this.#listeners) listener(committed);
   }
 }

@@ -79,6 +79,20 @@ export function statementsOf(schemaName: string) {
   };
 
   return {
+    /** One write without company: the same as a batch of one, in half the time on the server. */
+    writeOne: (sql: Sql, write: Write) => {
+      const { type, key } = write;
+      const { kind, group } = splitKind(key.kind);
+      const expect = type === "create" ? {} : write.expect;
+      const columns = type === "delete" ? undefined : write.columns;
+      const object = bodyText(write);
+      return sql<OutcomeRow[]>`SELECT * FROM ${sql(schemaName)}.write_one(
+        ${type}, ${group}, ${kind}, ${key.namespace}, ${key.name},
+        ${expect.revision ?? null}, ${expect.uid ?? null},
+        ${columns?.uid ?? null}, ${columns?.apiVersion ?? null}, ${columns?.generation ?? null},
+        ${columns?.deletedAt ?? null}, ${object}, ${isPlain(object ?? "")})`;
+    },
+
     writeBatch: (sql: Sql, batch: readonly Write[]) => {
       const schema = sql(schemaName);
       const column = (of: (write: Write) => string | number | boolean | null): string =>
@@ -144,9 +158,9 @@ export function statementsOf(schemaName: string) {
       SELECT m.head, m.floor, s.* FROM ${sql(schemaName)}.meta m LEFT JOIN state s ON true`,
 
     selectCount: (sql: Sql, scope: Scope, revision: Revision | undefined) => sql<
-      { objects: Int8 }[]
+      { objects: Int8; floor: Int8 }[]
     >`
-      SELECT (SELECT coalesce(sum(objects), 0) FROM ${sql(schemaName)}.counts WHERE ${within(sql, scope)})
+      SELECT (SELECT floor FROM ${sql(schemaName)}.meta) AS floor, (SELECT coalesce(sum(objects), 0) FROM ${sql(schemaName)}.counts WHERE ${within(sql, scope)})
         - (SELECT coalesce(sum(CASE type WHEN 'ADDED' THEN 1 WHEN 'DELETED' THEN -1 ELSE 0 END), 0)
            FROM ${sql(schemaName)}.changes
            WHERE revision > ${revision ?? Number.MAX_SAFE_INTEGER} AND ${within(sql, scope)}) AS objects`,
@@ -154,9 +168,7 @@ export function statementsOf(schemaName: string) {
     selectCounts: (sql: Sql) => sql<{ api_group: string; kind: string; objects: Int8 }[]>`
       SELECT api_group, kind, sum(objects) AS objects FROM ${sql(schemaName)}.counts GROUP BY api_group, kind`,
 
-    selectLog: (sql: Sql, after: Revision, limits: LogLimits) => sql<
-      (BoundsRow & (ChangeRow | { revision: null }))[]
-    >`
+    selectLog: (sql: Sql, after: Revision, limits: LogLimits) => sql<LogRow[]>`
       SELECT m.head, m.floor, c.* FROM ${sql(schemaName)}.meta m LEFT JOIN (
         SELECT * FROM (
           SELECT *, sum(length(object) + coalesce(length(previous), 0)) OVER (ORDER BY revision) AS text,

@@ -1,6 +1,6 @@
 // Objects and their log in one SQLite file. Everything is synchronous: a transaction is one turn of the event loop.
 
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Clock } from "@keelson/base";
 import type {
@@ -91,15 +91,20 @@ export class SqliteBackend implements Backend {
     const isFile = path !== ":memory:";
     if (isFile) makePrivate(path);
     this.#lock = isFile ? lockFile(path) : undefined;
+    using opened = new DisposableStack();
+    if (this.#lock !== undefined) opened.use(this.#lock);
     try {
-      const writer = openWriter(path);
-      this.#writer = new Connection(writer, onStatement);
-      this.#reader = isFile ? new Connection(openReader(path), onStatement) : this.#writer;
+      this.#writer = opened.adopt(new Connection(openWriter(path), onStatement), (it) =>
+        it.close(),
+      );
+      this.#reader = isFile
+        ? opened.adopt(new Connection(openReader(path), onStatement), (it) => it.close())
+        : this.#writer;
       this.#bounds = this.#boundsNow();
     } catch (error) {
-      this.#lock?.[Symbol.dispose]();
       throw toStoreError(error);
     }
+    opened.move(); // From here on closing is ours.
   }
 
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
@@ -168,7 +173,9 @@ export class SqliteBackend implements Backend {
       const { kind, group } = splitKind(scope.kind);
       const { namespace } = scope;
       const now = this.#reader.one("selectCount", group, kind, namespace, namespace)?.["objects"];
-      if (at === undefined || at >= this.#bounds.head) return Number(now);
+      const { head, floor } = this.#boundsNow();
+      if (at === undefined || at >= head) return Number(now);
+      if (at < floor) throw new Expired(at, floor);
       const since = this.#reader.one("selectGrowthSince", at, group, kind, namespace, namespace);
       return Number(now) - Number(since?.["objects"]);
     });
@@ -566,11 +573,14 @@ function openReader(path: string): DatabaseSync {
   return database;
 }
 
-/** SQLite gives the files beside a database its mode. */
+/**
+ * Makes the files before SQLite does, for us alone; it gives those beside a database the same mode.
+ * A file that is there is not opened: closing it would drop the locks this process has on it.
+ */
 function makePrivate(path: string): void {
   for (const file of [path, `${path}.lock`]) {
-    closeSync(openSync(file, "a", 0o600));
-    chmodSync(file, 0o600);
+    if (existsSync(file)) chmodSync(file, 0o600);
+    else closeSync(openSync(file, "a", 0o600));
   }
 }
 

@@ -181,6 +181,76 @@ BEGIN
 END
 $$;
 
+-- Commits one write, as write_batch would: a writer that is alone would pay for every node of that plan.
+CREATE FUNCTION write_one(
+  new_type text, new_group text, new_kind text, new_namespace text, new_name text,
+  expect_revision bigint, expect_uid text,
+  new_uid text, new_api_version text, new_generation bigint, new_deleted_at timestamptz,
+  new_object text, is_plain boolean
+) RETURNS TABLE (
+  ordinal bigint, verdict text, revision bigint, actual_revision bigint, actual_uid text, body_before text, head bigint
+)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+SET search_path FROM CURRENT
+AS $$
+#variable_conflict use_variable
+DECLARE
+  old_object text;
+  value jsonb;
+BEGIN
+  ordinal := 1;
+  SELECT m.head INTO revision FROM meta m FOR UPDATE;
+  SELECT r.resource_version, r.uid, r.object INTO actual_revision, actual_uid, old_object FROM resources r
+  WHERE r.api_group = new_group AND r.kind = new_kind AND r.namespace = new_namespace AND r.name = new_name;
+  verdict := CASE
+    WHEN new_type = 'create' THEN CASE WHEN actual_revision IS NULL THEN 'written' ELSE 'exists' END
+    WHEN actual_revision IS NULL THEN 'missing'
+    WHEN expect_revision <> actual_revision OR expect_uid <> actual_uid THEN 'conflict'
+    WHEN new_type = 'update' AND new_object = old_object THEN 'unchanged'
+    ELSE 'written'
+  END;
+  IF verdict = 'written' THEN
+    revision := revision + 1;
+    IF new_type = 'delete' THEN
+      body_before := old_object;
+      DELETE FROM resources r
+      WHERE r.api_group = new_group AND r.kind = new_kind AND r.namespace = new_namespace AND r.name = new_name;
+    ELSE
+      value := CASE WHEN is_plain THEN new_object::jsonb ELSE try_jsonb(new_object) END;
+    END IF;
+    IF new_type = 'create' THEN
+      INSERT INTO resources (api_group, kind, namespace, name, resource_version, generation, uid, api_version,
+        deleted_at, object, spec, status, labels, annotations, finalizers, owner_references, managed_fields)
+      VALUES (new_group, new_kind, new_namespace, new_name, revision, new_generation, new_uid, new_api_version,
+        new_deleted_at, new_object, coalesce(value -> 'spec', CASE WHEN value IS NOT NULL THEN '{}'::jsonb END),
+        value -> 'status', value #> '{metadata,labels}', value #> '{metadata,annotations}',
+        value #> '{metadata,finalizers}', value #> '{metadata,ownerReferences}', value #> '{metadata,managedFields}');
+    ELSIF new_type = 'update' THEN
+      UPDATE resources r SET resource_version = revision, generation = new_generation, uid = new_uid,
+        api_version = new_api_version, updated_at = now(), deleted_at = new_deleted_at, object = new_object,
+        spec = coalesce(value -> 'spec', CASE WHEN value IS NOT NULL THEN '{}'::jsonb END),
+        status = value -> 'status', labels = value #> '{metadata,labels}',
+        annotations = value #> '{metadata,annotations}', finalizers = value #> '{metadata,finalizers}',
+        owner_references = value #> '{metadata,ownerReferences}', managed_fields = value #> '{metadata,managedFields}'
+      WHERE r.api_group = new_group AND r.kind = new_kind AND r.namespace = new_namespace AND r.name = new_name;
+    END IF;
+    INSERT INTO changes (revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision)
+    VALUES (revision, CASE new_type WHEN 'create' THEN 'ADDED' WHEN 'update' THEN 'MODIFIED' ELSE 'DELETED' END,
+      new_group, new_kind, new_namespace, new_name, coalesce(new_uid, actual_uid), coalesce(new_object, old_object),
+      CASE WHEN new_object IS NOT NULL THEN old_object END, actual_revision);
+    IF new_type <> 'update' THEN
+      INSERT INTO counts AS c (api_group, kind, namespace, objects)
+      VALUES (new_group, new_kind, new_namespace, CASE new_type WHEN 'create' THEN 1 ELSE -1 END)
+      ON CONFLICT ON CONSTRAINT counts_pkey DO UPDATE SET objects = c.objects + excluded.objects;
+    END IF;
+    UPDATE meta m SET head = revision;
+  END IF;
+  head := revision;
+  RETURN NEXT;
+END
+$$;
+
 -- Cuts at most so many entries at or below a revision off the log; the floor rises with them. The last cut of a
 -- run consumes a revision, so that an idle store moves on.
 CREATE FUNCTION cut_log(up_to bigint, entries bigint) RETURNS TABLE (head bigint, floor bigint, done boolean)

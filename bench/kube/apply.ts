@@ -1,0 +1,143 @@
+// How long server-side apply and strategic merge take for a Deployment of 10 KB.
+
+import { writeJson, type Json, type JsonObject } from "@keelson/base";
+import { applyStrategicMergePatch, fieldManager, FieldSet } from "@keelson/kube";
+import { deploymentSchema } from "@keelson/kube/testing";
+
+/** One measurement, for the report. */
+export interface BenchRow {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline?: number;
+  readonly ratio?: number;
+  readonly goal?: number;
+  readonly met?: boolean;
+}
+
+const goalUs = 200;
+const rounds = 15;
+const callsPerRound = 400;
+
+/** Measures applies and strategic merges; each row is the median time of one. */
+export async function bench(): Promise<readonly BenchRow[]> {
+  const manager = fieldManager({
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    schema: deploymentSchema,
+    resetFields: new Map([["apps/v1", FieldSet.of(["status"])]]),
+  });
+  const options = { manager: "bench", force: true, now: "2026-01-01T00:00:00Z" };
+  const config = deployment("app:1");
+  const live = manager.apply(
+    manager.update(undefined, stored(config), { manager: "creator", now: options.now }),
+    config,
+    options,
+  ).object;
+  const changed = deployment("app:2");
+  const fewer = withoutLastContainer(config);
+  const patch: Json = {
+    spec: { template: { spec: { containers: [{ name: "c3", image: "app:9" }] } } },
+  };
+  const bytes = writeJson(config).length;
+
+  return [
+    measure(`apply unchanged, ${bytes} B`, () => manager.apply(live, config, options)),
+    measure(`apply with new images, ${bytes} B`, () => manager.apply(live, changed, options)),
+    measure(`apply that gives up a container, ${bytes} B`, () =>
+      manager.apply(live, fewer, options),
+    ),
+    measure(`track an update, ${bytes} B`, () =>
+      manager.update(live, stored(changed), { manager: "other", now: options.now }),
+    ),
+    measure(`strategic merge, ${bytes} B`, () =>
+      applyStrategicMergePatch(live, patch, deploymentSchema),
+    ),
+  ];
+}
+
+/** The processor's time, not the clock's: the rules wait for nothing, and a busy machine must not blame them. */
+function measure(name: string, call: () => unknown): BenchRow {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const started = process.threadCpuUsage().user;
+    for (let i = 0; i < callsPerRound; i++) call();
+    times.push((process.threadCpuUsage().user - started) / callsPerRound);
+  }
+  const value = times.sort((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0;
+  return {
+    name,
+    value: Math.round(value * 10) / 10,
+    unit: "µs",
+    goal: goalUs,
+    met: value <= goalUs,
+  };
+}
+
+/** As the server has it: named, with an identity. */
+function stored(config: JsonObject): JsonObject {
+  const metadata = config["metadata"] as JsonObject;
+  return {
+    ...config,
+    metadata: { ...metadata, uid: "0b5f3a39-5c5d-4f0e-9a55-1f5b7bd0a001", resourceVersion: "12" },
+    status: { replicas: 3, observedGeneration: 1 },
+  };
+}
+
+function withoutLastContainer(config: JsonObject): JsonObject {
+  const spec = config["spec"] as JsonObject;
+  const template = spec["template"] as JsonObject;
+  const podSpec = template["spec"] as JsonObject;
+  const containers = (podSpec["containers"] as readonly Json[]).slice(0, -1);
+  return {
+    ...config,
+    spec: { ...spec, template: { ...template, spec: { ...podSpec, containers } } },
+  };
+}
+
+function deployment(image: string): JsonObject {
+  const containers = Array.from({ length: 9 }, (_, index) => ({
+    name: `c${index}`,
+    image,
+    imagePullPolicy: "IfNotPresent",
+    command: ["/bin/app", "--serve"],
+    args: ["--port=8080", "--log=info", `--shard=${index}`],
+    env: Array.from({ length: 8 }, (_, variable) => ({
+      name: `VARIABLE_${variable}`,
+      value: `value-${index}-${variable}`,
+    })),
+    ports: [
+      { name: "http", containerPort: 8080, protocol: "TCP" },
+      { name: "metrics", containerPort: 9090, protocol: "TCP" },
+    ],
+    resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "100m", memory: "128Mi" } },
+    livenessProbe: { httpGet: { path: "/healthz", port: "http" }, periodSeconds: 10 },
+    volumeMounts: [{ name: "config", mountPath: "/etc/app", readOnly: true }],
+    securityContext: { runAsUser: 1000, readOnlyRootFilesystem: true },
+  }));
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      name: "web",
+      namespace: "default",
+      labels: { app: "web", tier: "front", team: "a" },
+      annotations: { "example.com/owner": "team-a", "example.com/note": "x".repeat(200) },
+    },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: "web" } },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels: { app: "web", tier: "front" } },
+        spec: {
+          containers,
+          volumes: [{ name: "config", configMap: { name: "config" } }],
+          terminationGracePeriodSeconds: 30,
+          restartPolicy: "Always",
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,166 @@
+// How long schemas, rules, protobuf and tables take for a Deployment of 10 KB.
+
+import { cloneJson, readJson, writeJson } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
+import {
+  builtinRow,
+  loadBuiltinKinds,
+  prepareObject,
+  ProtobufCodec,
+  prune,
+  validate,
+  validateObject,
+  type StructuralSchema,
+} from "@keelson/kube";
+
+/** One measurement, for the report. */
+export interface BenchRow {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline?: number;
+  readonly ratio?: number;
+  readonly goal?: number;
+  readonly met?: boolean;
+}
+
+const goalUs = 50;
+const rounds = 15;
+const callsPerRound = 300;
+
+/** Measures each; a row is the time of one call in the fastest round, which a busy machine disturbs least. */
+export async function bench(): Promise<readonly BenchRow[]> {
+  const kinds = await loadBuiltinKinds();
+  const schema = kinds.schemaOf("apps.v1.Deployment") ?? {};
+  const codec = new ProtobufCodec(kinds);
+  const object = deployment();
+  const bytes = codec.encode(object);
+  const text = writeJson(object);
+  const ruled = ruledSchema();
+  const small = { apiVersion: "a/v1", kind: "A", metadata: { name: "a" }, spec: ruledSpec };
+  const wrong = cloneJson(object);
+  (wrong["spec"] as MutableJsonObject)["replicas"] = "three";
+
+  const validation = fastestUs(() => validate(schema, object));
+  return [
+    {
+      name: "validate Deployment 10 KB",
+      value: validation,
+      unit: "µs",
+      goal: goalUs,
+      met: validation <= goalUs,
+    },
+    {
+      name: "validate Deployment 10 KB, one error",
+      value: fastestUs(() => validate(schema, wrong)),
+      unit: "µs",
+    },
+    {
+      name: "prune Deployment 10 KB",
+      value: fastestUs(() => prune(object, schema, { isObject: true })),
+      unit: "µs",
+    },
+    {
+      name: "prepare and validate with 3 rules",
+      value: fastestUs(() => validateSmall(ruled, small)),
+      unit: "µs",
+    },
+    {
+      name: "protobuf encode Deployment",
+      value: fastestUs(() => codec.encode(object)),
+      unit: "µs",
+    },
+    withBaseline(
+      "protobuf decode Deployment",
+      fastestUs(() => codec.decode(bytes)),
+      fastestUs(() => readJson(text)),
+    ),
+    {
+      name: "table row of Deployment",
+      value: fastestUs(() => builtinRow({ group: "apps", kind: "Deployment" }, object, 0)),
+      unit: "µs",
+    },
+  ];
+}
+
+function withBaseline(name: string, value: number, baseline: number): BenchRow {
+  return { name, value, unit: "µs", baseline, ratio: value / baseline };
+}
+
+function validateSmall(schema: StructuralSchema, object: JsonObject): void {
+  const copy = cloneJson(object);
+  prepareObject(schema, copy);
+  validateObject(schema, copy);
+}
+
+function fastestUs(call: () => unknown): number {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const started = performance.now();
+    for (let index = 0; index < callsPerRound; index++) call();
+    times.push(((performance.now() - started) * 1000) / callsPerRound);
+  }
+  return Math.min(...times);
+}
+
+const ruledSpec = { replicas: 3, names: ["a", "b", "c"], mode: "x" };
+
+function ruledSchema(): StructuralSchema {
+  const spec: StructuralSchema = {
+    type: "object",
+    properties: {
+      replicas: { type: "integer", "x-kubernetes-validations": [{ rule: "self > 0" }] },
+      names: { type: "array", items: { type: "string" } },
+      mode: { type: "string", enum: ["x", "y"], default: "x" },
+    },
+    "x-kubernetes-validations": [
+      { rule: "self.names.all(n, n.matches('^[a-z]+$'))" },
+      { rule: "!has(self.mode) || self.mode != 'y' || self.replicas > 1" },
+    ],
+  };
+  return { type: "object", properties: { spec } };
+}
+
+function deployment(): MutableJsonObject {
+  const container = (index: number): MutableJsonObject => ({
+    name: `container-${index}`,
+    image: `registry.example.com/team/service-${index}:1.2.3`,
+    ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+    env: Array.from({ length: 12 }, (_, number) => ({
+      name: `VARIABLE_${number}`,
+      value: `value-${number}`,
+    })),
+    resources: {
+      limits: { cpu: "500m", memory: "256Mi" },
+      requests: { cpu: "100m", memory: "128Mi" },
+    },
+    volumeMounts: [{ name: "config", mountPath: "/etc/config", readOnly: true }],
+    livenessProbe: { httpGet: { path: "/live", port: "http", scheme: "HTTP" }, periodSeconds: 10 },
+    imagePullPolicy: "IfNotPresent",
+  });
+  const labels = { app: "bench", tier: "backend" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      name: "bench",
+      namespace: "default",
+      labels,
+      annotations: { note: "x".repeat(500) },
+    },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: labels },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: 1 } },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: Array.from({ length: 9 }, (_, index) => container(index)),
+          volumes: [{ name: "config", configMap: { name: "config", defaultMode: 420 } }],
+          restartPolicy: "Always",
+        },
+      },
+    },
+    status: {},
+  };
+}

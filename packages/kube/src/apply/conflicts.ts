@@ -1,0 +1,88 @@
+// Fields that an apply would take from others, and how they are told (KB 42).
+
+import { compareBytes } from "../go-text/byte-order.ts";
+import { quote } from "../go-text/quote.ts";
+import { applyConflict } from "../status/failures.ts";
+import type { StatusError } from "../status/status.ts";
+import { FieldSet, printPath, type PathStep } from "./field-set.ts";
+import type { ManagedSet } from "./managed-fields.ts";
+
+/** Fields of another manager that would change. */
+export interface ManagerConflict {
+  /** What tells the manager apart. */
+  readonly key: string;
+  readonly manager: ManagedSet;
+  readonly fields: FieldSet;
+}
+
+/** An apply that is not forced and would change fields of others. */
+export class ApplyConflicts extends Error {
+  readonly code = "APPLY_CONFLICTS";
+  readonly conflicts: readonly ManagerConflict[];
+
+  constructor(conflicts: readonly ManagerConflict[]) {
+    super(`apply meets fields of ${conflicts.length} other managers`);
+    this.name = "ApplyConflicts";
+    this.conflicts = conflicts;
+  }
+
+  /** All the fields, whoever owns them. */
+  get fields(): FieldSet {
+    return this.conflicts.reduce((all, { fields }) => all.union(fields), new FieldSet());
+  }
+
+  /** The conflicts but for these fields. */
+  without(allowed: FieldSet): ApplyConflicts {
+    const rest = this.conflicts
+      .map((conflict) => ({ ...conflict, fields: withoutPaths(conflict.fields, allowed) }))
+      .filter(({ fields }) => !fields.isEmpty);
+    return new ApplyConflicts(rest);
+  }
+
+  /** The answer: 409 with a cause for each field. Managers are in the order of their keys. */
+  toStatus(): StatusError {
+    const sorted = this.conflicts.toSorted((a, b) => compareBytes(a.key, b.key));
+    const listed = sorted.map(({ manager, fields }) => ({
+      name: printManager(manager),
+      paths: [...fields.paths()].map(printPath),
+    }));
+    const causes = listed.flatMap(({ name, paths }) =>
+      paths.map((field) => ({
+        reason: "FieldManagerConflict",
+        message: `conflict with ${name}`,
+        field,
+      })),
+    );
+    return applyConflict(causes, printConflicts(listed, causes.length));
+  }
+}
+
+interface ListedConflict {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+function printConflicts(listed: readonly ListedConflict[], count: number): string {
+  const first = listed[0];
+  if (count === 1 && first !== undefined) {
+    return `Apply failed with 1 conflict: conflict with ${first.name}: ${first.paths[0] ?? ""}`;
+  }
+  const lines = listed.flatMap(({ name, paths }) => [
+    `conflicts with ${name}:`,
+    ...paths.map((path) => `- ${path}`),
+  ]);
+  return `Apply failed with ${count} conflicts: ${lines.join("\n")}`;
+}
+
+function printManager({ manager, operation, apiVersion, subresource }: ManagedSet): string {
+  const name =
+    quote(manager) + (subresource === "" ? "" : ` with subresource ${quote(subresource)}`);
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}
+
+/** Not `difference`: only a path that is itself allowed is. */
+function withoutPaths(fields: FieldSet, allowed: FieldSet): FieldSet {
+  const rest: (readonly PathStep[])[] = [];
+  for (const path of fields.paths()) if (!allowed.has(path)) rest.push(path);
+  return FieldSet.of(...rest);
+}

@@ -1,0 +1,33 @@
+// A write that changes nothing but times of managed fields changes nothing at all (KB 29).
+
+import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
+
+import { managedFieldsOf, withManagedFields } from "./managed-fields.ts";
+
+/**
+ * The object as it shall be stored in place of `old`: with the old times if nothing else differs, so that it equals
+ * the old one. Both are normalised, and have the same `resourceVersion`.
+ */
+export function keepTimes(next: JsonObject, old: JsonObject): JsonObject {
+  const before = managedFieldsOf(old);
+  const after = managedFieldsOf(next);
+  if (!isJsonArray(before) || !isJsonArray(after) || before.length !== after.length) return next;
+  if (after.length === 0 || sameTimes(before, after)) return next;
+  if (!jsonEqual(before.map(timeless), after.map(timeless))) return next;
+  const isSame = jsonEqual(withManagedFields(next, undefined), withManagedFields(old, undefined));
+  return isSame ? withManagedFields(next, before.filter(isJsonObject)) : next;
+}
+
+function sameTimes(a: readonly Json[], b: readonly Json[]): boolean {
+  return a.every((entry, index) => timeOf(entry) === timeOf(b[index] ?? null));
+}
+
+function timeOf(entry: Json): Json | undefined {
+  return isJsonObject(entry) ? entry["time"] : undefined;
+}
+
+function timeless(entry: Json): Json {
+  if (!isJsonObject(entry)) return entry;
+  const { time: _, ...rest } = entry;
+  return rest;
+}

@@ -1,0 +1,76 @@
+// Which item of a list is which.
+
+import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
+
+import { quote } from "../go-text/quote.ts";
+import { memberOf } from "../object/member.ts";
+import { keyElement, valueElement, type ItemElement } from "./item-element.ts";
+import type { ListType } from "./merge-type.ts";
+
+/** The element of an item, or what keeps it from having one. */
+export function elementOf(list: ListType, item: Json): ItemElement | string {
+  if (list.isAtomic) return "invalid indexing of non-associative list";
+  return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
+}
+
+function keyedElement(list: ListType, item: Json): ItemElement | string {
+  if (item === null) return "associative list with keys may not have a null element";
+  if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
+  const fields: [string, Json][] = [];
+  for (const key of list.keys) {
+    // A key that is absent and has no default is left out: it tells this item from those that have it.
+    const value = memberOf(item, key) ?? list.item.map?.fields.get(key)?.default;
+    if (value !== undefined) {
+      fields.push([key, value]);
+    } else if (list.item.map === undefined) {
+      return `couldn't find default value for ${key}: associative list may not have non-map types`;
+    }
+  }
+  if (fields.length === 0) {
+    const keys = `[${list.keys.map(quote).join(" ")}]`;
+    return `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`;
+  }
+  return keyElement(fields);
+}
+
+function setElement(item: Json): ItemElement | string {
+  if (item === null) return "associative list without keys has an element that's an explicit null";
+  if (isJsonArray(item)) return "not supported: associative list with lists as elements";
+  if (isJsonObject(item)) return "associative list without keys has an element that's a map type";
+  return valueElement(item);
+}
+
+/** What keeps an item from having an element, if anything: cheaper than to make it. */
+export function itemProblem(list: ListType, item: Json): string | undefined {
+  const [key] = list.keys;
+  if (key !== undefined && isJsonObject(item) && typeof item[key] === "string") return undefined;
+  const element = elementOf(list, item);
+  return typeof element === "string" ? element : undefined;
+}
+
+/** What tells an item from the others of its list: the value of its one key, else the text of its element. */
+export function identityOf(list: ListType, item: Json): Json {
+  const [key, more] = list.keys;
+  if (key !== undefined && more === undefined && isJsonObject(item)) {
+    const value = memberOf(item, key);
+    if (typeof value === "string") return `"${value}`;
+  }
+  const element = elementOf(list, item);
+  return typeof element === "string" ? null : element.text;
+}
+
+/** Whether two lists name the same items in the same order, by keys that are texts or numbers. */
+export function sameOrder(list: ListType, a: readonly Json[], b: readonly Json[]): boolean {
+  if (list.keys.length === 0 || a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i];
+    const right = b[i];
+    if (!isJsonObject(left) || !isJsonObject(right)) return false;
+    for (const key of list.keys) {
+      const value = memberOf(left, key);
+      if (value !== memberOf(right, key)) return false;
+      if (typeof value !== "string" && typeof value !== "number") return false;
+    }
+  }
+  return true;
+}

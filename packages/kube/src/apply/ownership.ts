@@ -1,0 +1,183 @@
+// Who owns what after a change: the heart of server-side apply.
+
+import type { Json, JsonObject } from "@keelson/base";
+
+import { compareTyped, type Comparison } from "./compare-typed.ts";
+import { ApplyConflicts, type ManagerConflict } from "./conflicts.ts";
+import type { FieldSet } from "./field-set.ts";
+import { managerKey, type ManagedSet, type Managers } from "./managed-fields.ts";
+import { deducedType, type MergeType } from "./merge-type.ts";
+import { mergeTyped } from "./merge-typed.ts";
+import { OwnedFields } from "./owned-fields.ts";
+import { ownsExactly } from "./owns-exactly.ts";
+import { prune } from "./prune.ts";
+import { reconcileSet } from "./reconcile-set.ts";
+import { valuesEqual } from "./smd-value.ts";
+import { ignoredFields, isPlainReset, systemFields } from "./system-fields.ts";
+import { toFieldSet } from "./to-field-set.ts";
+import type { VersionedKind } from "./versioned-kind.ts";
+
+/** Fields of a custom object are managed in a version that its kind does not have. */
+export class UnknownVersion extends Error {
+  readonly code = "UNKNOWN_VERSION";
+
+  constructor(apiVersion: string) {
+    super(`request to convert CR to an invalid group/version: ${apiVersion}`);
+    this.name = "UnknownVersion";
+  }
+}
+
+/** Who writes. */
+export type Writer = Pick<ManagedSet, "manager" | "operation" | "apiVersion" | "subresource">;
+
+/** What an update took: whoever owned a changed field loses it, the writer owns it. */
+export interface UpdateOutcome {
+  readonly managers: Managers;
+  /** What the writer changed; empty if nothing. */
+  readonly changed: FieldSet;
+}
+
+/** What an apply made. */
+export interface ApplyOutcome {
+  readonly managers: Managers;
+  /** The merged object, before defaults; undefined if the live one is as it should be. */
+  readonly object: JsonObject | undefined;
+}
+
+/** Works out who loses what by an update from `live` to `next`. Both are in the kind's version. */
+export function trackUpdate(
+  kind: VersionedKind,
+  live: JsonObject,
+  next: JsonObject,
+  stored: Managers,
+): UpdateOutcome {
+  const managers = reconcile(kind, stored);
+  const { rest, comparison } = settle(kind, live, next, managers, { skip: undefined, force: true });
+  return { managers: rest, changed: comparison.modified.union(comparison.added) };
+}
+
+/**
+ * Merges `config` into `live`, removes what the writer owned alone and no longer asks for, and settles who owns
+ * what. Throws `ApplyConflicts` if that would change fields of others and is not forced.
+ */
+export function applyConfiguration(
+  kind: VersionedKind,
+  live: JsonObject,
+  config: JsonObject,
+  stored: Managers,
+  { writer, force }: { readonly writer: Writer; readonly force: boolean },
+): ApplyOutcome {
+  const managers = new Map(reconcile(kind, stored));
+  const key = managerKey(writer);
+  const last = managers.get(key);
+  const type = typeIn(kind, kind.apiVersion);
+  const merged = mergeTyped(type, live, config) as JsonObject;
+  const isSame = last !== undefined && keepsItsFields(kind, config, last);
+  if (isSame) {
+    const { rest } = settle(kind, live, merged, managers, { skip: key, force });
+    return { managers: rest, object: sameOrUndefined(live, merged) };
+  }
+
+  const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
+  const mine: ManagedSet = { ...writer, time: last?.time, owned: OwnedFields.of(set) };
+  managers.set(key, mine);
+  const object = prune(kind, merged, { managers, mine, last });
+  const { rest } = settle(kind, live, object, managers, { skip: key, force });
+  const owned = set.difference(systemFields);
+  if (owned.isEmpty) rest.delete(key);
+  else rest.set(key, { ...mine, owned: OwnedFields.of(owned) });
+  return { managers: rest, object: sameOrUndefined(live, object) };
+}
+
+function keepsItsFields(kind: VersionedKind, config: JsonObject, last: ManagedSet): boolean {
+  const reset = kind.resetIn(kind.apiVersion);
+  if (last.apiVersion !== kind.apiVersion || !isPlainReset(reset)) return false;
+  const type = typeIn(kind, kind.apiVersion);
+  return ownsExactly(type, config, last.owned.stored, ignoredFields(reset));
+}
+
+function sameOrUndefined(live: JsonObject, object: JsonObject): JsonObject | undefined {
+  return live === object || valuesEqual(live, object) ? undefined : object;
+}
+
+/** The sets, after whatever has become atomic since they were written. Versions that are gone are left out. */
+function reconcile(kind: VersionedKind, stored: Managers): Managers {
+  let result: Map<string, ManagedSet> | undefined;
+  for (const [key, managed] of stored) {
+    const type = kind.typeIn(managed.apiVersion);
+    if (type === undefined && kind.isCustom) throw new UnknownVersion(managed.apiVersion);
+    if (type !== undefined && !managed.owned.needsReconciling(type)) continue;
+    result ??= new Map(stored);
+    if (type === undefined) result.delete(key);
+    else {
+      const owned = OwnedFields.of(reconcileSet(type, managed.owned.set));
+      result.set(key, { ...managed, owned });
+    }
+  }
+  return result ?? stored;
+}
+
+/** Takes from every manager but `skip` what changed or went. */
+function settle(
+  kind: VersionedKind,
+  live: JsonObject,
+  next: JsonObject,
+  managers: Managers,
+  { skip, force }: { readonly skip: string | undefined; readonly force: boolean },
+): { rest: Map<string, ManagedSet>; comparison: Comparison } {
+  const byVersion = new Map<string, Comparison>();
+  const comparison = comparisonIn(kind, kind.apiVersion, live, next);
+  byVersion.set(kind.apiVersion, comparison);
+
+  const rest = new Map(managers);
+  const conflicts: ManagerConflict[] = [];
+  for (const [key, managed] of managers) {
+    if (key === skip) {
+      if (managed.owned.isEmpty) rest.delete(key);
+      continue;
+    }
+    let changes = byVersion.get(managed.apiVersion);
+    if (changes === undefined) {
+      if (kind.typeIn(managed.apiVersion) === undefined) {
+        rest.delete(key);
+        continue;
+      }
+      changes = comparisonIn(kind, managed.apiVersion, live, next);
+      byVersion.set(managed.apiVersion, changes);
+    }
+    const fields = managed.owned.intersection(changes.modified.union(changes.added));
+    if (!fields.isEmpty) conflicts.push({ key, manager: managed, fields });
+    const owned = managed.owned.difference(fields).difference(changes.removed);
+    if (owned.isEmpty) rest.delete(key);
+    else if (owned !== managed.owned) rest.set(key, { ...managed, owned });
+  }
+  if (!force && conflicts.length > 0) throw new ApplyConflicts(conflicts);
+  return { rest, comparison };
+}
+
+function comparisonIn(
+  kind: VersionedKind,
+  apiVersion: string,
+  live: JsonObject,
+  next: JsonObject,
+): Comparison {
+  const before: Json = kind.convert(live, apiVersion);
+  const after: Json = kind.convert(next, apiVersion);
+  const comparison = compareTyped(typeIn(kind, apiVersion), before, after);
+  const reset = kind.resetIn(apiVersion);
+  if (reset === undefined) return comparison;
+  return {
+    removed: comparison.removed.recursiveDifference(reset),
+    modified: comparison.modified.recursiveDifference(reset),
+    added: comparison.added.recursiveDifference(reset),
+  };
+}
+
+function withoutReset(kind: VersionedKind, apiVersion: string, set: FieldSet): FieldSet {
+  const reset = kind.resetIn(apiVersion);
+  return reset === undefined ? set : set.recursiveDifference(reset);
+}
+
+function typeIn(kind: VersionedKind, apiVersion: string): MergeType {
+  return kind.typeIn(apiVersion) ?? deducedType;
+}

@@ -1,0 +1,49 @@
+// Everything that a schema has to say about a whole object, in the order of the real server.
+
+import type { JsonObject } from "@keelson/base";
+import { validateEmbedded } from "../schema/embedded.ts";
+import { invalid, type FieldError, type FieldErrorType } from "../schema/field-error.ts";
+import { validateListTypes } from "../schema/list-types.ts";
+import type { StructuralSchema } from "../schema/structural.ts";
+import { validate, validateUpdate } from "../schema/validate.ts";
+import { hasRules, validateRules, type RuleReport } from "./rules.ts";
+
+export interface ObjectValidation {
+  /** The object before the change; absent when it is new. */
+  readonly old?: JsonObject;
+}
+
+/**
+ * Validates an object that `prepareObject` has prepared: its schema, the objects in it, its sets and list-maps, and
+ * its rules, which only run when nothing is wrong that they could stumble over. Warnings are for what is wrong
+ * but has not changed.
+ */
+export function validateObject(
+  schema: StructuralSchema,
+  object: JsonObject,
+  { old }: ObjectValidation = {},
+): RuleReport {
+  const errors: FieldError[] =
+    old === undefined ? validate(schema, object) : validateUpdate(schema, object, old);
+  errors.push(...validateEmbedded(schema, object));
+  if (old === undefined || validateListTypes(schema, old).length === 0) {
+    errors.push(...validateListTypes(schema, object));
+  }
+  if (!hasRules(schema)) return { errors, warnings: [] };
+  if (errors.some(({ type }) => blocking.has(type))) {
+    const detail =
+      "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+    return { errors: [...errors, invalid("", null, detail)], warnings: [] };
+  }
+  const report = validateRules(schema, object, old === undefined ? {} : { old });
+  return { errors: [...errors, ...report.errors], warnings: report.warnings };
+}
+
+/** What a rule, which relies on types and sizes, could stumble over. */
+const blocking: ReadonlySet<FieldErrorType> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);

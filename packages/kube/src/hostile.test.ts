@@ -1,0 +1,141 @@
+// What nobody sends by accident: it must end in a typed error, or in an ordinary answer, and soon.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import { readJson, type Json, type JsonObject } from "@keelson/base";
+
+import { fieldManager } from "./apply/field-manager.ts";
+import { FieldSet } from "./apply/field-set.ts";
+import { decodeJsonPatch } from "./patch/json-patch-decode.ts";
+import { applyJsonPatch } from "./patch/json-patch.ts";
+import { applyMergePatch } from "./patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
+import { parseLabelSelector } from "./selectors/parse-label-selector.ts";
+import { BadSelector } from "./selectors/requirement.ts";
+import { StatusError } from "./status/status.ts";
+import { deploymentSchema } from "./testing/deployment-schema.ts";
+
+const deployments = fieldManager({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  schema: deploymentSchema,
+  resetFields: new Map([["apps/v1", FieldSet.of(["status"])]]),
+});
+const blobs = fieldManager({ group: "x.io", version: "v1", kind: "Blob", schema: undefined });
+const options = { manager: "m", force: true, now: "2026-01-01T00:00:00Z" };
+const blob = (spec: Json): JsonObject => ({
+  apiVersion: "x.io/v1",
+  kind: "Blob",
+  metadata: { name: "b" },
+  spec,
+});
+
+/** Every way in which a value from outside reaches the rules. */
+const ways: readonly (readonly [string, (value: Json) => unknown])[] = [
+  [
+    "JSON patch",
+    (value) => applyJsonPatch({}, decodeJsonPatch([{ op: "add", path: "/a", value }]).operations),
+  ],
+  ["merge patch", (value) => applyMergePatch({ a: 1 }, { a: value })],
+  [
+    "strategic merge patch",
+    (value) => applyStrategicMergePatch({ spec: { a: 1 } }, { spec: value }, deploymentSchema),
+  ],
+  ["apply", (value) => blobs.apply(undefined, blob(value), options)],
+];
+
+suite("hostile input", () => {
+  for (const [what, feed] of ways) {
+    test(`${what} refuses a depth of 10,000`, () => {
+      let value: Json = "bottom";
+      for (let i = 0; i < 10_000; i++) value = i % 2 === 0 ? { a: value } : [value];
+      assert.throws(() => feed(value), StatusError);
+    });
+
+    test(`${what} takes ten megabytes in bounded time`, () => {
+      feed(
+        Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, "x".repeat(500)])),
+      );
+      feed(Array.from({ length: 20_000 }, (_, i) => ({ name: `n${i}`, text: "x".repeat(500) })));
+    });
+
+    test(`${what} takes __proto__ and constructor for ordinary keys`, () => {
+      const value = readJson(
+        '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
+      );
+      const text = JSON.stringify(feed(value));
+      assert.match(text, /__proto__/);
+      assert.equal(({} as { polluted?: number }).polluted, undefined);
+    });
+
+    test(`${what} keeps odd numbers and lone surrogates`, () => {
+      feed(readJson('{"a":1e400,"b":-0,"c":1.0,"d":9223372036854775807,"e":12345678901234567890}'));
+      feed({ a: "\ud800", "\udfff": "\ud83d" });
+    });
+  }
+
+  test("strategic merge of long lists takes time in proportion", () => {
+    const list = (image: string): Json[] =>
+      Array.from({ length: 10_000 }, (_, i) => ({ name: `c${i}`, image }));
+    const object = { spec: { template: { spec: { containers: list("a") } } } };
+    const result = applyStrategicMergePatch(
+      object,
+      { spec: { template: { spec: { containers: list("b") } } } },
+      deploymentSchema,
+    );
+    assert.match(JSON.stringify(result), /"name":"c9999","image":"b"/);
+  });
+
+  test("apply of long lists takes time in proportion", () => {
+    const config = (image: string): JsonObject => ({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "d" },
+      spec: {
+        template: {
+          spec: {
+            containers: Array.from({ length: 5_000 }, (_, i) => ({ name: `c${i}`, image })),
+          },
+        },
+      },
+    });
+    const live = deployments.apply(undefined, config("a"), options).object;
+    deployments.apply(live, config("b"), options);
+    deployments.apply(live, { ...config("b"), spec: { replicas: 1 } }, options);
+  });
+
+  test("managed fields that make no sense do no harm", () => {
+    for (const managedFields of [
+      1,
+      "x",
+      {},
+      [1],
+      [null],
+      [{ fieldsV1: 5 }],
+      [
+        {
+          operation: "Update",
+          apiVersion: "apps/v1",
+          fieldsType: "FieldsV1",
+          fieldsV1: { 'k:{"__proto__":1}': {}, "f:__proto__": {} },
+        },
+      ],
+    ] as readonly Json[]) {
+      const object = { ...blob({}), metadata: { name: "b", uid: "u", managedFields } };
+      blobs.update(object, object, options);
+      try {
+        blobs.apply(object, blob({ a: 1 }), options);
+      } catch (error) {
+        assert.ok(error instanceof StatusError, String(error));
+      }
+    }
+  });
+
+  test("selectors of megabytes are read or refused quickly", () => {
+    assert.throws(() => parseLabelSelector("(".repeat(1_000_000)), BadSelector);
+    assert.equal(parseLabelSelector("a,".repeat(20_000) + "a").length, 20_001);
+    assert.throws(() => parseLabelSelector(`a in (${"b,".repeat(100_000)}`), BadSelector);
+  });
+});

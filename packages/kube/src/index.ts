@@ -1,0 +1,195 @@
+// What a Kubernetes object is, as pure rules that run anywhere: objects and their names, the failures of the
+// API with their exact texts, selectors, the four kinds of patches, managed fields, schemas, quantities, times and the
+// negotiation of formats. Nothing here reads a clock, draws chance or does input or output, and no argument
+// is changed.
+
+export { validateSchema, type SchemaValidity } from "./cel/validate-schema.ts";
+export { validateObject, type ObjectValidation } from "./cel/validate-object.ts";
+export { celLimits, validateRules, type RuleOptions, type RuleReport } from "./cel/rules.ts";
+export {
+  fieldManager,
+  type Applied,
+  type ApplyOptions,
+  type FieldManager,
+  type WriteOptions,
+} from "./apply/field-manager.ts";
+export { keepTimes } from "./apply/keep-times.ts";
+export { BadManagedFields } from "./apply/managed-fields.ts";
+export {
+  parentManagedFields,
+  scaleManagedFields,
+  type ReplicasPaths,
+} from "./apply/scale-fields.ts";
+export { FieldSet, printPath, type PathStep } from "./apply/field-set.ts";
+export { decodeFieldsV1, encodeFieldsV1 } from "./apply/fields-v1.ts";
+export { apiVersionOf, type ManagedKind, type ManagedVersion } from "./apply/versioned-kind.ts";
+export { applyJsonPatch, copyBytesMax } from "./patch/json-patch.ts";
+export {
+  decodeJsonPatch,
+  operationsMax,
+  type DecodedJsonPatch,
+  type JsonPatchOperation,
+} from "./patch/json-patch-decode.ts";
+export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
+export {
+  causeMessage,
+  fieldErrorMessage,
+  type FieldError,
+  type FieldErrorType,
+} from "./schema/field-error.ts";
+export { applyDefaults, dropNulls } from "./schema/default.ts";
+export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
+export { validateListTypes } from "./schema/list-types.ts";
+export { prepareObject } from "./schema/prepare.ts";
+export { prune, type PruneOptions } from "./schema/prune.ts";
+export { readSchema, type WrittenSchema } from "./schema/read-schema.ts";
+export type {
+  ListType,
+  MapType,
+  SchemaType,
+  StructuralSchema,
+  ValidationReason,
+  ValidationRule,
+  ValueValidation,
+} from "./schema/structural.ts";
+export { validateStructure } from "./schema/structure.ts";
+export { validate, validateUpdate } from "./schema/validate.ts";
+export type {
+  BuiltinColumn,
+  BuiltinKind,
+  BuiltinSubresource,
+  Switches,
+} from "./kinds/builtin-kind.ts";
+export { usualSwitches } from "./kinds/builtin-kind.ts";
+export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
+export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
+export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
+export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
+export * as failures from "./status/failures.ts";
+export { codeOfReason, type StatusReason } from "./status/reason.ts";
+export {
+  printGroupKind,
+  printGroupResource,
+  StatusError,
+  type GroupKind,
+  type GroupResource,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+} from "./status/status.ts";
+export { JsonPath } from "./jsonpath/evaluate.ts";
+export { JsonPathError } from "./jsonpath/parse.ts";
+export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
+export { isProtobuf, readEnvelope, writeEnvelope, type Envelope } from "./protobuf/envelope.ts";
+export { ProtobufError } from "./protobuf/protobuf-error.ts";
+export { builtinRow } from "./table/builtin-row.ts";
+export {
+  CustomColumns,
+  defaultPrinterColumns,
+  type PrinterColumn,
+} from "./table/custom-columns.ts";
+export { ageOf, humanDuration } from "./table/human-duration.ts";
+export {
+  partialMetadata,
+  partialMetadataList,
+  renderTable,
+  type IncludeObject,
+  type TableColumn,
+  type TableOptions,
+  type TableRow,
+} from "./table/table.ts";
+export {
+  clausesMax,
+  negotiateAnswer,
+  parseAccept,
+  type AcceptClause,
+  type Conversion,
+  type Negotiated,
+  type Offer,
+  type OfferedFormat,
+} from "./negotiation/accept.ts";
+export {
+  builtInPatches,
+  customPatches,
+  negotiateBody,
+  negotiatePatch,
+  patchTypes,
+  wantsPretty,
+  type PatchType,
+} from "./negotiation/content-type.ts";
+export { generatedNamesMax, generateName } from "./object/generate-name.ts";
+export { memberOf } from "./object/member.ts";
+export {
+  annotationsBytesMax,
+  fieldManagerBytesMax,
+  managerFromUserAgent,
+  validateAnnotations,
+  validateFieldManager,
+  validateFinalizers,
+  validateLabels,
+  validateMetadata,
+  validateMetadataUpdate,
+  type MetadataRuleOptions,
+} from "./object/metadata-rules.ts";
+export {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  label1035Names,
+  labelKeyProblems,
+  labelNames,
+  labelValueProblems,
+  pathSegmentNames,
+  pathSegmentProblems,
+  subdomainNames,
+  type NameRule,
+  type Problems,
+} from "./object/names.ts";
+export { nestingMax, refuseDeepNesting } from "./object/nesting.ts";
+export { refuseParameters, type WriteKind, type WriteParameters } from "./object/write-options.ts";
+export {
+  addQuantities,
+  BadQuantity,
+  compareQuantities,
+  exponentMax,
+  parseQuantity,
+  printQuantity,
+  quantityFromJson,
+  scaledValue,
+  subtractQuantities,
+  type Quantity,
+  type QuantityFormat,
+} from "./quantity/quantity.ts";
+export {
+  exactField,
+  matchesFields,
+  parseFieldSelector,
+  printFieldSelector,
+  type FieldRequirement,
+  type FieldSelector,
+} from "./selectors/field-selector.ts";
+export {
+  exactLabel,
+  matchesLabels,
+  printLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  type LabelSelector,
+} from "./selectors/label-selector.ts";
+export { parseLabelSelector } from "./selectors/parse-label-selector.ts";
+export { BadSelector, labelRequirement } from "./selectors/requirement.ts";
+export { selectorFromObject } from "./selectors/selector-object.ts";
+export { BadDuration, parseDuration, printDuration } from "./time/duration.ts";
+export {
+  BadTime,
+  isZeroTime,
+  microTimeFromMs,
+  parseMicroTime,
+  parseTime,
+  printMicroTime,
+  printTime,
+  timeFromMs,
+  type Instant,
+} from "./time/time.ts";

@@ -1,0 +1,296 @@
+// What the metadata of every object must be.
+
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+
+import { byteLength, compareBytes } from "../go-text/byte-order.ts";
+import { isPrintable, quote } from "../go-text/quote.ts";
+import {
+  childPath,
+  forbiddenField,
+  invalidField,
+  itemPath,
+  requiredField,
+  tooLongField,
+  type FieldError,
+} from "../status/field-error.ts";
+import { memberOf } from "./member.ts";
+import { labelKeyProblems, labelNames, labelValueProblems, type NameRule } from "./names.ts";
+
+/** How many bytes all annotations of an object may have together, keys and values. */
+export const annotationsBytesMax = 256 * 1024;
+
+/** How many bytes the name of a field manager may have. */
+export const fieldManagerBytesMax = 128;
+
+export interface MetadataRuleOptions {
+  readonly isNamespaced: boolean;
+  readonly nameRule: NameRule;
+  /** Built-in kinds know the finalizers that need no domain; all others need one. */
+  readonly isBuiltIn?: boolean;
+}
+
+/** What is wrong with the metadata of a new object. `path` is `metadata`. */
+export function validateMetadata(
+  metadata: JsonObject,
+  { isNamespaced, nameRule, isBuiltIn = false }: MetadataRuleOptions,
+  path = "metadata",
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const text = (name: string): string => textOf(metadata, name);
+  const at = (name: string): string => childPath(path, name);
+
+  const generateName = text("generateName");
+  if (generateName !== "") {
+    for (const problem of nameRule(generateName, { asPrefix: true })) {
+      errors.push(invalidField(at("generateName"), generateName, problem));
+    }
+  }
+  const name = text("name");
+  if (name === "") errors.push(requiredField(at("name"), "name or generateName is required"));
+  else for (const problem of nameRule(name)) errors.push(invalidField(at("name"), name, problem));
+
+  const namespace = text("namespace");
+  if (!isNamespaced) {
+    if (namespace !== "") {
+      errors.push(forbiddenField(at("namespace"), "not allowed on this type"));
+    }
+  } else if (namespace === "") {
+    errors.push(requiredField(at("namespace")));
+  } else {
+    for (const problem of labelNames(namespace)) {
+      errors.push(invalidField(at("namespace"), namespace, problem));
+    }
+  }
+  const generation = memberOf(metadata, "generation");
+  if (typeof generation === "number" && generation < 0) {
+    errors.push(invalidField(at("generation"), generation, "must be greater than or equal to 0"));
+  }
+  errors.push(...validateShared(metadata, path));
+  errors.push(...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
+  if (isBuiltIn) {
+    errors.push(...unqualifiedFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
+  }
+  return errors;
+}
+
+/** What is wrong with the metadata of an object that replaces another. */
+export function validateMetadataUpdate(
+  next: JsonObject,
+  old: JsonObject,
+  path = "metadata",
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const at = (name: string): string => childPath(path, name);
+  if (textOf(old, "deletionTimestamp") !== "") {
+    const added = listOf(next, "finalizers").filter(
+      (finalizer) => !listOf(old, "finalizers").includes(finalizer),
+    );
+    if (added.length > 0) {
+      const list = added.map(String).sort(compareBytes).map(quote).join(", ");
+      errors.push(
+        forbiddenField(
+          at("finalizers"),
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+        ),
+      );
+    }
+  }
+  if (textOf(next, "resourceVersion") === "") {
+    errors.push(invalidField(at("resourceVersion"), "", "must be specified for an update"));
+  }
+  for (const name of immutable) {
+    const value = memberOf(next, name);
+    if ((value ?? null) !== (memberOf(old, name) ?? null)) {
+      errors.push(invalidField(at(name), value ?? emptyOf(name), "field is immutable"));
+    }
+  }
+  errors.push(...validateShared(next, path));
+  return errors;
+}
+
+/** What is wrong with labels: of an object, of a selector, of a template. */
+export function validateLabels(labels: JsonObject, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(labels).sort(compareBytes)) {
+    for (const problem of labelKeyProblems(key)) errors.push(invalidField(path, key, problem));
+    const value = memberOf(labels, key);
+    if (typeof value !== "string") continue;
+    for (const problem of labelValueProblems(value))
+      errors.push(invalidField(path, value, problem));
+  }
+  return errors;
+}
+
+/** What is wrong with annotations: their keys, and their size together. */
+export function validateAnnotations(annotations: JsonObject, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let bytes = 0;
+  for (const key of Object.keys(annotations).sort(compareBytes)) {
+    for (const problem of labelKeyProblems(key.toLowerCase())) {
+      errors.push(invalidField(path, key, problem));
+    }
+    const value = memberOf(annotations, key);
+    bytes += byteLength(key) + (typeof value === "string" ? byteLength(value) : 0);
+  }
+  if (bytes > annotationsBytesMax) errors.push(tooLongField(path, annotationsBytesMax));
+  return errors;
+}
+
+/** What is wrong with finalizers. */
+export function validateFinalizers(finalizers: readonly Json[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const finalizer of finalizers) {
+    if (typeof finalizer !== "string") continue;
+    for (const problem of labelKeyProblems(finalizer)) {
+      errors.push(invalidField(path, finalizer, problem));
+    }
+  }
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    errors.push(
+      invalidField(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+    );
+  }
+  return errors;
+}
+
+/** What is wrong with the name of a field manager: at most 128 bytes, all printable. */
+export function validateFieldManager(manager: string, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (byteLength(manager) > fieldManagerBytesMax) {
+    errors.push(tooLongField(path, fieldManagerBytesMax));
+  }
+  let offset = 0;
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      errors.push(
+        invalidField(path, manager, `invalid character U+${code} (at position ${offset})`),
+      );
+    }
+    offset += byteLength(character);
+  }
+  return errors;
+}
+
+/** The field manager of a client that names none: its User-Agent up to the slash, what is printable of it (KB 46). */
+export function managerFromUserAgent(userAgent: string): string {
+  let manager = "";
+  let bytes = 0;
+  for (const character of userAgent.split("/", 1)[0] ?? "") {
+    if (!isPrintable(character)) continue;
+    bytes += byteLength(character);
+    if (bytes > fieldManagerBytesMax) break;
+    manager += character;
+  }
+  return manager;
+}
+
+const standardFinalizers: ReadonlySet<Json> = new Set([
+  "kubernetes",
+  "orphan",
+  "foregroundDeletion",
+]);
+
+function unqualifiedFinalizers(finalizers: readonly Json[], path: string): FieldError[] {
+  const detail = "name is neither a standard finalizer name nor is it fully qualified";
+  return [...finalizers.entries()]
+    .filter(([, name]) => typeof name === "string" && !name.includes("/"))
+    .filter(([, name]) => !standardFinalizers.has(name))
+    .map(([index, name]) => invalidField(itemPath(path, index), name, detail));
+}
+
+const immutable = [
+  "name",
+  "namespace",
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+] as const;
+
+function emptyOf(name: (typeof immutable)[number]): Json {
+  return name === "name" || name === "namespace" || name === "uid" ? "" : null;
+}
+
+function validateShared(metadata: JsonObject, path: string): FieldError[] {
+  return [
+    ...validateLabels(objectOf(metadata, "labels"), childPath(path, "labels")),
+    ...validateAnnotations(objectOf(metadata, "annotations"), childPath(path, "annotations")),
+    ...validateOwners(listOf(metadata, "ownerReferences"), childPath(path, "ownerReferences")),
+    ...validateManagers(listOf(metadata, "managedFields"), childPath(path, "managedFields")),
+  ];
+}
+
+function validateOwners(owners: readonly Json[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let controller = "";
+  for (const owner of owners) {
+    if (!isJsonObject(owner)) continue;
+    const apiVersion = textOf(owner, "apiVersion");
+    const kind = textOf(owner, "kind");
+    if (apiVersion === "" || apiVersion.endsWith("/")) {
+      errors.push(
+        invalidField(childPath(path, "apiVersion"), apiVersion, "version must not be empty"),
+      );
+    }
+    for (const name of ["kind", "name", "uid"]) {
+      const value = textOf(owner, name);
+      if (value === "")
+        errors.push(invalidField(childPath(path, name), value, "must not be empty"));
+    }
+    if (apiVersion === "v1" && kind === "Event") {
+      errors.push(invalidField(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
+    }
+    if (memberOf(owner, "controller") !== true) continue;
+    const here = `${kind}/${textOf(owner, "name")}`;
+    if (controller === "") controller = here;
+    else {
+      errors.push(
+        invalidField(
+          path,
+          owners,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`,
+        ),
+      );
+    }
+  }
+  return errors;
+}
+
+function validateManagers(entries: readonly Json[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (!isJsonObject(entry)) continue;
+    const here = itemPath(path, index);
+    const operation = textOf(entry, "operation");
+    if (operation !== "Apply" && operation !== "Update") {
+      errors.push(
+        invalidField(childPath(here, "operation"), operation, "must be `Apply` or `Update`"),
+      );
+    }
+    const fieldsType = textOf(entry, "fieldsType");
+    if (fieldsType !== "" && fieldsType !== "FieldsV1") {
+      errors.push(invalidField(childPath(here, "fieldsType"), fieldsType, "must be `FieldsV1`"));
+    }
+    errors.push(...validateFieldManager(textOf(entry, "manager"), childPath(here, "manager")));
+    if (byteLength(textOf(entry, "subresource")) > 256) {
+      errors.push(tooLongField(childPath(here, "subresource"), 256));
+    }
+  }
+  return errors;
+}
+
+function textOf(object: JsonObject, name: string): string {
+  const value = memberOf(object, name);
+  return typeof value === "string" ? value : "";
+}
+
+function objectOf(object: JsonObject, name: string): JsonObject {
+  const value = memberOf(object, name);
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(object: JsonObject, name: string): readonly Json[] {
+  const value = memberOf(object, name);
+  return isJsonArray(value) ? value : [];
+}

@@ -1,0 +1,174 @@
+// Objects inside objects: their `apiVersion`, `kind` and `metadata` follow the rules of any object.
+
+import { isJsonArray, isJsonObject } from "@keelson/base";
+import type { Json, JsonObject, MutableJson, MutableJsonObject } from "@keelson/base";
+import { child, entry, invalid, required, type FieldError } from "./field-error.ts";
+import { byteLength } from "../go-text/byte-order.ts";
+import { validateMetadata } from "../object/metadata-rules.ts";
+import { pathSegmentNames } from "../object/names.ts";
+import { coerceMetadata } from "./metadata-shape.ts";
+import type { StructuralSchema } from "./structural.ts";
+
+/**
+ * What is wrong with the objects that a schema marks with `x-kubernetes-embedded-resource`; with `isObject` also
+ * with the value itself.
+ */
+export function validateEmbedded(
+  schema: StructuralSchema,
+  value: Json,
+  { path = "", isObject = false }: { readonly path?: string; readonly isObject?: boolean } = {},
+): FieldError[] {
+  const errors: FieldError[] = [];
+  visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
+    errors.push(...resourceErrors(object, at));
+  });
+  return errors;
+}
+
+/**
+ * Brings the metadata of embedded objects into its typed form, in place: unknown fields go and are returned as
+ * paths. Throws the error of the first one that cannot be brought there as `EmbeddedInvalid`.
+ */
+export function coerceEmbedded(
+  schema: StructuralSchema,
+  value: MutableJson,
+  { path = "", isObject = false }: { readonly path?: string; readonly isObject?: boolean } = {},
+): string[] {
+  const unknown: string[] = [];
+  visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
+    unknown.push(...coerceResource(object as MutableJsonObject, at));
+  });
+  return unknown.sort();
+}
+
+/** An embedded object whose type or metadata cannot be read. */
+export class EmbeddedInvalid extends Error {
+  readonly code = "EMBEDDED_INVALID";
+  readonly error: FieldError;
+
+  constructor(error: FieldError) {
+    super(`${error.field} of an embedded object cannot be read: ${error.detail}`);
+    this.name = "EmbeddedInvalid";
+    this.error = error;
+  }
+}
+
+interface Place {
+  readonly path: string;
+  readonly isResource: boolean;
+}
+
+function isEmbedded(schema: StructuralSchema): boolean {
+  return schema["x-kubernetes-embedded-resource"] === true;
+}
+
+function visit(
+  schema: StructuralSchema,
+  value: Json,
+  { path, isResource }: Place,
+  seen: (object: JsonObject, path: string) => void,
+): void {
+  if (!isResource && !hasEmbedded(schema)) return;
+  if (isJsonObject(value)) {
+    if (isResource) seen(value, path);
+    const { properties = {}, additionalProperties } = schema;
+    for (const name of Object.keys(value)) {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const member = value[name] ?? null;
+      if (property !== undefined) {
+        const place = { path: child(path, name), isResource: isEmbedded(property) };
+        visit(property, member, place, seen);
+      } else if (typeof additionalProperties === "object") {
+        const place = { path: entry(path, name), isResource: isEmbedded(additionalProperties) };
+        visit(additionalProperties, member, place, seen);
+      }
+    }
+  } else if (isJsonArray(value) && schema.items !== undefined) {
+    for (const [index, item] of value.entries()) {
+      const place = { path: entry(path, index), isResource: isEmbedded(schema.items) };
+      visit(schema.items, item, place, seen);
+    }
+  }
+}
+
+function resourceErrors(object: JsonObject, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ["apiVersion", "kind"]) {
+    if (!Object.hasOwn(object, name)) errors.push(required(child(path, name)));
+  }
+  for (const [name, value] of Object.entries(object)) {
+    const place = child(path, name);
+    if (name === "apiVersion" || name === "kind") {
+      const detail = name === "kind" ? kindProblem(value) : apiVersionProblem(value);
+      if (detail !== undefined) errors.push(invalid(place, value, detail));
+    } else if (name === "metadata") {
+      const coerced = coerceMetadata(value);
+      if (coerced.error === undefined) errors.push(...metadataErrors(coerced.metadata, place));
+      else errors.push(invalid(place, value, coerced.error));
+    }
+  }
+  return errors;
+}
+
+/** The rules for any metadata, but a name may be missing, and a namespace is as it likes. */
+function metadataErrors(metadata: JsonObject, path: string): FieldError[] {
+  const { name, namespace } = metadata;
+  const isNamespaced = typeof namespace === "string" && namespace !== "";
+  const named = name === undefined ? { ...metadata, name: "unnamed" } : metadata;
+  return validateMetadata(named, { isNamespaced, nameRule: pathSegmentNames }, path);
+}
+
+function apiVersionProblem(value: Json): string | undefined {
+  if (typeof value !== "string") return "must be a string";
+  if (value === "") return "must not be empty";
+  if (value.split("/").length > 2) return `unexpected GroupVersion string: ${value}`;
+  return undefined;
+}
+
+/** With two spaces in it, as the real server has them. */
+const labelProblem =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+function kindProblem(value: Json): string | undefined {
+  if (typeof value !== "string") return "must be a string";
+  if (value === "") return "must not be empty";
+  const lower = value.toLowerCase();
+  const problems: string[] = [];
+  if (byteLength(lower) > 63) problems.push("must be no more than 63 bytes");
+  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(lower)) problems.push(labelProblem);
+  if (problems.length === 0) return undefined;
+  return `may have mixed case, but should otherwise match: ${problems.join(",")}`;
+}
+
+function coerceResource(object: MutableJsonObject, path: string): string[] {
+  for (const name of ["apiVersion", "kind"]) {
+    const value = object[name];
+    if (value !== undefined && typeof value !== "string") {
+      throw new EmbeddedInvalid(invalid(child(path, name), value, "must be a string"));
+    }
+  }
+  const { metadata } = object;
+  if (metadata === undefined) return [];
+  const place = child(path, "metadata");
+  const coerced = coerceMetadata(metadata);
+  if (coerced.error !== undefined) {
+    throw new EmbeddedInvalid(invalid(place, metadata, coerced.error));
+  }
+  object["metadata"] = coerced.metadata;
+  return coerced.unknown.map((name) => `${place}.${name}`);
+}
+
+function hasEmbedded(schema: StructuralSchema): boolean {
+  const known = embedding.get(schema);
+  if (known !== undefined) return known;
+  embedding.set(schema, true); // Of a schema that contains itself the answer is not known yet.
+  const { items, additionalProperties } = schema;
+  const parts = Object.values(schema.properties ?? {});
+  if (items !== undefined) parts.push(items);
+  if (typeof additionalProperties === "object") parts.push(additionalProperties);
+  const isFound = parts.some((part) => isEmbedded(part) || hasEmbedded(part));
+  embedding.set(schema, isFound);
+  return isFound;
+}
+
+const embedding = new WeakMap<StructuralSchema, boolean>();

@@ -1,0 +1,51 @@
+// What one step of validation found.
+
+import { child, type FieldError } from "./field-error.ts";
+
+/** Something wrong, before it is known where the validated value stands. */
+export interface Problem {
+  /** The sentence of the validator, by which problems are told apart. */
+  readonly message: string;
+  /** Where below the validated value; empty for the value itself. */
+  readonly name: string;
+  readonly at: (path: string) => FieldError;
+  /** It names no field: it is reported at the validated value, whatever it is about. */
+  readonly isGeneral?: true;
+}
+
+/** Problems, each once, and how many checks were made: the alternative with most is what the user meant. */
+export class Outcome {
+  readonly problems: Problem[] = [];
+  matches = 0;
+  readonly #messages = new Set<string>();
+
+  add(problem: Problem): void {
+    if (this.#messages.has(problem.message)) return;
+    this.#messages.add(problem.message);
+    this.problems.push(problem);
+  }
+
+  addAll(problems: readonly Problem[]): void {
+    for (const problem of problems) this.add(problem);
+  }
+
+  merge(other: Outcome): void {
+    if (other.problems.length > 0) this.addAll(other.problems);
+    this.matches += other.matches;
+  }
+
+  /** Drops the problems; the checks were made all the same. */
+  forgive(): void {
+    this.problems.length = 0;
+    this.#messages.clear();
+  }
+
+  /** The problems as errors of fields below `base`. */
+  toFieldErrors(base: string): FieldError[] {
+    return this.problems.map((problem) => {
+      const { name } = problem;
+      if (problem.isGeneral === true || name === "" || name === ".") return problem.at(base);
+      return problem.at(child(base, name.startsWith(".") ? name.slice(1) : name));
+    });
+  }
+}

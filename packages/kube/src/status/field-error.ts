@@ -1,0 +1,131 @@
+// What is wrong with one field of an object, and how it is said.
+
+import { JsonNumber, type Json } from "@keelson/base";
+
+import { goJson } from "../go-text/go-json.ts";
+import { printFloat } from "../go-text/go-print.ts";
+import { quote } from "../go-text/quote.ts";
+import type { StatusCause } from "./status.ts";
+
+const texts = {
+  FieldValueNotFound: "Not found",
+  FieldValueRequired: "Required value",
+  FieldValueDuplicate: "Duplicate value",
+  FieldValueInvalid: "Invalid value",
+  FieldValueNotSupported: "Unsupported value",
+  FieldValueForbidden: "Forbidden",
+  FieldValueTooLong: "Too long",
+  FieldValueTooMany: "Too many",
+  FieldValueTooFew: "Too few",
+  FieldValueTooShort: "Too short",
+  FieldValueTypeInvalid: "Invalid value",
+  InternalError: "Internal error",
+} as const;
+
+/** What is wrong with a field, as `details.causes[].reason`. */
+export type FieldErrorType = keyof typeof texts;
+
+/** A field that is not as it must be. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** `spec.containers[0].name`. */
+  readonly field: string;
+  /** The value as the message shows it; absent where the message shows none. */
+  readonly value?: Json;
+  readonly detail: string;
+}
+
+export function invalidField(field: string, value: Json, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, value, detail };
+}
+
+export function typeInvalidField(field: string, value: Json, detail: string): FieldError {
+  return { type: "FieldValueTypeInvalid", field, value, detail };
+}
+
+export function requiredField(field: string, detail = ""): FieldError {
+  return { type: "FieldValueRequired", field, detail };
+}
+
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { type: "FieldValueForbidden", field, detail };
+}
+
+export function duplicateField(field: string, value: Json): FieldError {
+  return { type: "FieldValueDuplicate", field, value, detail: "" };
+}
+
+export function notFoundField(field: string, value: Json): FieldError {
+  return { type: "FieldValueNotFound", field, value, detail: "" };
+}
+
+/** A value that is not one of a closed set; the set is listed in its own order. */
+export function notSupportedField(
+  field: string,
+  value: Json,
+  supported: readonly string[],
+): FieldError {
+  const list = supported.map(quote).join(", ");
+  const detail = supported.length === 0 ? "" : `supported values: ${list}`;
+  return { type: "FieldValueNotSupported", field, value, detail };
+}
+
+/** More bytes than allowed; the value itself is not shown. */
+export function tooLongField(field: string, bytesMax: number): FieldError {
+  const detail = `may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`;
+  return { type: "FieldValueTooLong", field, detail };
+}
+
+export function tooManyField(field: string, count: number, countMax: number): FieldError {
+  const detail = `must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`;
+  return { type: "FieldValueTooMany", field, value: count, detail };
+}
+
+export function tooFewField(field: string, count: number, countMin: number): FieldError {
+  const detail = `must have at least ${countMin} ${countMin === 1 ? "item" : "items"}`;
+  return { type: "FieldValueTooFew", field, value: count, detail };
+}
+
+export function internalField(field: string, detail: string): FieldError {
+  return { type: "InternalError", field, detail };
+}
+
+/** `spec.replicas: Invalid value: -1: must be …`. */
+export function printFieldError(error: FieldError): string {
+  return `${error.field}: ${printFieldErrorBody(error)}`;
+}
+
+/** Several errors in one text: each once, in brackets if there is more than one. */
+export function printFieldErrors(errors: readonly FieldError[]): string {
+  const unique = [...new Set(errors.map(printFieldError))];
+  return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
+}
+
+/** The error as an entry of `details.causes`. */
+export function causeOf(error: FieldError): StatusCause {
+  return { reason: error.type, message: printFieldErrorBody(error), field: error.field };
+}
+
+/** The path of a member: `spec` and `replicas` make `spec.replicas`. */
+export function childPath(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+/** The path of an item or of a map's entry: `spec.ports[0]`, `metadata.labels[app]`. */
+export function itemPath(path: string, index: number | string): string {
+  return `${path}[${index}]`;
+}
+
+function printFieldErrorBody({ type, value, detail }: FieldError): string {
+  const shown = value === undefined ? texts[type] : `${texts[type]}: ${printBadValue(value)}`;
+  return detail === "" ? shown : `${shown}: ${detail}`;
+}
+
+function printBadValue(value: Json): string {
+  if (typeof value === "string") return quote(value);
+  if (typeof value === "number" || value instanceof JsonNumber) {
+    const number = Number(value);
+    return Number.isInteger(value) ? String(value) : printFloat(number);
+  }
+  return goJson(value);
+}

@@ -1,0 +1,56 @@
+// What the store tells about itself.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
+import { RecordingMetrics } from "@keelson/base/testing";
+import { SqliteBackend } from "./sqlite/backend.ts";
+import { Store } from "./store.ts";
+import { everywhere, key, kind, object, signal, take } from "./testing/bed.ts";
+
+suite("metrics of the store", () => {
+  test("operations, batches, revisions and watches are counted", async () => {
+    const metrics = new RecordingMetrics();
+    const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
+    const limits = { compactionEveryMs: undefined, watchBufferMax: 1 };
+    await using store = await Store.open({ backend, metrics, limits }, signal);
+    assert.equal(metrics.value("keelson_store_head_revision"), 1);
+    using watch = await store.watch(everywhere, { from: 1 }, signal);
+    assert.equal(metrics.value("keelson_watch_active"), 1);
+    assert.equal(metrics.value("keelson_watch_behind"), 1);
+
+    await Promise.all(["a", "b"].map((name) => store.create(key(name), object(name), signal)));
+    await assert.rejects(store.create(key("a"), object("a"), signal));
+    await store.get(key("a"), signal);
+    await store.ping(signal);
+    await take(watch, 2);
+    const waiting = watch.next();
+    assert.equal(metrics.value("keelson_watch_behind"), 0);
+
+    const labels = { operation: "create", kind };
+    assert.equal(metrics.value("keelson_store_operations_total", { ...labels, outcome: "ok" }), 2);
+    assert.equal(
+      metrics.value("keelson_store_operations_total", { ...labels, outcome: "AlreadyExists" }),
+      1,
+    );
+    assert.equal(
+      metrics.value("keelson_store_operations_total", { operation: "get", kind, outcome: "ok" }),
+      1,
+    );
+    assert.deepEqual(metrics.observations("keelson_store_batch_size"), [2, 1]);
+    assert.equal(metrics.observations("keelson_store_commit_seconds").length, 2);
+    assert.equal(metrics.value("keelson_store_head_revision"), 3);
+    assert.equal(metrics.value("keelson_store_database_up"), 1);
+
+    await store.compact(2, signal);
+    assert.equal(metrics.value("keelson_store_floor_revision"), 2);
+    assert.ok((metrics.value("keelson_store_size_bytes") ?? 0) > 0);
+    // A gauge that does not apply to this backend is absent.
+    assert.equal(metrics.value("keelson_notify_degraded"), undefined);
+    assert.equal(metrics.value("keelson_store_pool_open"), undefined);
+
+    watch[Symbol.dispose]();
+    await waiting;
+    assert.equal(metrics.value("keelson_watch_active"), 0);
+  });
+});

@@ -1,0 +1,57 @@
+// What a page costs: one read where one is enough.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Cursor } from "./pages.ts";
+import { everywhere, key, object, signal } from "./testing/bed.ts";
+import { sqliteMemory } from "./testing/fixtures.ts";
+
+suite("pages", () => {
+  test("a page of 500 is one read, now and at an earlier revision", async () => {
+    const statements: string[] = [];
+    const bed = await sqliteMemory.prepare();
+    await using store = await bed.open({ onStatement: (name) => void statements.push(name) });
+    const names = Array.from({ length: 1200 }, (_, n) => `q${String(n).padStart(4, "0")}`);
+    await Promise.all(names.map((name) => store.create(key(name), object(name), signal)));
+
+    for (const isWrittenBetween of [false, true]) {
+      const listed: string[] = [];
+      const reads: number[] = [];
+      let next: Cursor | undefined;
+      do {
+        statements.length = 0;
+        const options = next === undefined ? { limit: 500 } : { limit: 500, continue: next };
+        const page = await store.list(everywhere, options, signal);
+        listed.push(...page.items.map((item) => item.key.name));
+        reads.push(statements.filter((name) => name === "selectRows").length);
+        next = page.continue;
+        const other = { kind: "Other", namespace: "", name: `o${reads.length}` };
+        if (isWrittenBetween) await store.create(other, object(other.name), signal);
+      } while (next !== undefined);
+      assert.deepEqual(listed, names);
+      assert.deepEqual(reads, [1, 1, 1]);
+    }
+  });
+
+  test("a page whose objects lie behind many that are newer does not walk one by one", async () => {
+    const statements: string[] = [];
+    const bed = await sqliteMemory.prepare();
+    await using store = await bed.open({ onStatement: (name) => void statements.push(name) });
+    const create = (names: readonly string[]) =>
+      Promise.all(names.map((name) => store.create(key(name), object(name), signal)));
+    const old = Array.from({ length: 100 }, (_, n) => `a${String(n).padStart(3, "0")}`);
+    await create([...old, "z"]);
+    const revision = await store.head(signal);
+    await create(Array.from({ length: 2000 }, (_, n) => `m${String(n).padStart(4, "0")}`));
+
+    statements.length = 0;
+    const page = await store.list(everywhere, { limit: 100, revision, match: "exact" }, signal);
+    assert.deepEqual(
+      page.items.map((item) => item.key.name),
+      old,
+    );
+    assert.deepEqual(page.continue?.after.name, "a099");
+    const reads = statements.filter((name) => name === "selectRows").length;
+    assert.ok(reads <= 6, `${reads} reads`);
+  });
+});

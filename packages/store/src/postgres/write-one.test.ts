@@ -1,0 +1,127 @@
+// A write without company takes another road on PostgreSQL; it must arrive at the same place.
+
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
+import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
+import postgres from "postgres";
+import type { Outcome, Write } from "../backend.ts";
+import type { Body } from "../body.ts";
+import { toColumns } from "../columns.ts";
+import { Store } from "../store.ts";
+import { key, object, signal } from "../testing/bed.ts";
+import { PostgresBackend } from "./backend.ts";
+import { migratePostgres } from "./migrate.ts";
+
+/** Writes in order, among them every verdict, and bodies that jsonb holds and that it refuses. */
+const script: readonly ((seen: (n: number) => number) => Write)[] = [
+  () => create("a", object("a", { uid: "uid-a", labels: { tier: "gold" }, spec: { n: 1 } })),
+  () => create("a", object("a", { uid: "uid-other" })),
+  () => create("nul", object("nul", { uid: "uid-nul", spec: { text: "\0" } })),
+  () => create("plain", object("plain", { uid: "uid-plain" })),
+  (seen) => update("a", object("a", { uid: "uid-a", spec: { n: 2 } }), { revision: seen(0) }),
+  (seen) => update("a", object("a", { uid: "uid-a", spec: { n: 3 } }), { revision: seen(0) }),
+  (seen) => update("a", object("a", { uid: "uid-a", spec: { n: 2 } }), { revision: seen(4) }),
+  (seen) => update("a", object("a", { uid: "u" }), { revision: seen(4), uid: "uid-b" }),
+  () => update("none", object("none", { uid: "uid-none" }), { revision: 3 }),
+  (seen) => update("nul", object("nul", { uid: "uid-nul" }), { revision: seen(2) }),
+  (seen) => ({ type: "delete", key: key("a"), expect: { revision: seen(0) }, final: undefined }),
+  (seen) => ({ type: "delete", key: key("a"), expect: { revision: seen(4) }, final: undefined }),
+  () => ({ type: "delete", key: key("a"), expect: {}, final: undefined }),
+  () => ({
+    type: "delete",
+    key: key("plain"),
+    expect: { uid: "uid-plain" },
+    final: object("plain", { uid: "uid-plain", spec: { last: true } }),
+  }),
+];
+
+suite("a write without company on PostgreSQL", () => {
+  let server: Promise<ThrowawayPostgres> | undefined;
+  after(async () => (await server)?.[Symbol.asyncDispose]());
+  const fresh = async (): Promise<string> => {
+    server ??= startThrowawayPostgres({ flavour: "embedded" });
+    const { url } = await (await server).createDatabase();
+    await migratePostgres({ url, schema: "ark" });
+    return url;
+  };
+
+  test("it has the outcome and leaves the rows that it has in a batch", async () => {
+    const alone = await play(await fresh(), (write) => [write]);
+    // A delete of nothing keeps it company: it takes no revision.
+    const nothing: Write = { type: "delete", key: key("nothing"), expect: {}, final: undefined };
+    const together = await play(await fresh(), (write) => [write, nothing]);
+    assert.deepEqual(alone, together);
+    const verdicts = new Set(alone.outcomes.map(({ type }) => type));
+    assert.deepEqual(verdicts, new Set(["written", "exists", "unchanged", "conflict", "missing"]));
+  });
+
+  test("what this process has announced and published is not looked for", async () => {
+    const url = await fresh();
+    const asked: string[] = [];
+    const onStatement = (name: string): void => void asked.push(name);
+    const options = { url, clock: systemClock };
+    const backend = await PostgresBackend.open({ ...options, onStatement }, signal);
+    await using store = await Store.open({ backend }, signal);
+    await using other = await Store.open(
+      { backend: await PostgresBackend.open(options, signal) },
+      signal,
+    );
+    for (let n = 0; n < 50; n += 1) {
+      const { revision } = await store.create(key(`q${n}`), object(`q${n}`), signal);
+      // The other replica hears of it, so the announcement has gone out.
+      await other.reached(revision, signal);
+    }
+    const looks = asked.filter((name) => name === "selectHead").length;
+    // Now and then the announcement overtakes the commit's own answer.
+    assert.ok(looks < 25, `looked ${looks} times after 50 writes of its own`);
+  });
+});
+
+async function play(url: string, company: (write: Write) => readonly Write[]) {
+  await using backend = await PostgresBackend.open({ url, clock: systemClock }, signal);
+  const outcomes: Outcome[] = [];
+  const heads: number[] = [];
+  const seen = (n: number): number => {
+    const outcome = outcomes[n];
+    return outcome?.type === "written" ? outcome.revision : 0;
+  };
+  for (const step of script) {
+    const { outcomes: found, head } = await backend.commit(company(step(seen)));
+    outcomes.push(...found.slice(0, 1));
+    heads.push(head);
+  }
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  const rows = async (text: string): Promise<unknown[]> => [...(await sql.unsafe(text))];
+  const tables = {
+    resources: await rows(
+      `SELECT (to_jsonb(r) - 'object' - 'created_at' - 'updated_at')::text AS row, object FROM ark.resources r ORDER BY name`,
+    ),
+    changes: await rows("SELECT * FROM ark.changes ORDER BY revision"),
+    counts: await rows("SELECT * FROM ark.counts WHERE objects <> 0"),
+    meta: await rows("SELECT head, floor FROM ark.meta"),
+  };
+  await sql.end();
+  return { outcomes: outcomes.map(withText), heads, tables };
+}
+
+/** Bodies compare by their text. */
+function withText(outcome: Outcome): { readonly type: Outcome["type"] } {
+  if (outcome.type !== "written" || outcome.previous === undefined) return outcome;
+  const { body, ...rest } = outcome.previous;
+  const previous = { ...rest, text: body?.text };
+  const compared = { ...outcome, previous };
+  return compared;
+}
+
+function create(name: string, body: Body): Write {
+  return { type: "create", key: key(name), body, columns: toColumns(key(name), body) };
+}
+
+function update(
+  name: string,
+  body: Body,
+  expect: { readonly revision: number; readonly uid?: string },
+): Write {
+  return { type: "update", key: key(name), body, columns: toColumns(key(name), body), expect };
+}

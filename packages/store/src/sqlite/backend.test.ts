@@ -1,0 +1,213 @@
+// What only a file can show: its lock, its mode, its plans, and SQL clients beside the server.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { suite, test } from "node:test";
+import { promisify } from "node:util";
+import { systemClock } from "@keelson/base";
+import { Locked, SchemaMismatch } from "../errors.ts";
+import { Store } from "../store.ts";
+import { key, object, signal } from "../testing/bed.ts";
+import { SqliteBackend } from "./backend.ts";
+import { toStoreError } from "./errors.ts";
+import { migrate } from "./migrate.ts";
+import { built, statements } from "./statements.ts";
+
+async function folder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const home = await mkdtemp(join(tmpdir(), "keelson-sqlite-"));
+  return {
+    path: join(home, "store.db"),
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true }),
+  };
+}
+
+async function open(path: string): Promise<Store> {
+  const backend = new SqliteBackend({ path, clock: systemClock });
+  return Store.open({ backend, limits: { compactionEveryMs: undefined } }, signal);
+}
+
+suite("SQLite backend", () => {
+  test("a second server on the file is refused and told why; the first goes on", async () => {
+    await using home = await folder();
+    await using store = await open(home.path);
+    await store.create(key("a"), object("a"), signal);
+    const isLocked = (error: unknown): boolean =>
+      error instanceof Locked &&
+      error.message.includes(home.path) &&
+      error.message.includes("another process");
+    assert.throws(() => new SqliteBackend({ path: home.path, clock: systemClock }), isLocked);
+
+    const program = `
+      import { SqliteBackend } from ${JSON.stringify(new URL("./backend.ts", import.meta.url).href)};
+      import { systemClock } from "@keelson/base";
+      try { new SqliteBackend({ path: ${JSON.stringify(home.path)}, clock: systemClock }); console.log("opened"); }
+      catch (error) { console.log(error.code); }`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module", "-e", program],
+      { cwd: import.meta.dirname },
+    );
+    assert.equal(stdout.trim(), "Locked");
+    assert.equal((await store.get(key("a"), signal)).key.name, "a");
+  });
+
+  test("the lock is free once its holder is gone", async () => {
+    await using home = await folder();
+    await (await open(home.path))[Symbol.asyncDispose]();
+    await using store = await open(home.path);
+    assert.equal(await store.head(signal), 1);
+  });
+
+  test("nobody else may read the files", async () => {
+    await using home = await folder();
+    await using store = await open(home.path);
+    await store.create(key("a"), object("a"), signal);
+    for (const suffix of ["", "-wal", "-shm", ".lock"]) {
+      assert.equal(
+        (await stat(home.path + suffix)).mode & 0o777,
+        0o600,
+        `${suffix} of the database`,
+      );
+    }
+  });
+
+  test("a SQL client may look in while the server writes", async () => {
+    await using home = await folder();
+    await using store = await open(home.path);
+    await store.create(key("a"), object("a", { spec: { input: "hi" } }), signal);
+    using client = new DatabaseSync(home.path, { readOnly: true });
+    client.exec("BEGIN");
+    const select = client.prepare("SELECT name, spec ->> '$.input' AS input FROM resources");
+    assert.deepEqual({ ...select.get() }, { name: "a", input: "hi" });
+    await store.create(key("b"), object("b"), signal);
+    assert.equal(select.all().length, 1);
+    client.exec("COMMIT");
+    assert.equal(select.all().length, 2);
+  });
+
+  test("the file is sound and synchronises fully", async () => {
+    await using home = await folder();
+    await (async () => {
+      await using store = await open(home.path);
+      for (let n = 0; n < 50; n += 1) await store.create(key(`n${n}`), object(`n${n}`), signal);
+    })();
+    using client = new DatabaseSync(home.path);
+    assert.deepEqual(
+      { ...client.prepare("PRAGMA integrity_check").get() },
+      { integrity_check: "ok" },
+    );
+    assert.deepEqual({ ...client.prepare("PRAGMA journal_mode").get() }, { journal_mode: "wal" });
+  });
+
+  test("a file of a newer version is refused", async () => {
+    await using home = await folder();
+    await (await open(home.path))[Symbol.asyncDispose]();
+    (() => {
+      using client = new DatabaseSync(home.path);
+      client.exec("UPDATE meta SET schema_version = 99");
+    })();
+    assert.throws(
+      () => new SqliteBackend({ path: home.path, clock: systemClock }),
+      (error) => error instanceof SchemaMismatch && error.found === 99,
+    );
+  });
+
+  test("something that is no database is named as damaged", async () => {
+    await using home = await folder();
+    await writeFile(home.path, "this is not a database, whatever its name says".repeat(100));
+    assert.throws(() => new SqliteBackend({ path: home.path, clock: systemClock }), {
+      code: "Corrupt",
+    });
+  });
+
+  test("a full disk is Full, anything else the file can suffer has its name too", () => {
+    using database = new DatabaseSync(":memory:");
+    database.exec("CREATE TABLE t (x); PRAGMA max_page_count = 3");
+    const fill = (): void => {
+      for (;;) database.prepare("INSERT INTO t VALUES (zeroblob(4000))").run();
+    };
+    assert.throws(
+      () => {
+        try {
+          fill();
+        } catch (error) {
+          throw toStoreError(error);
+        }
+      },
+      { code: "Full" },
+    );
+    const named = [
+      [5, "Unavailable"],
+      [6, "Unavailable"],
+      [8, "Unavailable"],
+      [10, "Unavailable"],
+      [522, "Unavailable"],
+      [11, "Corrupt"],
+      [26, "Corrupt"],
+      [13, "Full"],
+    ] as const;
+    for (const [errcode, code] of named) {
+      assert.equal(
+        (toStoreError(Object.assign(new Error("planted"), { errcode })) as { code: string }).code,
+        code,
+      );
+    }
+    const bug = new TypeError("a bug of ours");
+    assert.equal(toStoreError(bug), bug);
+  });
+
+  suite("plans", () => {
+    const everywhere = { isNamespaced: false, isBounded: true, isNamed: false };
+    const namespaced = { isNamespaced: true, isBounded: true, isNamed: false };
+    const label = [{ key: "app", operator: "In" as const, values: ["x"] }];
+    /** What must not happen on a hot path: a walk over a table, or a sort. */
+    const slow = /^SCAN (resources|changes)|USE TEMP B-TREE/;
+    const hot: readonly (readonly [string, string, RegExp])[] = [
+      [
+        "get",
+        statements.selectObject,
+        /USING INDEX resources_key \(api_group=\? AND kind=\? AND namespace=\? AND name=\?\)/,
+      ],
+      ["update", statements.updateObject, /USING INDEX resources_key/],
+      ["delete", statements.deleteObject, /USING INDEX resources_key/],
+      ["log", statements.selectLog, /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/],
+      ["history", statements.selectHistory, /USING INDEX changes_key/],
+      ["state before", statements.selectFirstChangeAfter, /USING INDEX changes_key/],
+      ["cut", statements.deleteChanges, /USING INTEGER PRIMARY KEY/],
+      ["end of a cut", statements.selectCut, /USING INTEGER PRIMARY KEY/],
+      [
+        "page",
+        built.selectRows({ ...everywhere, isBounded: false }, []),
+        /USING INDEX resources_key \(api_group=\? AND kind=\? AND \(namespace,name\)>\(\?,\?\)\)/,
+      ],
+      [
+        "page of a namespace",
+        built.selectRows(namespaced, []),
+        /USING INDEX resources_key \(api_group=\? AND kind=\? AND namespace=\? AND name>\? AND name<\?\)/,
+      ],
+      ["page with labels", built.selectRows(everywhere, label), /USING INDEX resources_key/],
+      ["end of a stretch", built.selectNthKey(everywhere), /USING COVERING INDEX resources_key/],
+      [
+        "deleted keys",
+        built.selectDeletedKeys(everywhere),
+        /USING (COVERING )?INDEX changes_deleted/,
+      ],
+    ];
+    for (const [what, text, plan] of hot) {
+      test(`${what} uses its index`, () => {
+        using database = new DatabaseSync(":memory:");
+        migrate(database);
+        const steps = database
+          .prepare(`EXPLAIN QUERY PLAN ${text}`)
+          .all()
+          .map((row) => String(row["detail"]));
+        assert.match(steps.join("\n"), plan);
+        assert.ok(!steps.some((step) => slow.test(step)), steps.join("\n"));
+      });
+    }
+  });
+});

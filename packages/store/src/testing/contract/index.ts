@@ -1,0 +1,23 @@
+// The suite: every rule of the store's contract, on whatever database a fixture brings.
+
+import { suite, type SuiteContext } from "node:test";
+import type { Fixture } from "../bed.ts";
+import { describeCompaction } from "./compaction.ts";
+import { describeFaults } from "./faults.ts";
+import { describeLists } from "./lists.ts";
+import { describeObjects } from "./objects.ts";
+import { describeReplicas } from "./replicas.ts";
+import { describeWatches } from "./watches.ts";
+
+/** Registers the suite for one backend. A fixture that cannot run here is skipped, with its reason. */
+export function describeStore(fixture: Fixture): void {
+  const options = fixture.missing === undefined ? {} : { skip: fixture.missing };
+  suite(`store on ${fixture.name}`, options, (_context: SuiteContext) => {
+    describeObjects(fixture);
+    describeLists(fixture);
+    describeWatches(fixture);
+    describeCompaction(fixture);
+    describeFaults(fixture);
+    if (fixture.isShared) describeReplicas(fixture);
+  });
+}

@@ -1,0 +1,38 @@
+// Differences from the oracle that a contract allows: each is a line of docs/differences.md.
+
+import { isJsonObject } from "@keelson/base";
+
+import type { Difference } from "./compare.ts";
+import type { Trial } from "./trials.ts";
+
+export interface AllowedDifference {
+  /** As in the table of the document. */
+  readonly id: string;
+  /** Whether it explains this difference; a trial is explained when each of its differences is. */
+  readonly explains: (difference: Difference, trial: Trial) => boolean;
+}
+
+/** The real server answers 500 where a client is at fault; the rest of the answer is not compared then. */
+function isRefusalInsteadOf500(trial: Trial, message: RegExp): boolean {
+  const { oracle, ours } = trial;
+  if (!isJsonObject(oracle) || !isJsonObject(ours)) return false;
+  const isMeant = typeof oracle["message"] === "string" && message.test(oracle["message"]);
+  return isMeant && oracle["code"] === 500 && (ours["code"] === 400 || ours["code"] === 422);
+}
+
+export const allowedDifferences: readonly AllowedDifference[] = [
+  {
+    id: "D1",
+    explains: (_, trial) =>
+      isRefusalInsteadOf500(trial, /resourceVersion should not be set on objects to be created/),
+  },
+  {
+    id: "D2",
+    explains: (_, trial) =>
+      isRefusalInsteadOf500(trial, /^resourceVersion: Invalid value|invalid resource version/),
+  },
+  {
+    id: "D3",
+    explains: (_, trial) => isRefusalInsteadOf500(trial, /duplicate entries for key/),
+  },
+];

@@ -1,0 +1,65 @@
+// How many writes of which kind and type were compared, and how they ended.
+
+import type { StepType } from "./steps.ts";
+
+interface Counts {
+  accepted: number;
+  refused: number;
+}
+
+export class Coverage {
+  readonly #counts = new Map<string, Map<StepType, Counts>>();
+  /** Writes on which the real server gave up without an answer. */
+  readonly crashes: string[] = [];
+  #cases = 0;
+
+  get cases(): number {
+    return this.#cases;
+  }
+
+  /** How many of all writes the real server accepted, from 0 to 1. */
+  get acceptedShare(): number {
+    let accepted = 0;
+    for (const types of this.#counts.values()) {
+      for (const counts of types.values()) accepted += counts.accepted;
+    }
+    return this.#cases === 0 ? 0 : accepted / this.#cases;
+  }
+
+  count(kind: string, type: StepType, accepted: boolean): void {
+    this.#cases += 1;
+    let types = this.#counts.get(kind);
+    if (types === undefined) this.#counts.set(kind, (types = new Map()));
+    let counts = types.get(type);
+    if (counts === undefined) types.set(type, (counts = { accepted: 0, refused: 0 }));
+    if (accepted) counts.accepted += 1;
+    else counts.refused += 1;
+  }
+
+  /** A line for each kind; accepted and refused writes of each type. */
+  toString(): string {
+    const types: readonly StepType[] = ["json", "merge", "strategic", "apply", "update"];
+    const rows = [["kind", ...types.map((type) => `${type} (ok/refused)`)]];
+    for (const [kind, byType] of [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      rows.push([
+        kind,
+        ...types.map((type) => {
+          const counts = byType.get(type);
+          return counts === undefined ? "-" : `${counts.accepted}/${counts.refused}`;
+        }),
+      ]);
+    }
+    const widths = rows[0]?.map((_, column) =>
+      Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+    );
+    const lines = rows.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+    const share = `${(this.acceptedShare * 100).toFixed(0)} % accepted`;
+    const crashes = this.crashes.length === 0 ? "" : `, ${this.crashes.length} without an answer`;
+    return [...lines, `${this.#cases} cases, ${share}${crashes}`].join("\n");
+  }
+}

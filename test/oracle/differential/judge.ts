@@ -1,0 +1,407 @@
+// Carries a write out twice, by the real server and by our rules, and compares all that can be seen.
+
+import {
+  isJsonArray,
+  isJsonObject,
+  jsonEqual,
+  readJson,
+  writeJson,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  decodeJsonPatch,
+  fieldManager,
+  FieldSet,
+  StatusError,
+  type FieldManager,
+  type Status,
+  type StructuralSchema,
+} from "@keelson/kube";
+
+import type { HttpClient, Request, Response } from "../http-client.ts";
+import type { Step, StepType } from "./steps.ts";
+import type { Subject } from "./subjects.ts";
+
+/** A kind under test, with what our rules know of it. */
+export interface Bench {
+  readonly subject: Subject;
+  readonly schema: StructuralSchema | undefined;
+  readonly manager: FieldManager;
+  /** The same for `/status`, if there is one. */
+  readonly statusManager: FieldManager | undefined;
+  readonly client: HttpClient;
+}
+
+/** How a write ended, as both saw it. */
+export interface Verdict {
+  /** Whether the real server accepted it. */
+  readonly accepted: boolean;
+  /** What differs; empty if nothing does. */
+  readonly differences: readonly string[];
+  /** The object afterwards, as the real server has it. */
+  readonly live: JsonObject;
+  /** Whether the real server gave up on the request without an answer: its handler panicked. */
+  readonly crashed?: boolean;
+}
+
+export const mediaTypes: Readonly<Record<StepType, string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+  update: "application/json",
+};
+
+export function benchFor(
+  subject: Subject,
+  schema: StructuralSchema | undefined,
+  client: HttpClient,
+): Bench {
+  const apiVersion = apiVersionOf(subject);
+  const kind = {
+    group: subject.group,
+    version: subject.version,
+    kind: subject.kind,
+    empty: subject.empty,
+    schema,
+    isCustom: !subject.isBuiltIn,
+  };
+  const { status } = subject;
+  const statusManager =
+    status === undefined
+      ? undefined
+      : fieldManager({
+          ...kind,
+          subresource: "status",
+          resetFields: new Map([[apiVersion, FieldSet.of(...status.reset)]]),
+        });
+  const manager = fieldManager({
+    ...kind,
+    ...(subject.hasStatus ? { resetFields: new Map([[apiVersion, FieldSet.of(["status"])]]) } : {}),
+  });
+  return { subject, schema, manager, statusManager, client };
+}
+
+export function apiVersionOf({ group, version }: Subject): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+export function pathOf(subject: Subject, name?: string): string {
+  const prefix = subject.group === "" ? "/api" : `/apis/${subject.group}`;
+  const namespace = subject.isNamespaced ? "/namespaces/default" : "";
+  const end = name === undefined ? "" : `/${name}`;
+  return `${prefix}/${subject.version}${namespace}/${subject.plural}${end}`;
+}
+
+/** Creates an object and compares who manages it. */
+export async function judgeCreate(
+  bench: Bench,
+  body: JsonObject,
+  signal: AbortSignal,
+): Promise<Verdict | undefined> {
+  const path = `${pathOf(bench.subject)}?fieldManager=creator`;
+  const response = await bench.client.send({ method: "POST", path, body: writeJson(body) }, signal);
+  if (response.status !== 201) return undefined;
+  const live = readJson(response.text) as JsonObject;
+  const next = beforeFilling(bench.subject, live, body);
+  const ours = bench.manager.update(undefined, withManagers(next, managersOf(body)), {
+    manager: "creator",
+    now: newestTime(live),
+  });
+  return { accepted: true, differences: compareManagers(live, ours), live };
+}
+
+/** Carries out a step on the live object. */
+export async function judge(
+  bench: Bench,
+  live: JsonObject,
+  step: Step,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { subject, client } = bench;
+  const name = nameOf(live) + (step.subresource === "" ? "" : `/${step.subresource}`);
+  const ours = attempt(bench, live, step);
+  // The real server makes of our result what it makes of every object; nothing is stored by it.
+  const normalised =
+    "failure" in ours
+      ? undefined
+      : await client.send(
+          {
+            method: "PUT",
+            path: `${pathOf(subject, name)}?dryRun=All&fieldManager=normal`,
+            body: writeJson(withVersionOf(withManagers(ours.object, undefined), live)),
+          },
+          signal,
+        );
+  const query = `?fieldManager=${step.manager}${step.force ? "&force=true" : ""}`;
+  const real = await sendOrCrash(
+    client,
+    {
+      method: step.type === "update" ? "PUT" : "PATCH",
+      path: pathOf(subject, name) + query,
+      body: writeJson(step.body),
+      headers: { "content-type": mediaTypes[step.type] },
+    },
+    signal,
+  );
+  if (real === undefined) return { accepted: false, live, differences: [], crashed: true };
+  const accepted = real.status < 300;
+  const after = accepted ? (readJson(real.text) as JsonObject) : live;
+  return {
+    accepted,
+    live: after,
+    differences: compare(bench, { live, step, ours, normalised, real }),
+  };
+}
+
+async function sendOrCrash(
+  client: HttpClient,
+  request: Request,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  try {
+    return await client.send(request, signal);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return undefined;
+    throw error;
+  }
+}
+
+/** Our outcome: an object before defaults, or a failure. */
+type Attempt =
+  | { readonly object: JsonObject; readonly managed: JsonObject | undefined }
+  | { readonly failure: Status };
+
+function managerFor(bench: Bench, step: Step): FieldManager {
+  return step.subresource === "status" ? (bench.statusManager ?? bench.manager) : bench.manager;
+}
+
+function attempt(bench: Bench, live: JsonObject, step: Step): Attempt {
+  const { schema } = bench;
+  const manager = managerFor(bench, step);
+  try {
+    switch (step.type) {
+      case "json": {
+        const { operations } = decodeJsonPatch(step.body);
+        const object = applyJsonPatch(live, operations);
+        return { object: object as JsonObject, managed: undefined };
+      }
+      case "merge":
+        return { object: applyMergePatch(live, step.body), managed: undefined };
+      case "strategic":
+        return {
+          object: applyStrategicMergePatch(live, step.body, schema ?? {}),
+          managed: undefined,
+        };
+      case "apply": {
+        const applied = manager.apply(live, step.body as JsonObject, {
+          manager: step.manager,
+          force: step.force,
+          now: later,
+        });
+        return { object: applied.object, managed: applied.object };
+      }
+      case "update":
+        return { object: step.body as JsonObject, managed: undefined };
+    }
+  } catch (error) {
+    if (error instanceof StatusError) return { failure: error.status };
+    throw error;
+  }
+}
+
+/** After every time that a test can see: replaced by the real time before comparison. */
+const later = "2999-01-01T00:00:00Z";
+
+interface Outcomes {
+  readonly live: JsonObject;
+  readonly step: Step;
+  readonly ours: Attempt;
+  readonly normalised: Response | undefined;
+  readonly real: Response;
+}
+
+function compare(bench: Bench, outcomes: Outcomes): string[] {
+  const { ours, normalised, real, live, step } = outcomes;
+  if ("failure" in ours) {
+    if (real.status < 300)
+      return [`we refuse what the real server accepts: ${ours.failure.message}`];
+    return compareStatus(ours.failure, real);
+  }
+  if (normalised === undefined) return [];
+  if (real.status >= 300) {
+    if (normalised.status < 300) {
+      return isNullOfApply(step, real) ? [] : [`the real server refuses: ${real.text}`];
+    }
+    return compareRefusals(normalised, real);
+  }
+  if (normalised.status >= 300) return [`our result is refused: ${normalised.text}`];
+
+  const after = readJson(real.text) as JsonObject;
+  const result = readJson(normalised.text) as JsonObject;
+  const differences = jsonEqual(visible(after), visible(result))
+    ? []
+    : [`objects differ\n real ${writeJson(visible(after))}\n ours ${writeJson(visible(result))}`];
+  const now = newestTime(after) || later;
+  const tracked =
+    ours.managed ??
+    managerFor(bench, step).update(
+      live,
+      withManagers(beforeFilling(bench.subject, result, ours.object), managersOf(ours.object)),
+      {
+        manager: step.manager,
+        now,
+      },
+    );
+  differences.push(...compareManagers(after, retimed(tracked, now)));
+  return differences;
+}
+
+/** The stored object without what was filled in after the managers were noted: what was not sent. */
+function beforeFilling(subject: Subject, stored: JsonObject, sent: JsonObject): JsonObject {
+  let result = stored;
+  for (const [outer, inner] of subject.filledLate ?? []) {
+    const section = result[outer];
+    const said = sent[outer];
+    if (!isJsonObject(section)) continue;
+    if (isJsonObject(said) && said[inner] !== undefined && said[inner] !== null) continue;
+    const { [inner]: _, ...rest } = section;
+    result = { ...result, [outer]: rest };
+  }
+  return result;
+}
+
+function compareStatus(ours: Status, real: Response): string[] {
+  const theirs = real.body as Status | undefined;
+  if (theirs === undefined) return [`no status: ${real.text}`];
+  const differences: string[] = [];
+  const same = (what: string, a: unknown, b: unknown): void => {
+    const left = JSON.stringify(a ?? null);
+    const right = JSON.stringify(b ?? null);
+    if (left !== right) differences.push(`${what} differs\n real ${right}\n ours ${left}`);
+  };
+  if (isAllowedDuplicate(ours, theirs)) return [];
+  same("code", ours.code, theirs.code);
+  same("reason", ours.reason, theirs.reason);
+  same("message", sortedLines(ours.message), sortedLines(theirs.message));
+  same("causes", sortedCauses(ours), sortedCauses(theirs));
+  return differences;
+}
+
+/** KB 44: an apply that sends duplicates is 500 there and 422 here. */
+function isAllowedDuplicate(ours: Status, theirs: Status): boolean {
+  return (
+    ours.code === 422 &&
+    theirs.code === 500 &&
+    /duplicate entries for key/.test(theirs.message ?? "")
+  );
+}
+
+/**
+ * An apply that gives up all items of a list leaves a null, which the real server then refuses for a custom kind. Our
+ * result has the same null, but as a replacement it is read as absent.
+ */
+function isNullOfApply(step: Step, real: Response): boolean {
+  return step.type === "apply" && /must be of type \w+: \\"null\\"/.test(real.text);
+}
+
+/** The order of managers in a conflict, and of several misfits, is free. */
+function sortedLines(message: string | undefined): string[] {
+  return (message ?? "")
+    .split(/\n|: \[|, /)
+    .map((part) => part.replace(/\]+$/, ""))
+    .sort();
+}
+
+function sortedCauses({ details }: Status): string[] {
+  return (details?.causes ?? [])
+    .map(({ reason, message, field }) => JSON.stringify([reason, message, field]))
+    .sort();
+}
+
+/** The same object is refused by both: with the same words, unless it could not even be decoded. */
+function compareRefusals(normalised: Response, real: Response): string[] {
+  const a = normalised.body as Status | undefined;
+  const b = real.body as Status | undefined;
+  if (a === undefined || b === undefined) return [];
+  const isDecoding = a.code === 400 && (b.code === 422 || b.code === 400 || b.code === 500);
+  if (isDecoding) return [];
+  return compareStatus(a, real);
+}
+
+/** What must be equal: all but what every write changes. */
+function visible(object: JsonObject): JsonObject {
+  const metadata = { ...((object["metadata"] ?? {}) as JsonObject) } as Record<string, Json>;
+  delete metadata["managedFields"];
+  delete metadata["resourceVersion"];
+  return { ...object, metadata };
+}
+
+function compareManagers(real: JsonObject, ours: JsonObject): string[] {
+  const theirs = managersOf(real) ?? [];
+  const mine = managersOf(ours) ?? [];
+  if (jsonEqual(theirs, mine)) return [];
+  return [`managed fields differ\n real ${writeJson(theirs)}\n ours ${writeJson(mine)}`];
+}
+
+/** Our entries with the real time where ours is now. */
+function retimed(object: JsonObject, now: string): JsonObject {
+  const entries = managersOf(object);
+  if (!isJsonArray(entries)) return object;
+  const changed = entries.map((entry) =>
+    isJsonObject(entry) && entry["time"] === later ? { ...entry, time: now } : entry,
+  );
+  return withManagers(object, sortedEntries(changed));
+}
+
+/** Ours were ordered with a time after all others; the real one may be the same second. */
+function sortedEntries(entries: readonly Json[]): Json[] {
+  const key = (entry: Json): string => {
+    const { operation, time, manager, apiVersion, subresource } = entry as Record<string, string>;
+    return [operation, time ?? "", manager, apiVersion, subresource ?? ""].join("\u0000");
+  };
+  return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function newestTime(object: JsonObject): string {
+  const entries = managersOf(object);
+  let newest = "";
+  for (const entry of isJsonArray(entries) ? entries : []) {
+    const time = isJsonObject(entry) ? entry["time"] : undefined;
+    if (typeof time === "string" && time > newest) newest = time;
+  }
+  return newest;
+}
+
+export function managersOf(object: JsonObject): Json | undefined {
+  const metadata = object["metadata"];
+  return isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+}
+
+function withManagers(object: JsonObject, entries: Json | undefined): JsonObject {
+  if (!isJsonObject(object["metadata"])) return object;
+  const { managedFields: _, ...rest } = object["metadata"];
+  return {
+    ...object,
+    metadata: entries === undefined ? rest : { ...rest, managedFields: entries },
+  };
+}
+
+function withVersionOf(object: JsonObject, live: JsonObject): JsonObject {
+  if (!isJsonObject(object["metadata"])) return object;
+  const version = (live["metadata"] as JsonObject)["resourceVersion"] ?? "";
+  return {
+    ...object,
+    metadata: { ...object["metadata"], resourceVersion: version },
+  };
+}
+
+function nameOf(object: JsonObject): string {
+  const metadata = object["metadata"];
+  const name = isJsonObject(metadata) ? metadata["name"] : undefined;
+  return typeof name === "string" ? name : "";
+}

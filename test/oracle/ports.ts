@@ -1,0 +1,32 @@
+// Ports for programs that cannot be told to pick one themselves.
+
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** Below the range from which kernels take the local ports of outgoing connections. */
+const lowest = 20_000;
+const highest = 32_000;
+
+/** Loopback ports that are free now. Chosen at random, so that clusters started together do not meet. */
+export async function findFreePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(lowest, highest);
+    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+  }
+  return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen({ port, host: "127.0.0.1", exclusive: true });
+    await once(server, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

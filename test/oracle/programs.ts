@@ -1,0 +1,95 @@
+// What the oracle is made of: each program, the Go module it comes from and its version.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export type ProgramName =
+  | "etcd"
+  | "kube-apiserver"
+  | "kubectl"
+  | "kube-controller-manager"
+  | "kube-scheduler"
+  | "kwok"
+  | "helm";
+
+/** A `go.mod` and `go.sum` of ours, below `modules/`, that pin everything a program is built from. */
+export interface GoModule {
+  readonly name: string;
+  readonly version: string;
+  /** Go packages to build, by the name of the program. */
+  readonly programs: Readonly<Partial<Record<ProgramName, string>>>;
+  /** Values for the linker's `-X`, so that `--version` says the truth. */
+  readonly stamps: Readonly<Record<string, string>>;
+}
+
+const [major, minor, patch] = ["1", "36", "3"];
+export const kubernetesVersion = `${major}.${minor}.${patch}`;
+
+/** In the order in which they are built: what tests need first comes first. */
+export const modules: readonly GoModule[] = [
+  {
+    name: "etcd",
+    version: "3.6.16",
+    programs: { etcd: "go.etcd.io/etcd/server/v3" },
+    stamps: { "go.etcd.io/etcd/api/v3/version.GitSHA": "v3.6.16" },
+  },
+  {
+    name: "kubernetes",
+    version: kubernetesVersion,
+    programs: {
+      "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+      kubectl: "k8s.io/kubernetes/cmd/kubectl",
+      "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+      "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    },
+    stamps: Object.fromEntries(
+      ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((where) => [
+        [`${where}.gitVersion`, `v${kubernetesVersion}`],
+        [`${where}.gitMajor`, major],
+        [`${where}.gitMinor`, minor],
+        [`${where}.gitTreeState`, "clean"],
+      ]),
+    ),
+  },
+  {
+    name: "kwok",
+    version: "0.8.0",
+    programs: { kwok: "sigs.k8s.io/kwok/cmd/kwok" },
+    stamps: { "sigs.k8s.io/kwok/pkg/consts.Version": "0.8.0" },
+  },
+  {
+    name: "helm",
+    version: "4.3.1",
+    programs: { helm: "helm.sh/helm/v4/cmd/helm" },
+    stamps: { "helm.sh/helm/v4/internal/version.version": "v4.3.1" },
+  },
+];
+
+/** Where built programs are kept: outside the checkout, shared by all checkouts of this user. */
+export function cacheFolder(): string {
+  return join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "keelson", "oracle");
+}
+
+/** Where the pins of `module` are. */
+export function moduleFolder(module: GoModule): string {
+  return join(import.meta.dirname, "modules", module.name);
+}
+
+/** Where the programs of `module` are kept: another version or another `go.sum` is another folder. */
+export function programFolder(module: GoModule): string {
+  const hash = createHash("sha256");
+  hash.update(readFileSync(join(moduleFolder(module), "go.sum")));
+  hash.update(JSON.stringify(module));
+  const platform = `${process.platform}-${process.arch}`;
+  const digest = hash.digest("hex").slice(0, 12);
+  return join(cacheFolder(), `${module.name}-${module.version}-${platform}-${digest}`);
+}
+
+/** Where the program is, or will be once it is built. */
+export function programPath(name: ProgramName): string {
+  const module = modules.find(({ programs }) => name in programs);
+  if (module === undefined) throw new Error(`no module builds ${name}`);
+  return join(programFolder(module), name);
+}

@@ -1,0 +1,430 @@
+// The same schema and the same objects through the real server and through our rules.
+
+import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@keelson/base";
+import type { Json, JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
+import { EmbeddedInvalid, prepareObject, readSchema, validateObject } from "@keelson/kube";
+import type { FieldError, StructuralSchema } from "@keelson/kube";
+import { causeMessage } from "@keelson/kube";
+import type { HttpClient } from "./http-client.ts";
+import { randomSchema, randomValue } from "./schema-cases.ts";
+import { until } from "./until.ts";
+
+/** How often the real server accepted, refused, and differed from us. */
+export interface SchemaTally {
+  cases: number;
+  accepted: number;
+  refused: number;
+  /** Schemas that the real server did not take; they say nothing about values. */
+  skipped: number;
+  readonly differences: string[];
+}
+
+/** One line for people. */
+export function describeTally(title: string, seed: string, tally: SchemaTally): string {
+  const { cases, accepted, refused, differences } = tally;
+  return `${title}: seed ${seed}, ${cases} cases, ${accepted} accepted, ${refused} refused, ${differences.length} different`;
+}
+
+export interface SchemaRun {
+  readonly client: HttpClient;
+  readonly seed: string;
+  readonly cases: number;
+}
+
+const schemasPerKind = 30;
+const valuesPerSchema = 20;
+const differencesMax = 25;
+
+/** Runs generated cases until there are enough of them or too many differences. */
+export async function runSchemaDifferential(
+  { client, seed, cases }: SchemaRun,
+  signal: AbortSignal,
+): Promise<SchemaTally> {
+  const tally: SchemaTally = { cases: 0, accepted: 0, refused: 0, skipped: 0, differences: [] };
+  for (let round = 0; tally.cases < cases && tally.differences.length < differencesMax; round++) {
+    const random = seededRandom(`${seed}/schema/${round}`);
+    const properties: Record<string, StructuralSchema> = {};
+    for (let index = 0; index < schemasPerKind; index++) {
+      properties[`f${index}`] = randomSchema(random, 3, { extensions: true });
+    }
+    const kind = await createKind(
+      client,
+      `k${seed.replaceAll(/[^a-z0-9]/g, "")}${round}`,
+      properties,
+      signal,
+    );
+    tally.skipped += schemasPerKind - Object.keys(kind.fields).length;
+    await Promise.all(
+      Object.entries(kind.fields).map(async ([field, schema]) => {
+        let previous: MutableJsonObject | undefined;
+        for (let index = 0; index < valuesPerSchema; index++) {
+          const value = randomValue(random, schema);
+          const object = objectOf(kind, `${field}-${index}`, { [field]: value });
+          await compareCreate(client, kind, object, { tally, seed: `${seed}/${round}` }, signal);
+          previous = object;
+        }
+        return previous;
+      }),
+    );
+    await client.send({ method: "DELETE", path: `${definitions}/${kind.plural}.${group}` }, signal);
+  }
+  return tally;
+}
+
+export const customGroup = "differential.example.com";
+const group = customGroup;
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+export interface CustomKind {
+  readonly plural: string;
+  readonly kind: string;
+  readonly fields: Readonly<Record<string, StructuralSchema>>;
+  readonly schema: StructuralSchema;
+}
+
+/** Makes a kind of whichever fields the real server takes: it names the others when it refuses. */
+export async function createKind(
+  client: HttpClient,
+  plural: string,
+  fields: Readonly<Record<string, StructuralSchema>>,
+  signal: AbortSignal,
+): Promise<CustomKind> {
+  const kept: Record<string, StructuralSchema> = { ...fields };
+  for (;;) {
+    const { schema, kind, body } = definitionOf(plural, kept);
+    const headers = { "content-type": "application/json" };
+    const answer = await client.send({ method: "POST", path: definitions, body, headers }, signal);
+    if (answer.status === 422) {
+      const bad = new Set(
+        [...answer.text.matchAll(/properties\[spec\]\.properties\[(f\d+)\]/g)].map(
+          ([, name]) => name ?? "",
+        ),
+      );
+      if (bad.size === 0) throw new Error(`the real server refused every schema: ${answer.text}`);
+      for (const name of bad) delete kept[name];
+      continue;
+    }
+    if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+    await until(async () => {
+      const probe = await client.send({ path: `/apis/${group}/v1/${plural}` }, signal);
+      return probe.status === 200 ? true : undefined;
+    }, signal);
+    return {
+      plural,
+      kind,
+      fields: kept,
+      schema: readSchema(readJson(writeJson(schema as Json)) as JsonObject),
+    };
+  }
+}
+
+function definitionOf(
+  plural: string,
+  fields: Readonly<Record<string, StructuralSchema>>,
+): { readonly schema: StructuralSchema; readonly kind: string; readonly body: string } {
+  const spec: StructuralSchema = { type: "object", properties: fields };
+  const schema: StructuralSchema = { type: "object", properties: { spec } };
+  const kind = plural.charAt(0).toUpperCase() + plural.slice(1);
+  const version = { name: "v1", served: true, storage: true };
+  const body = writeJson({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind },
+      versions: [{ ...version, schema: { openAPIV3Schema: schema as Json } }],
+    },
+  });
+  return { schema, kind, body };
+}
+
+/** Replaces the schemas of a kind and waits until a value shows that they are in force. */
+async function tightenKind(
+  client: HttpClient,
+  kind: CustomKind,
+  fields: Readonly<Record<string, StructuralSchema>>,
+  signal: AbortSignal,
+): Promise<CustomKind> {
+  const { schema } = definitionOf(kind.plural, fields);
+  const path = `${definitions}/${kind.plural}.${group}`;
+  const headers = { "content-type": "application/json-patch+json" };
+  const value = schema as Json;
+  const body = writeJson([
+    { op: "replace", path: "/spec/versions/0/schema/openAPIV3Schema", value },
+  ]);
+  const answer = await client.send({ method: "PATCH", path, body, headers }, signal);
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+  const probe = objectOf(kind, "probe", { [canary]: "x" });
+  const probePath = `/apis/${group}/v1/namespaces/default/${kind.plural}?dryRun=All`;
+  await until(async () => {
+    const tried = await client.send({ method: "POST", path: probePath, body: probe }, signal);
+    return tried.status === 422;
+  }, signal);
+  return { ...kind, fields, schema: readSchema(readJson(writeJson(value)) as JsonObject) };
+}
+
+/** A field that is wrong as soon as the strict schema is in force. */
+const canary = "canary";
+
+/** What a schema declares, without what it asks of values. */
+function loosen(schema: StructuralSchema): StructuralSchema {
+  const loose: { -readonly [K in keyof StructuralSchema]: StructuralSchema[K] } = {};
+  if (schema.type !== undefined) loose.type = schema.type;
+  if (schema.nullable !== undefined) loose.nullable = schema.nullable;
+  for (const key of extensions) {
+    if (schema[key] !== undefined) Object.assign(loose, { [key]: schema[key] });
+  }
+  if (schema.items !== undefined) loose.items = loosenItems(schema, schema.items);
+  if (schema.properties !== undefined) {
+    loose.properties = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, part]) => [name, loosen(part)]),
+    );
+  }
+  if (schema.additionalProperties !== undefined) {
+    const { additionalProperties: part } = schema;
+    loose.additionalProperties = typeof part === "object" ? loosen(part) : part;
+  }
+  return loose;
+}
+
+const extensions = [
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-int-or-string",
+  "x-kubernetes-list-type",
+  "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
+] as const;
+
+/** The keys of a list-map stay required, or have their default. */
+function loosenItems(list: StructuralSchema, items: StructuralSchema): StructuralSchema {
+  const loose = loosen(items);
+  if (list["x-kubernetes-list-type"] !== "map") return loose;
+  const keys = list["x-kubernetes-list-map-keys"] ?? [];
+  return { ...loose, required: keys };
+}
+
+/** Objects that were right once are changed under a stricter schema: what did not change is let through. */
+export async function runUpdateDifferential(
+  { client, seed, cases }: SchemaRun,
+  signal: AbortSignal,
+): Promise<SchemaTally> {
+  const tally: SchemaTally = { cases: 0, accepted: 0, refused: 0, skipped: 0, differences: [] };
+  for (let round = 0; tally.cases < cases && tally.differences.length < differencesMax; round++) {
+    const random = seededRandom(`${seed}/update/${round}`);
+    const strict: Record<string, StructuralSchema> = { [canary]: { type: "string", maxLength: 0 } };
+    for (let index = 0; index < schemasPerKind; index++) {
+      strict[`f${index}`] = randomSchema(random, 3, { extensions: true });
+    }
+    const loose = Object.fromEntries(
+      Object.entries(strict).map(([name, schema]) => [name, loosen(schema)]),
+    );
+    const plural = `u${seed.replaceAll(/[^a-z0-9]/g, "")}${round}`;
+    const early = await createKind(client, plural, loose, signal);
+    const stored: MutableJsonObject[] = [];
+    for (const [field, schema] of Object.entries(strict)) {
+      for (let index = 0; index < 8; index++) {
+        const spec = { [field]: randomValue(random, schema) };
+        const body = writeJson(objectOf(early, `${field}-${index}`, spec));
+        const path = `/apis/${group}/v1/namespaces/default/${plural}`;
+        const headers = { "content-type": "application/json" };
+        const made = await client.send({ method: "POST", path, body, headers }, signal);
+        if (made.status === 201) stored.push(readJson(made.text) as MutableJsonObject);
+      }
+    }
+    const kind = await tightenKind(client, early, strict, signal);
+    await Promise.all(
+      stored.map(async (old) => {
+        for (let index = 0; index < 4; index++) {
+          const changed = changeSomething(random, old, kind);
+          await compareUpdate(
+            client,
+            kind,
+            { old, changed },
+            { tally, seed: `${seed}/${round}` },
+            signal,
+          );
+        }
+      }),
+    );
+    await client.send({ method: "DELETE", path: `${definitions}/${kind.plural}.${group}` }, signal);
+  }
+  return tally;
+}
+
+/** A copy with another field beside, or another value in the same place, or only another label. */
+function changeSomething(random: Random, old: JsonObject, kind: CustomKind): MutableJsonObject {
+  const changed = cloneJson(old);
+  const spec = (changed["spec"] ?? {}) as MutableJsonObject;
+  changed["spec"] = spec;
+  const fields = Object.keys(spec);
+  const field = fields.length === 0 ? "f0" : random.pick(fields);
+  const schema = kind.fields[field];
+  if (schema === undefined) return changed;
+  switch (random.integer(4)) {
+    case 0:
+      (changed["metadata"] as MutableJsonObject)["labels"] = { a: "b" };
+      break;
+    case 1:
+      spec[field] = randomValue(random, schema);
+      break;
+    case 2:
+      spec[field] = mixed(random, spec[field] ?? null, randomValue(random, schema)) as MutableJson;
+      break;
+    default:
+      spec["f1"] = randomValue(random, kind.fields["f1"] ?? {});
+  }
+  return changed;
+}
+
+/** Some parts of one value, some of the other. */
+function mixed(random: Random, a: Json, b: Json): Json {
+  if (isJsonObject(a) && isJsonObject(b)) {
+    const both: MutableJsonObject = {};
+    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      const left = Object.hasOwn(a, key) ? a[key] : undefined;
+      const right = Object.hasOwn(b, key) ? b[key] : undefined;
+      const part =
+        left === undefined ? right : right === undefined ? left : mixed(random, left, right);
+      if (part !== undefined) both[key] = part as MutableJson;
+    }
+    return both;
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return [...(a as Json[]), ...(b as Json[]).slice(0, 1)];
+  }
+  return random.integer(3) === 0 ? b : a;
+}
+
+async function compareUpdate(
+  client: HttpClient,
+  kind: CustomKind,
+  { old, changed }: { readonly old: MutableJsonObject; readonly changed: MutableJsonObject },
+  { tally, seed }: Journal,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = writeJson(changed);
+  const { name } = old["metadata"] as { name: string };
+  const path = `/apis/${group}/v1/namespaces/default/${kind.plural}/${name}?dryRun=All`;
+  const headers = { "content-type": "application/json" };
+  const answer = await client.send({ method: "PUT", path, body, headers }, signal);
+  const theirs = theirOutcome(
+    answer.status === 200 ? 201 : answer.status,
+    answer.text,
+    answer.warnings,
+  );
+  const before = cloneJson(old);
+  prepareObject(kind.schema, before);
+  const ours = ourOutcome(kind.schema, readJson(body) as MutableJsonObject, before);
+  tally.cases++;
+  if (answer.status === 200) tally.accepted++;
+  else tally.refused++;
+  if (theirs === ours) return;
+  const schema = Object.keys(changed["spec"] as JsonObject).map((field) => kind.fields[field]);
+  tally.differences.push(
+    `seed ${seed}\n schema ${writeJson(schema as unknown as Json)}\n old ${writeJson(old["spec"] ?? null)}\n new ${writeJson(changed["spec"] ?? null)}\n theirs ${theirs}\n ours   ${ours}`,
+  );
+}
+
+export function objectOf(
+  kind: CustomKind,
+  name: string,
+  spec: MutableJsonObject,
+): MutableJsonObject {
+  return {
+    apiVersion: `${group}/v1`,
+    kind: kind.kind,
+    metadata: { name, namespace: "default" },
+    spec,
+  };
+}
+
+interface Journal {
+  readonly tally: SchemaTally;
+  readonly seed: string;
+}
+
+async function compareCreate(
+  client: HttpClient,
+  kind: CustomKind,
+  object: MutableJsonObject,
+  { tally, seed }: Journal,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = writeJson(object);
+  const path = `/apis/${group}/v1/namespaces/default/${kind.plural}?dryRun=All&fieldValidation=Warn`;
+  const headers = { "content-type": "application/json" };
+  const answer = await client.send({ method: "POST", path, body, headers }, signal);
+  const theirs = theirOutcome(answer.status, answer.text, answer.warnings);
+  const ours = ourOutcome(kind.schema, readJson(body) as MutableJsonObject);
+  tally.cases++;
+  if (answer.status === 201) tally.accepted++;
+  else tally.refused++;
+  if (theirs === ours) return;
+  const schema = Object.keys((object["spec"] as JsonObject) ?? {}).map((name) => kind.fields[name]);
+  tally.differences.push(
+    `seed ${seed}\n schema ${writeJson(schema as unknown as Json)}\n value ${writeJson(object["spec"] ?? null)}\n theirs ${theirs}\n ours   ${ours}`,
+  );
+}
+
+/** One text for an outcome, without what differs from request to request. */
+function theirOutcome(status: number, text: string, warnings: readonly string[]): string {
+  const body = readJson(text) as MutableJsonObject;
+  if (status === 201) return outcomeText(body["spec"] ?? null, warnings);
+  const details = body["details"];
+  const causes = isJsonObject(details ?? null) ? (details as JsonObject)["causes"] : undefined;
+  if (status !== 422) return `${status} ${writeJson(body["message"] ?? null)}`;
+  return `422 ${causesText((causes ?? []) as Json[])}`;
+}
+
+function ourOutcome(
+  schema: StructuralSchema,
+  object: MutableJsonObject,
+  old?: MutableJsonObject,
+): string {
+  let warnings: string[];
+  try {
+    warnings = prepareObject(schema, object).map((path) => `unknown field "${path}"`);
+  } catch (error) {
+    if (!(error instanceof EmbeddedInvalid)) throw error;
+    return `400 ${error.error.field}`;
+  }
+  const { errors } = validateObject(schema, object, old === undefined ? {} : { old });
+  if (errors.length === 0) return outcomeText(object["spec"] ?? null, warnings);
+  return `422 ${causesText(errors.map(causeOf))}`;
+}
+
+export function causeOf(error: FieldError): JsonObject {
+  return { reason: error.type, message: causeMessage(error), field: error.field };
+}
+
+/** The order of causes follows Go's maps, which have none; the real server also drops repeated ones. */
+export function causesText(causes: readonly Json[]): string {
+  const texts = causes.map((cause) => {
+    const { reason, message, field } = cause as { reason: string; message: string; field: string };
+    return `${reason} ${field}: ${message}`;
+  });
+  return [...new Set(texts)].sort().join("\n        ");
+}
+
+function outcomeText(spec: Json, warnings: readonly string[]): string {
+  return `${canonical(spec)} ${warnings.join("; ")}`;
+}
+
+/** Keys in order; floats as the real server writes them. */
+function canonical(value: Json): string {
+  return writeJson(sorted(cloneJson(value)));
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) {
+    return typeof value === "object" && value !== null ? Number(value) : value;
+  }
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key] ?? null)]),
+  );
+}

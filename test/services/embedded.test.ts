@@ -1,0 +1,210 @@
+// The embedded PostgreSQL where its process, its disk or its user is not as one would wish.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { seededRandom, systemClock } from "@keelson/base";
+import { isTransient, openDatabase, statement } from "@keelson/database";
+
+const never = new AbortController().signal;
+const isRoot = process.getuid?.() === 0;
+const program = fileURLToPath(new URL("./programs/embedded-process.ts", import.meta.url));
+const nobody = 65534;
+
+const create = statement<undefined>(
+  "create",
+  (sql) => sql`CREATE TABLE IF NOT EXISTS kept (id integer)`,
+);
+const insert = statement<number>("insert", (sql, id) => sql`INSERT INTO kept VALUES (${id})`);
+const kept = statement<undefined, { id: number }>(
+  "kept",
+  (sql) => sql`SELECT id FROM kept ORDER BY id`,
+);
+
+interface Started {
+  readonly child: ChildProcessByStdio<null, Readable, null>;
+  readonly said: { readonly url?: string; readonly code?: string; readonly message?: string };
+}
+
+async function start(dataDir: string, as: { uid?: number; gid?: number } = {}): Promise<Started> {
+  const child = spawn(process.execPath, [program, dataDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: "/",
+    ...as,
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return { child, said: JSON.parse(line) as Started["said"] };
+}
+
+async function end({ child }: Started, signal: NodeJS.Signals): Promise<void> {
+  const closed = once(child, "exit");
+  child.kill(signal);
+  await closed;
+}
+
+async function emptyHome(): Promise<{ home: string } & AsyncDisposable> {
+  const home = await mkdtemp(join(tmpdir(), "keelson-embedded-"));
+  return { home, [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }) };
+}
+
+/** A small disk of its own, unmounted afterwards. */
+function mount(folder: string, options: string): Disposable {
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
+  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]) };
+}
+
+async function gone(path: string): Promise<void> {
+  const deadlineMs = systemClock.monotonic() + 20_000;
+  while (existsSync(path)) {
+    assert.ok(systemClock.monotonic() < deadlineMs, `${path} is still there`);
+    await systemClock.sleep(10, never);
+  }
+}
+
+/** The processes that stand in a folder below `home`. */
+function residents(home: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(home);
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  });
+}
+
+suite("embedded PostgreSQL, its process and its disk", () => {
+  test(
+    "what was committed survives kill -9 of its owner, again and again, and a clean stop leaves no server",
+    { timeout: 120_000 },
+    async () => {
+      await using place = await emptyHome();
+      const dataDir = join(place.home, "postgres");
+      const random = seededRandom("embedded");
+      const committed: number[] = [];
+      for (let round = 0; round < 6; round++) {
+        const server = await start(dataDir);
+        await using database = openDatabase({ url: server.said.url ?? "", name: "test" });
+        await database.run(create, undefined, never);
+        const writesMax = 1 + random.integer(40);
+        for (let i = 0; i < writesMax; i++) {
+          await database.run(insert, committed.length, never);
+          committed.push(committed.length);
+        }
+        // Not a moment's grace: the next one finds a server that is still ending, or only its pid file.
+        await end(server, round === 5 ? "SIGTERM" : "SIGKILL");
+      }
+      assert.equal(existsSync(join(dataDir, "postmaster.pid")), false);
+      const last = await start(dataDir);
+      await using database = openDatabase({ url: last.said.url ?? "", name: "test" });
+      const rows = await database.run(kept, undefined, never);
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        committed,
+      );
+      // The server ends with its owner, however that ends.
+      await end(last, "SIGKILL");
+      await gone(join(dataDir, "postmaster.pid"));
+      await assert.rejects(database.run(kept, undefined, never), (error) => isTransient(error));
+    },
+  );
+
+  test(
+    "killed at any moment of its start it leaves no server behind",
+    { skip: process.platform !== "linux" && "reads /proc", timeout: 120_000 },
+    async () => {
+      await using place = await emptyHome();
+      const dataDir = join(place.home, "postgres");
+      const random = seededRandom("start");
+      for (let round = 0; round < 12; round++) {
+        const child = spawn(process.execPath, [program, dataDir], { stdio: "ignore", cwd: "/" });
+        await systemClock.sleep(random.integer(2_500), never); // The moment, not a wait for anything.
+        const exited = once(child, "exit");
+        child.kill("SIGKILL");
+        await exited;
+      }
+      const deadlineMs = systemClock.monotonic() + 30_000;
+      while (residents(place.home).length > 0) {
+        assert.ok(
+          systemClock.monotonic() < deadlineMs,
+          `${residents(place.home).join(", ")} live on`,
+        );
+        await systemClock.sleep(50, never);
+      }
+      const server = await start(dataDir);
+      assert.ok(server.said.url, server.said.message);
+      await end(server, "SIGTERM");
+    },
+  );
+
+  test(
+    "a read-only folder and a full disk are named",
+    { skip: !isRoot && "mounting needs root", timeout: 60_000 },
+    async () => {
+      await using place = await emptyHome();
+      const disk = join(place.home, "disk");
+      await mkdir(disk);
+      {
+        using _mounted = mount(disk, "ro,size=20m");
+        const { said, child } = await start(join(disk, "postgres"));
+        await once(child, "exit");
+        assert.equal(said.code, "data-dir-not-writable");
+        assert.match(said.message ?? "", new RegExp(`the data folder ${disk}/postgres cannot be`));
+      }
+      {
+        using _mounted = mount(disk, "size=20m");
+        const { said, child } = await start(join(disk, "postgres"));
+        await once(child, "exit");
+        assert.equal(said.code, "disk-full");
+        assert.match(said.message ?? "", /no space is left on the disk of/);
+        assert.equal(existsSync(join(disk, "postgres")), false);
+      }
+    },
+  );
+
+  test(
+    "it runs as an ordinary user, who may be refused a folder",
+    { skip: !isRoot && "needs root to become somebody else", timeout: 60_000 },
+    async () => {
+      await using place = await emptyHome();
+      const as = { uid: nobody, gid: nobody };
+      await chmod(place.home, 0o755);
+      const own = join(place.home, "own");
+      await mkdir(own);
+      await chown(own, nobody, nobody);
+      const server = await start(join(own, "postgres"), as);
+      assert.ok(server.said.url, server.said.message);
+      await end(server, "SIGTERM");
+
+      const foreign = await start(join(place.home, "postgres"), as);
+      assert.equal(foreign.said.code, "data-dir-not-writable");
+    },
+  );
+
+  test(
+    "as root it runs below a folder that only root may enter",
+    { skip: !isRoot && "needs root", timeout: 60_000 },
+    async () => {
+      await using place = await emptyHome();
+      await chmod(place.home, 0o700);
+      const dataDir = join(place.home, "project", ".keelson", "postgres");
+      for (const id of [1, 2]) {
+        const server = await start(dataDir);
+        assert.ok(server.said.url, server.said.message);
+        await using database = openDatabase({ url: server.said.url ?? "", name: "test" });
+        await database.run(create, undefined, never);
+        await database.run(insert, id, never);
+        await database[Symbol.asyncDispose]();
+        await end(server, id === 1 ? "SIGKILL" : "SIGTERM");
+      }
+      assert.ok(existsSync(dirname(dataDir)));
+    },
+  );
+});
