@@ -6,23 +6,22 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Row } from "./services/rest.ts";
+import { judged, type Row } from "./report.ts";
+import { numberOf, type Run } from "./suite.ts";
 
 const entry = fileURLToPath(new URL("../packages/keelson/bin/keelson.js", import.meta.url));
 const coldGoalS = 5;
 const warmGoalS = 2;
 
-export interface StartBenchOptions {
-  /** How often each is measured; the median counts. */
-  readonly rounds?: number;
-}
-
 /** Rows: seconds from starting the process to `/readyz` answering, cold and warm; and to an end after SIGTERM. */
-export async function benchStart({ rounds = 5 }: StartBenchOptions = {}): Promise<readonly Row[]> {
+export async function bench(run: Run): Promise<readonly Row[]> {
+  const rounds = numberOf(run, "rounds", run.isQuick ? 1 : 5);
   const cold: number[] = [];
   const warm: number[] = [];
   const stop: number[] = [];
   for (let round = 0; round < rounds; round++) {
+    run.signal.throwIfAborted();
+    run.say(`round ${round + 1} of ${rounds}`);
     const folder = await mkdtemp(join(tmpdir(), "keelson-bench-"));
     await chmod(folder, 0o711);
     try {
@@ -36,9 +35,15 @@ export async function benchStart({ rounds = 5 }: StartBenchOptions = {}): Promis
     }
   }
   return [
-    row("start, cold, to ready", median(cold), coldGoalS),
-    row("start, warm, to ready", median(warm), warmGoalS),
-    { name: "stop, idle", value: round(median(stop)), unit: "s" },
+    judged(
+      { name: "start, cold, to ready", value: median(cold), unit: "s" },
+      { atMost: coldGoalS },
+    ),
+    judged(
+      { name: "start, warm, to ready", value: median(warm), unit: "s" },
+      { atMost: warmGoalS },
+    ),
+    judged({ name: "stop, idle", value: median(stop), unit: "s" }),
   ];
 }
 
@@ -65,14 +70,6 @@ async function startAndStop(dataDir: string): Promise<{ startedS: number; stoppe
   child.kill("SIGTERM");
   await ended;
   return { startedS: (ready - begun) / 1_000, stoppedS: (performance.now() - ready) / 1_000 };
-}
-
-function row(name: string, seconds: number, goalS: number): Row {
-  return { name, value: round(seconds), unit: "s", goal: `≤ ${goalS} s`, met: seconds <= goalS };
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(2));
 }
 
 function median(values: readonly number[]): number {

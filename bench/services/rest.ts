@@ -4,25 +4,9 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Mode } from "./rest-server.ts";
-
-/** One measured figure. */
-export interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly baseline?: number;
-  readonly ratio?: number;
-  readonly goal?: string;
-  readonly met?: boolean;
-}
-
-export interface RestBenchOptions {
-  /** How often each server is measured, in turns; the median counts. */
-  readonly rounds?: number;
-  readonly requestsPerRound?: number;
-  readonly connections?: number;
-}
+import { judged, type Row } from "../report.ts";
+import { numberOf, type Run } from "../suite.ts";
+import type { Mode } from "./rest-threads/server.ts";
 
 const ratioGoal = 0.75;
 const unit = "requests/s of the server's thread";
@@ -46,10 +30,12 @@ const credentials: Readonly<Record<Exclude<Mode, "bare">, readonly string[]>> = 
  * remains. On a machine of our own that is requests a second, one thread being what limits a server; on a busy one
  * the wall clock would measure the neighbours.
  */
-export async function benchRest(options: RestBenchOptions = {}): Promise<readonly Row[]> {
-  const { rounds = 9, requestsPerRound = 10_000, connections = 32 } = options;
+export async function bench(run: Run): Promise<readonly Row[]> {
+  const rounds = numberOf(run, "rounds", run.isQuick ? 3 : 11);
+  const requestsPerRound = numberOf(run, "requests", run.isQuick ? 3_000 : 10_000);
+  const connections = numberOf(run, "connections", 32);
   const start = async (mode: Mode): Promise<Server> => {
-    const thread = new Worker(path("./rest-server.ts"), { workerData: { mode, token, secret } });
+    const thread = new Worker(path("./rest-threads/server.ts"), { workerData: { mode, token, secret } });
     const [url] = (await once(thread, "message")) as [string];
     return { thread, url };
   };
@@ -61,7 +47,9 @@ export async function benchRest(options: RestBenchOptions = {}): Promise<readonl
       measured: { bare: [] as number[], ours: [] as number[] },
     })),
   );
+  run.say(`${rounds} rounds of ${requestsPerRound} requests for each mode`);
   for (let round = -2; round < rounds; round++) {
+    run.signal.throwIfAborted();
     for (const { mode, ours, measured } of pairs) {
       // Both get the very same requests, credentials included.
       for (const [name, { thread, url }] of [["bare", bare] as const, ["ours", ours] as const]) {
@@ -83,19 +71,15 @@ export async function benchRest(options: RestBenchOptions = {}): Promise<readonl
   );
 
   return pairs.map(({ mode, measured }) => {
-    const baseline = Math.round(median(measured.bare));
-    const value = Math.round(median(measured.ours));
-    const ratio = Number((value / baseline).toFixed(3));
-    const goal = `ratio ≥ ${ratioGoal}`;
-    return {
+    const ratios = measured.ours.map((value, i) => value / (measured.bare[i] ?? Number.NaN));
+    const row = {
       name: `echo, mode ${mode}, beside bare Fastify`,
-      value,
+      value: median(measured.ours),
       unit,
-      baseline,
-      ratio,
-      goal,
-      met: ratio >= ratioGoal,
+      baseline: median(measured.bare),
+      ratio: median(ratios),
     };
+    return judged(row, { ratioAtLeast: ratioGoal });
   });
 }
 
@@ -115,7 +99,7 @@ async function usedBy(thread: Worker): Promise<number> {
 
 /** Sends all requests from a thread of its own, and resolves when all are answered. */
 async function load(workerData: object): Promise<void> {
-  await once(new Worker(path("./rest-load.ts"), { workerData }), "exit");
+  await once(new Worker(path("./rest-threads/load.ts"), { workerData }), "exit");
 }
 
 function path(file: string): string {
