@@ -35,7 +35,9 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const requestsPerRound = numberOf(run, "requests", run.isQuick ? 3_000 : 10_000);
   const connections = numberOf(run, "connections", 32);
   const start = async (mode: Mode): Promise<Server> => {
-    const thread = new Worker(path("./rest-threads/server.ts"), { workerData: { mode, token, secret } });
+    const thread = new Worker(path("./rest-threads/server.ts"), {
+      workerData: { mode, token, secret },
+    });
     const [url] = (await once(thread, "message")) as [string];
     return { thread, url };
   };
