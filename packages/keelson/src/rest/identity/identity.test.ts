@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { silentLog, systemClock, type RestErrorCode } from "@keelson/base";
+import { ManualClock, RecordingLog } from "@keelson/base/testing";
 import { base64url, generateKeyPair, SignJWT } from "jose";
 import { startOpenidProvider, type OpenidProvider } from "../../testing/openid-provider.ts";
 import { restFixture } from "../../testing/rest-fixture.ts";
@@ -481,6 +482,42 @@ suite("identity, mode token, the file", () => {
       });
     });
   }
+
+  test("is followed: a token that is added or removed counts within 5 seconds", async () => {
+    const tokensFile = join(folder, "followed.json");
+    const write = (...names: string[]): Promise<void> =>
+      writeFile(
+        tokensFile,
+        JSON.stringify({
+          tokens: names.map((name) => ({ name, sha256: hash("sha256", name), role: "admin" })),
+        }),
+      );
+    await write("old");
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    await using rest = await restFixture({
+      authenticator: await tokenAuthenticator({ tokensFile, clock, log }),
+    });
+    const stop = new AbortController();
+    const following = rest.keepFresh(stop.signal);
+    const status = async (token: string): Promise<number> =>
+      (await rest.app.inject({ url: "/api/v1/whoami", headers: bearer(token) })).statusCode;
+    const read = async (message: string): Promise<void> => {
+      while (log.entries.at(-1)?.message !== message) {
+        await clock.advance(5_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    assert.deepEqual([await status("old"), await status("new")], [200, 401]);
+    await write("new");
+    await read("tokens file read again");
+    assert.deepEqual([await status("old"), await status("new")], [401, 200]);
+    await rm(tokensFile);
+    await read("tokens file is wrong, the last good one counts");
+    assert.deepEqual([await status("old"), await status("new")], [401, 200]);
+    stop.abort();
+    await following;
+  });
 
   test("a missing one is refused at the start", async () => {
     const tokensFile = join(folder, "missing.json");
