@@ -1,6 +1,7 @@
 // Planted bugs: mistakes that one could really make, each with the promise that it breaks.
 
 import type { Invariant } from "../checker.ts";
+import type { Misfortune } from "../processes/postgres-rounds.ts";
 import type { SimulationOptions } from "../simulate.ts";
 
 export interface Mutant {
@@ -10,6 +11,8 @@ export interface Mutant {
   readonly stage: "simulation" | "postgresql";
   /** For a bug that shows itself rarely: under which circumstances it does. */
   readonly circumstances?: Pick<SimulationOptions, "emphasis" | "climate" | "steps">;
+  /** On PostgreSQL: what must befall it. */
+  readonly misfortunes?: readonly Misfortune[];
   readonly edits: readonly Edit[];
 }
 
@@ -61,6 +64,16 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: "postgres/migrations/0001-init.sql",
+        find: "  SELECT m.head INTO revision FROM meta m FOR UPDATE;\n",
+        replace: "  revision := nextval('revisions');\n",
+      },
+      {
+        file: "postgres/migrations/0001-init.sql",
+        find: "UPDATE meta m SET head = revision;",
+        replace: "UPDATE meta m SET head = greatest(m.head, revision);",
+      },
+      {
+        file: "postgres/migrations/0001-init.sql",
         find: "UPDATE meta m SET head = (SELECT max(n.revision) FROM numbered n)",
         replace:
           "UPDATE meta m SET head = greatest(m.head, (SELECT max(n.revision) FROM numbered n))",
@@ -102,6 +115,20 @@ export const mutants: readonly Mutant[] = [
         find: '        this.#writer.run("commit");\n',
         replace:
           '        void Promise.resolve()\n          .then(() => this.#writer.run("commit"))\n          .catch(() => this.#writer.rollback());\n',
+      },
+    ],
+  },
+  {
+    name: "commits are acknowledged before they are on disk",
+    invariant: "S4",
+    stage: "postgresql",
+    misfortunes: ["restart"],
+    edits: [
+      {
+        file: "postgres/connection.ts",
+        find: 'connection: { application_name: "keelson-store", jit: "off" },',
+        replace:
+          'connection: { application_name: "keelson-store", jit: "off", synchronous_commit: "off" },',
       },
     ],
   },

@@ -5,7 +5,7 @@ import type { Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
 import { untilAbort } from "../until-abort.ts";
-import { toStoreError } from "./errors.ts";
+import { isConnectionLost, toStoreError } from "./errors.ts";
 
 export interface DriverOptions {
   readonly url: string;
@@ -66,6 +66,9 @@ export class Connection implements AsyncDisposable {
     try {
       return await Promise.race([statement(sql), late]);
     } catch (error) {
+      // The driver keeps what it had not yet sent over a connection that was lost, and then waits for ever to
+      // greet the server on the next one: a fresh driver has nothing left over (S17).
+      if (isConnectionLost(error)) this.#giveUp(sql);
       throw toStoreError(error);
     } finally {
       this.#inFlight -= 1;
