@@ -1,5 +1,6 @@
 // Reads the log for watchers that are not level with the hub. Watchers share what is read.
 
+import { setImmediate } from "node:timers";
 import type { Backend, LogPage } from "./backend.ts";
 import { Change } from "./change.ts";
 import type { Revision } from "./revision.ts";
@@ -134,6 +135,8 @@ export class LogReader {
       { entries, text, ...(through === undefined ? {} : { through }) },
       signal,
     );
+    // A synchronous database would hold up everybody while a watcher reads page after page.
+    await new Promise((resolve) => setImmediate(resolve));
     return { changes: page.entries.map((entry) => Change.of(entry)), through: page.through };
   }
 

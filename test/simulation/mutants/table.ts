@@ -125,10 +125,9 @@ export const mutants: readonly Mutant[] = [
     misfortunes: ["restart"],
     edits: [
       {
-        file: "postgres/connection.ts",
-        find: 'connection: { application_name: "keelson-store", jit: "off" },',
-        replace:
-          'connection: { application_name: "keelson-store", jit: "off", synchronous_commit: "off" },',
+        file: "postgres/migrations/0001-init.sql",
+        find: "  IF current_setting('synchronous_commit') IN ('off', 'local') THEN\n    PERFORM set_config('synchronous_commit', 'on', true);",
+        replace: "  IF true THEN\n    PERFORM set_config('synchronous_commit', 'off', true);",
       },
     ],
   },
@@ -171,8 +170,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "const cached = this.#hub.cursor >= head ? this.#cache.get(key) : undefined;",
-        replace: "const cached = head > 0 ? this.#cache.get(key) : undefined;",
+        find: "const isLevel = this.#hub.cursor >= head && head >= before;",
+        replace: "const isLevel = head > 0 && before > 0;",
       },
     ],
   },
@@ -380,9 +379,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: '      this.#writer.run("deleteChanges", floor);\n      this.#writer.run("updateBounds", head, floor);\n',
+        find: '      this.#writer.run("deleteChanges", last);\n      this.#writer.run("updateBounds", head, floor);\n',
         replace:
-          '      this.#writer.run("deleteChanges", floor);\n      void Promise.resolve()\n        .then(() => this.#writer.run("updateBounds", head, floor))\n        .catch(() => undefined);\n',
+          '      this.#writer.run("deleteChanges", last);\n      void Promise.resolve()\n        .then(() => this.#writer.run("updateBounds", head, floor))\n        .catch(() => undefined);\n',
       },
     ],
   },
