@@ -21,11 +21,12 @@ export async function bench(run: Run): Promise<readonly Row[]> {
       ["from the last 1,000 changes", Math.min(1000, missed)],
       [`from the last ${missed.toLocaleString("en-US")} changes`, missed],
     ] as const) {
-      const { level, changes, elapsedMs } = await storm(store, { watchers, oldest });
+      const { level, changes, elapsedMs, bytes } = await storm(store, { watchers, oldest });
       rows.push(
         { name: `${title} ${label}`, value: (changes / elapsedMs) * 1000, unit: "changes/s" },
         { name: `${title} ${label}, all level after`, value: elapsedMs, unit: "ms" },
         { name: `${title} ${label}, p50`, value: level.percentile(0.5), unit: "ms" },
+        { name: `${title} ${label}, memory it took`, value: bytes / 2 ** 20, unit: "MB" },
       );
     }
   }
@@ -36,14 +37,16 @@ export async function bench(run: Run): Promise<readonly Row[]> {
 async function storm(
   store: Store,
   { watchers, oldest }: { readonly watchers: number; readonly oldest: number },
-): Promise<{ level: Latencies; changes: number; elapsedMs: number }> {
+): Promise<{ level: Latencies; changes: number; elapsedMs: number; bytes: number }> {
   const head = await store.head(never);
   const level = new Latencies(watchers);
   let changes = 0;
+  const residentBefore = process.memoryUsage.rss();
+  let residentMax = residentBefore;
   const start = performance.now();
   const resume = async (watcher: number): Promise<void> => {
     // Spread over the whole stretch: they do not all meet on the same pages.
-    const from = head - 1 - Math.floor(((watcher * 7919) % watchers) * ((oldest - 1) / watchers));
+    const from = head - oldest + Math.floor(((watcher * 7919) % watchers) * (oldest / watchers));
     using watch = await store.watch(scope, { from }, never);
     let last = from;
     while (last < head) {
@@ -52,9 +55,11 @@ async function storm(
         last = item.revision;
         changes += 1;
       }
+      if (watcher === 0) residentMax = Math.max(residentMax, process.memoryUsage.rss());
     }
     level.add(performance.now() - start);
   };
   await Promise.all(Array.from({ length: watchers }, (_, watcher) => resume(watcher)));
-  return { level, changes, elapsedMs: performance.now() - start };
+  const elapsedMs = performance.now() - start;
+  return { level, changes, elapsedMs, bytes: residentMax - residentBefore };
 }

@@ -1,8 +1,9 @@
 // Reads the log for watchers that are not level with the hub. Watchers share what is read.
 
-import { setImmediate } from "node:timers";
-import type { Backend, LogPage } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { Change } from "./change.ts";
+import { Expired } from "./errors.ts";
+import { LogPages, type PageName, type Stretch } from "./log-pages.ts";
 import type { Revision } from "./revision.ts";
 
 export interface LogReaderLimits {
@@ -14,12 +15,6 @@ export interface LogReaderLimits {
   /** Changes in one page; also where pages begin, so that watchers meet on the same ones. */
   readonly pageChanges: number;
   readonly pageText: number;
-}
-
-/** A stretch of the log: every change after the requested revision up to `through`. */
-export interface Stretch {
-  readonly changes: readonly Change[];
-  readonly through: Revision;
 }
 
 /**
@@ -36,7 +31,7 @@ export class LogReader {
   #recentAfter: Revision;
   #recentThrough: Revision;
   #recentBytes = 0;
-  readonly #pages = new Map<Revision, Promise<Stretch>>();
+  readonly #pages: LogPages;
 
   constructor(options: {
     readonly backend: Pick<Backend, "log">;
@@ -47,6 +42,8 @@ export class LogReader {
     this.#limits = options.limits;
     this.#recentAfter = options.cursor;
     this.#recentThrough = options.cursor;
+    const keptMax = options.limits.pagesMax;
+    this.#pages = new LogPages({ read: (page) => this.#read(page), keptMax });
   }
 
   /** Remembers what the hub publishes: every change after the last call's `through`. */
@@ -79,14 +76,24 @@ export class LogReader {
     const { pageChanges } = this.#limits;
     let start = revision - (revision % pageChanges);
     for (;;) {
-      const page = await this.#page(start, revision, signal);
-      if (page.through > revision || page.through <= start) {
-        return {
-          changes: page.changes.slice(firstAfter(page.changes, revision)),
-          through: Math.max(page.through, revision),
-        };
+      // Pages begin and end where all watchers meet, and end where memory begins.
+      const boundary = start - (start % pageChanges) + pageChanges;
+      const through = Math.min(boundary, this.#recentAfter);
+      try {
+        const page = await this.#pages.get({ after: start, through }, signal);
+        if (page.through > revision || page.through <= start) {
+          return {
+            changes: page.changes.slice(firstAfter(page.changes, revision)),
+            through: Math.max(page.through, revision),
+          };
+        }
+        start = page.through;
+      } catch (error) {
+        if (!(error instanceof Expired)) throw error;
+        // The floor may stand between the start of the page and what is wanted of it.
+        if (error.floor > revision) throw new Expired(revision, error.floor);
+        start = error.floor;
       }
-      start = page.through;
     }
   }
 
@@ -98,45 +105,11 @@ export class LogReader {
     return { changes, through: Math.max(through, revision) };
   }
 
-  /** The page that starts at `start`; if the floor has passed that, one that starts at `revision`. */
-  async #page(start: Revision, revision: Revision, signal: AbortSignal): Promise<Stretch> {
-    const { pageChanges } = this.#limits;
-    const boundary = start - (start % pageChanges) + pageChanges;
-    if (boundary >= this.#recentThrough) return this.#read(revision, undefined, signal); // It may still grow.
-    const shared = this.#pages.get(start) ?? this.#share(start, boundary);
-    try {
-      return await shared;
-    } catch (error) {
-      if (this.#pages.get(start) === shared) this.#pages.delete(start);
-      if (start === revision) throw error;
-      return this.#read(revision, boundary, signal);
-    }
-  }
-
-  /** Reads a complete page for whoever wants it; no caller's signal ends it. */
-  #share(start: Revision, boundary: Revision): Promise<Stretch> {
-    const page = this.#read(start, boundary, new AbortController().signal);
-    this.#pages.set(start, page);
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= this.#limits.pagesMax) break;
-      this.#pages.delete(oldest);
-    }
-    return page;
-  }
-
-  async #read(
-    after: Revision,
-    through: Revision | undefined,
-    signal: AbortSignal,
-  ): Promise<Stretch> {
+  /** Without a caller's signal: the page is for whoever wants it. */
+  async #read({ after, through }: PageName): Promise<Stretch> {
     const { pageChanges: entries, pageText: text } = this.#limits;
-    const page: LogPage = await this.#backend.log(
-      after,
-      { entries, text, ...(through === undefined ? {} : { through }) },
-      signal,
-    );
-    // A synchronous database would hold up everybody while a watcher reads page after page.
-    await new Promise((resolve) => setImmediate(resolve));
+    const limits = { entries, text, through };
+    const page = await this.#backend.log(after, limits, new AbortController().signal);
     return { changes: page.entries.map((entry) => Change.of(entry)), through: page.through };
   }
 

@@ -78,6 +78,17 @@ export const mutants: readonly Mutant[] = [
         replace:
           "UPDATE meta m SET head = greatest(m.head, (SELECT max(n.revision) FROM numbered n))",
       },
+      // A write without company has a function of its own.
+      {
+        file: "postgres/migrations/0001-init.sql",
+        find: "  SELECT m.head INTO revision FROM meta m FOR UPDATE;\n",
+        replace: "  revision := nextval('revisions');\n",
+      },
+      {
+        file: "postgres/migrations/0001-init.sql",
+        find: "UPDATE meta m SET head = revision;",
+        replace: "UPDATE meta m SET head = greatest(m.head, revision);",
+      },
     ],
   },
   {
@@ -329,8 +340,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "log-reader.ts",
-        find: "      if (start === revision) throw error;\n      return this.#read(revision, boundary, signal);\n",
-        replace: "      throw error;\n",
+        find: "        if (error.floor > revision) throw new Expired(revision, error.floor);\n        start = error.floor;\n",
+        replace: "        throw error;\n",
       },
     ],
   },
