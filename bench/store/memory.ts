@@ -58,21 +58,24 @@ function judge(name: BackendName, events: number, samples: readonly Sample[]): r
   const early = between(0.2, 0.4);
   const late = between(0.8, 1);
   const title = `${name} ${events.toLocaleString("en-US")} events`;
-  const flat = (what: string, of: (sample: Sample) => number): Row =>
+  const last = samples.at(-1);
+  return [
     judged(
       {
-        name: `${title}, ${what}`,
+        name: `${title}, resident memory, last fifth against second`,
         unit: "MB",
-        value: megabytes(median(late.map(of))),
-        baseline: megabytes(median(early.map(of))),
+        value: megabytes(median(late.map(({ rss }) => rss))),
+        baseline: megabytes(median(early.map(({ rss }) => rss))),
       },
       // Caches are still filling during the first hundred thousand.
       events >= 1_000_000 ? { ratioAtMost: 1.1 } : undefined,
-    );
-  const last = samples.at(-1);
-  return [
-    flat("resident memory, last fifth against second", ({ rss }) => rss),
-    flat("database, last fifth against second", ({ bytes }) => bytes),
+    ),
+    // No goal: the log holds what was written in the last 5 to 10 seconds, so it follows the rate.
+    {
+      name: `${title}, largest database`,
+      value: megabytes(Math.max(...samples.map(({ bytes }) => bytes))),
+      unit: "MB",
+    },
     {
       name: `${title}, highest resident memory`,
       value: megabytes(Math.max(...samples.map(({ rss }) => rss))),
