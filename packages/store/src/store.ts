@@ -343,10 +343,13 @@ export class Store implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await using _backend = this.#backend; // Released last, whatever happens before.
-    await this.#queue.close();
-    this.#closing.abort(new Unavailable("the store is closed"));
-    await this.#scope[Symbol.asyncDispose]();
+    try {
+      await this.#queue.close();
+      this.#closing.abort(new Unavailable("the store is closed"));
+      await this.#scope[Symbol.asyncDispose]();
+    } finally {
+      await this.#backend[Symbol.asyncDispose](); // Whatever happens before: it holds the lock.
+    }
   }
 
   #assertOpen(): void {
