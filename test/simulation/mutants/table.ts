@@ -210,8 +210,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: "at === head ? this.#scanNow(request) : this.#scanAt(request, at)",
-        replace: "at <= head ? this.#scanNow(request) : this.#scanAt(request, at)",
+        find: "at === head ? scanNow(",
+        replace: "at <= head ? scanNow(",
       },
     ],
   },
@@ -237,10 +237,10 @@ export const mutants: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
-        find: "rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),",
+        file: "sqlite/scan.ts",
+        find: "rows: [...unchanged, ...past].sort((a, b) => comparePositions(a.key, b.key)),",
         replace:
-          "rows: [...unchanged, ...before].sort((a, b) => (a.key.namespace + a.key.name < b.key.namespace + b.key.name ? -1 : 1)),",
+          "rows: [...unchanged, ...past].sort((a, b) => (a.key.namespace + a.key.name < b.key.namespace + b.key.name ? -1 : 1)),",
       },
     ],
   },

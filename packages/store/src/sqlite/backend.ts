@@ -1,7 +1,6 @@
 // Objects and their log in one SQLite file. Everything is synchronous: a transaction is one turn of the event loop.
 
 import { chmodSync, closeSync, existsSync, openSync, realpathSync } from "node:fs";
-import type { SQLInputValue } from "node:sqlite";
 import type { Clock } from "@keelson/base";
 import type {
   Backend,
@@ -20,34 +19,19 @@ import type {
 } from "../backend.ts";
 import { fromColumns, storedBody } from "../columns.ts";
 import { Expired, TooNew } from "../errors.ts";
-import {
-  comparePositions,
-  joinKind,
-  type Key,
-  type Position,
-  type Scope,
-  splitKind,
-} from "../key.ts";
+import { joinKind, type Key, type Scope, splitKind } from "../key.ts";
 import { type LogRow, toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
-import { Connection, openReader, openWriter } from "./connection.ts";
+import { Connection, keyParameters, openReader, openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
-import { built, labelParameters, type Stretch } from "./statements.ts";
+import { type ObjectRow, scanAt, scanNow } from "./scan.ts";
 
 export interface SqliteOptions {
   /** A file, made if it is missing; or `:memory:`. */
   readonly path: string;
   readonly clock: Clock;
   readonly onStatement?: OnStatement;
-}
-
-interface ObjectRow {
-  readonly namespace: string;
-  readonly name: string;
-  readonly resource_version: number;
-  readonly uid: string;
-  readonly object: string;
 }
 
 /** How far the counter jumps when the file was restored: further than anybody can have counted meanwhile. */
@@ -145,7 +129,8 @@ export class SqliteBackend implements Backend {
       const at = request.at ?? head;
       if (at > head) throw new TooNew(at, head);
       if (at < floor) throw new Expired(at, floor);
-      const { rows, reached } = at === head ? this.#scanNow(request) : this.#scanAt(request, at);
+      const { rows, reached } =
+        at === head ? scanNow(this.#reader, request, head) : scanAt(this.#reader, request, at);
       return { rows, reached, head, floor };
     });
   }
@@ -358,94 +343,6 @@ export class SqliteBackend implements Backend {
     return { type: "written", revision, previous };
   }
 
-  #scanNow(request: ScanRequest): Pick<Scanned, "rows" | "reached"> {
-    if (request.labels.length === 0) {
-      const rows = this.#rows(request, undefined, request.walk);
-      return { rows, reached: rows.length < request.walk ? undefined : rows.at(-1)?.key };
-    }
-    const reached = this.#nthKey(request);
-    return { rows: this.#rows(request, reached, -1), reached };
-  }
-
-  /**
-   * The stretch as it was: rows that have not changed since, and for the others what
-   * the first change after `at` found there.
-   */
-  #scanAt(request: ScanRequest, at: Revision): Pick<Scanned, "rows" | "reached"> {
-    const live = this.#nthKey(request);
-    const deleted = this.#deletedKeys(request, at, live);
-    // Neither list may run ahead of the other.
-    const reached = deleted.length < request.walk ? live : deleted.at(-1);
-    const rows = this.#rows({ ...request, at }, reached, -1);
-    const changed = new Map<string, Key>();
-    for (const { key, revision } of rows)
-      if (revision > at) changed.set(`${key.namespace}\0${key.name}`, key);
-    for (const { namespace, name } of deleted) {
-      changed.set(`${namespace}\0${name}`, { kind: request.scope.kind, namespace, name });
-    }
-    const before = [...changed.values()]
-      .map((key) => this.#before(key, at))
-      .filter((row) => row !== undefined);
-    const unchanged = rows.filter(({ revision }) => revision <= at);
-    return {
-      rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),
-      reached,
-    };
-  }
-
-  #before(key: Key, at: Revision): Row | undefined {
-    const found = this.#reader.one("selectFirstChangeAfter", ...keyParameters(key), at);
-    if (found === undefined) return undefined;
-    const { uid, previous } = toEntry(found as unknown as LogRow);
-    if (previous === undefined) return undefined; // It was created after `at`.
-    return { key, uid, revision: previous.revision, body: fromColumns(key, previous.body.text) };
-  }
-
-  #rows(request: ScanRequest, upTo: Position | undefined, limit: number): Row[] {
-    const stretch = stretchOf(request, upTo);
-    const labels = request.labels.flatMap((requirement) => [...labelParameters(requirement)]);
-    const since = request.labels.length === 0 ? [] : [request.at ?? this.#bounds.head];
-    const rows = this.#reader.build(
-      "selectRows",
-      built.selectRows(stretch, request.labels),
-      ...stretchParameters(request, upTo),
-      ...since,
-      ...labels,
-      limit,
-    ) as unknown as readonly ObjectRow[];
-    return rows.map(({ namespace, name, uid, resource_version: revision, object }) => {
-      const key = { kind: request.scope.kind, namespace, name };
-      return { key, uid, revision, body: fromColumns(key, object) };
-    });
-  }
-
-  #nthKey(request: ScanRequest): Position | undefined {
-    const text = built.selectNthKey(stretchOf(request, undefined));
-    const [key] = this.#reader.build(
-      "selectNthKey",
-      text,
-      ...stretchParameters(request, undefined),
-      request.walk - 1,
-    );
-    return key as unknown as Position | undefined;
-  }
-
-  #deletedKeys(
-    request: ScanRequest,
-    at: Revision,
-    upTo: Position | undefined,
-  ): readonly Position[] {
-    const text = built.selectDeletedKeys(stretchOf(request, upTo));
-    const keys = this.#reader.build(
-      "selectDeletedKeys",
-      text,
-      ...stretchParameters(request, upTo),
-      at,
-      request.walk,
-    );
-    return keys as unknown as readonly Position[];
-  }
-
   /** Floor and head as they stand in the file. Nothing can be committed within a turn, so they fit what is read next. */
   #boundsNow(): Bounds {
     return { ...(this.#reader.one("selectBounds") as unknown as Bounds) };
@@ -502,42 +399,6 @@ function makePrivate(path: string): void {
   };
   create(path);
   create(`${realpathSync(path)}.lock`);
-}
-
-function keyParameters({ kind, namespace, name }: Key): [string, string, string, string] {
-  const split = splitKind(kind);
-  return [split.group, split.kind, namespace, name];
-}
-
-function stretchOf({ scope, name }: ScanRequest, upTo: Position | undefined): Stretch {
-  return {
-    isNamespaced: scope.namespace !== "",
-    isBounded: upTo !== undefined,
-    isNamed: name !== undefined,
-  };
-}
-
-function stretchParameters(
-  { scope, after, name }: ScanRequest,
-  upTo: Position | undefined,
-): SQLInputValue[] {
-  const { kind, group } = splitKind(scope.kind);
-  const named = name === undefined ? [] : [name];
-  const start = after ?? { namespace: "", name: "" };
-  if (scope.namespace === "") {
-    const end = upTo === undefined ? [] : [upTo.namespace, upTo.name];
-    return [group, kind, start.namespace, start.name, ...end, ...named];
-  }
-  // The cursor of another namespace stands before or after all of this one's names.
-  const first = start.namespace === scope.namespace ? start.name : "";
-  return [
-    group,
-    kind,
-    scope.namespace,
-    first,
-    ...(upTo === undefined ? [] : [upTo.name]),
-    ...named,
-  ];
 }
 
 function addGrowth(

@@ -2,6 +2,7 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { OnStatement } from "../backend.ts";
+import { type Key, splitKind } from "../key.ts";
 import { migrate } from "./migrate.ts";
 import { type built, statements, type StatementName } from "./statements.ts";
 
@@ -81,4 +82,10 @@ export function openReader(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
   database.exec("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
   return database;
+}
+
+/** The columns that name an object, in the order of the key. */
+export function keyParameters({ kind, namespace, name }: Key): [string, string, string, string] {
+  const split = splitKind(kind);
+  return [split.group, split.kind, namespace, name];
 }
