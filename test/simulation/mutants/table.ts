@@ -62,6 +62,7 @@ export const mutants: readonly Mutant[] = [
         replace:
           "CREATE SEQUENCE revisions INCREMENT 1000 START 1000;\n-- Commits a batch of writes,",
       },
+      // A write without company has a function of its own.
       {
         file: "postgres/migrations/0001-init.sql",
         find: "  SELECT m.head INTO revision FROM meta m FOR UPDATE;\n",
@@ -77,17 +78,6 @@ export const mutants: readonly Mutant[] = [
         find: "UPDATE meta m SET head = (SELECT max(n.revision) FROM numbered n)",
         replace:
           "UPDATE meta m SET head = greatest(m.head, (SELECT max(n.revision) FROM numbered n))",
-      },
-      // A write without company has a function of its own.
-      {
-        file: "postgres/migrations/0001-init.sql",
-        find: "  SELECT m.head INTO revision FROM meta m FOR UPDATE;\n",
-        replace: "  revision := nextval('revisions');\n",
-      },
-      {
-        file: "postgres/migrations/0001-init.sql",
-        find: "UPDATE meta m SET head = revision;",
-        replace: "UPDATE meta m SET head = greatest(m.head, revision);",
       },
     ],
   },
