@@ -19,17 +19,7 @@ import {
   type OutboxEvent,
 } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-
-/** One line of a benchmark's table. */
-export interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly baseline?: number;
-  readonly ratio?: number;
-  readonly goal?: string;
-  readonly met?: boolean;
-}
+import type { Row } from "../report.ts";
 
 interface Load {
   readonly url: string;
@@ -45,7 +35,9 @@ const name = "lifecycle.outbox";
 const searchPath = ["lifecycle", "public"];
 
 /** Runs all loads against a fresh PostgreSQL of ours, fsync on, and gives the rows of the table. */
-export async function benchmarkOutbox({ forMs = 5_000 } = {}): Promise<readonly Row[]> {
+export async function bench({ forMs = 5_000 }: { readonly forMs?: number } = {}): Promise<
+  readonly Row[]
+> {
   await using server = await startThrowawayPostgres({ flavour: "embedded" });
   await using home = await server.createDatabase();
   const { url } = home;
@@ -260,6 +252,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const done = await write(JSON.parse(process.argv[3] ?? "{}") as Load);
     process.send?.(done, () => process.disconnect());
   } else {
-    console.table(await benchmarkOutbox());
+    console.table(await bench());
   }
 }

@@ -6,6 +6,7 @@
 export { validateSchema, type SchemaValidity } from "./cel/validate-schema.ts";
 export { validateObject, type ObjectValidation } from "./cel/validate-object.ts";
 export { celLimits, validateRules, type RuleOptions, type RuleReport } from "./cel/rules.ts";
+export { customKindSchema, metadataSchema } from "./apply/custom-kind-schema.ts";
 export {
   fieldManager,
   type Applied,
@@ -156,6 +157,7 @@ export {
   parseQuantity,
   printQuantity,
   quantityFromJson,
+  roundUpQuantity,
   scaledValue,
   subtractQuantities,
   type Quantity,

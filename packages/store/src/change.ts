@@ -2,6 +2,7 @@
 
 import type { LogEntry } from "./backend.ts";
 import type { Body } from "./body.ts";
+import { decoded } from "./columns.ts";
 import type { Key } from "./key.ts";
 import type { Revision } from "./revision.ts";
 import { matches, type Selector, selectsAll } from "./selector.ts";
@@ -89,6 +90,7 @@ export class Filter {
   see(change: Change): Change | undefined {
     if (change.key.kind !== this.kind) return undefined;
     if (this.namespace !== "" && change.key.namespace !== this.namespace) return undefined;
+    decoded(change.body); // A damaged entry fails the watches it concerns, and no others.
     if (this.#all) return change;
 
     const { previous } = change;
@@ -99,11 +101,6 @@ export class Filter {
     if (after)
       return change.type === "ADDED" ? change : new Change({ ...facts(change), type: "ADDED" });
     return before ? new Change({ ...facts(change), type: "DELETED", body: previous }) : undefined;
-  }
-
-  /** Whether an object is part of what this watcher sees. */
-  selects(body: Body): boolean {
-    return this.#all || matches(this.selector, body.value);
   }
 }
 

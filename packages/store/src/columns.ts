@@ -1,9 +1,10 @@
 // The one place that knows where an object keeps what the tables show in columns of their own.
 
-import { JsonNumber, type Json, type JsonObject, writeJson } from "@keelson/base";
+import { isJsonObject, type Json, type JsonObject, writeJson } from "@keelson/base";
 import { Body } from "./body.ts";
 import { Corrupt, Invalid } from "./errors.ts";
-import { describeKey, type Key } from "./key.ts";
+import { describeKey, type Key, type Scope } from "./key.ts";
+import { type Expect, isRevision } from "./revision.ts";
 
 /** What a write stores beside the whole body. The remaining columns are derived by the database. */
 export interface Columns {
@@ -16,14 +17,35 @@ export interface Columns {
   readonly deletedAt: string | null;
 }
 
-/** Refuses keys that no backend could hold or order: an empty kind or name, NUL, half a surrogate pair. */
+/** The longest key, in bytes: an index of PostgreSQL holds no more than 2,704 in a row. */
+export const keyBytesMax = 1024;
+
+/** Refuses keys that no backend could hold or order: one bad key must not fail the batch it is in (S6). */
 export function checkKey(key: Key): void {
-  if (key.kind === "") throw new Invalid(key, "kind", "must not be empty");
+  checkScope(key);
   if (key.name === "") throw new Invalid(key, "name", "must not be empty");
-  for (const part of ["kind", "namespace", "name"] as const) {
-    if (key[part].includes("\0")) throw new Invalid(key, part, "must not contain NUL");
-    if (!key[part].isWellFormed()) throw new Invalid(key, part, "must be well-formed Unicode");
+  checkText(key, "name", key.name);
+  if (Buffer.byteLength(key.kind + key.namespace + key.name) > keyBytesMax) {
+    throw new Invalid(key, "name", `makes the key longer than ${keyBytesMax} bytes`);
   }
+}
+
+/** The same for a collection. */
+export function checkScope(scope: Scope): void {
+  const key = { name: "", ...scope };
+  if (scope.kind === "" || scope.kind.startsWith(".") || scope.kind.endsWith(".")) {
+    throw new Invalid(key, "kind", "must be a kind, or a kind, a dot and its group");
+  }
+  checkText(key, "kind", scope.kind);
+  checkText(key, "namespace", scope.namespace);
+}
+
+/** Refuses expectations that no object can meet and no column can be compared with. */
+export function checkExpect(key: Key, { revision, uid }: Expect): void {
+  if (revision !== undefined && !isRevision(revision)) {
+    throw new Invalid(key, "expect.revision", "must be a positive integer");
+  }
+  if (uid !== undefined) checkText(key, "expect.uid", uid);
 }
 
 /** Takes an object apart. Throws {@link Invalid} if it lacks a uid. */
@@ -33,7 +55,7 @@ export function toColumns(key: Key, body: Body): Columns {
   if (typeof uid !== "string" || uid === "") {
     throw new Invalid(key, "metadata.uid", "must be a non-empty string");
   }
-  if (uid.includes("\0")) throw new Invalid(key, "metadata.uid", "must not contain NUL");
+  checkText(key, "metadata.uid", uid);
   const generation = metadata["generation"];
   const labels = metadata["labels"];
   return {
@@ -45,27 +67,45 @@ export function toColumns(key: Key, body: Body): Columns {
   };
 }
 
-/** Puts a stored body together again. An undecodable row fails here, with its key. */
+/** A body from a table or the log. Whoever wants its value gets {@link Corrupt}, with the key, if it is damaged. */
+export function storedBody(key: Key, text: string): Body {
+  return Body.stored(text, (cause) => {
+    return new Corrupt(`${describeKey(key)}: the stored body cannot be decoded`, { cause, key });
+  });
+}
+
+/** The same, at once: a read of an object that cannot be decoded fails, with its key. */
 export function fromColumns(key: Key, text: string): Body {
-  try {
-    return Body.parse(text);
-  } catch (cause) {
-    throw new Corrupt(`${describeKey(key)}: the stored body cannot be decoded`, { cause, key });
-  }
+  return decoded(storedBody(key, text));
+}
+
+/** The body, once it is known to be whole. */
+export function decoded(body: Body): Body {
+  void body.value;
+  return body;
+}
+
+/** Columns and parameters of type text hold no NUL on PostgreSQL, and nothing holds half a surrogate pair. */
+function checkText(key: Key, field: string, value: string): void {
+  if (value.includes("\0")) throw new Invalid(key, field, "must not contain NUL");
+  if (!value.isWellFormed()) throw new Invalid(key, field, "must be well-formed Unicode");
 }
 
 function object(value: Json | undefined): JsonObject {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject && !(value instanceof JsonNumber) ? (value as JsonObject) : {};
+  return isJsonObject(value) ? value : {};
 }
 
-/** Columns of type text hold no NUL on PostgreSQL; the body keeps it. */
+/** What a column cannot hold is left out of it; the body keeps it. */
 function text(value: Json | undefined): string {
-  return typeof value === "string" ? value.replaceAll("\0", "") : "";
+  return typeof value === "string" ? value.replaceAll("\0", "").toWellFormed() : "";
 }
 
+/** A time that every database can hold: years 1 to 9999. */
 function timestamp(value: Json | undefined): string | null {
   if (typeof value !== "string") return null;
   const ms = Date.parse(value);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+  return ms >= firstMs && ms <= lastMs ? new Date(ms).toISOString() : null;
 }
+
+const firstMs = Date.parse("0001-01-01T00:00:00Z");
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,8 +1,9 @@
 // Group commit: writes that arrive while a commit runs share the next transaction.
 
 import { setImmediate } from "node:timers";
+import { onAbort } from "@keelson/base";
 import type { Backend, Outcome, Write } from "./backend.ts";
-import { Unavailable } from "./errors.ts";
+import { StoreError, Unavailable } from "./errors.ts";
 import { keyText } from "./key.ts";
 import type { Revision } from "./revision.ts";
 
@@ -13,6 +14,8 @@ export interface CommitLimits {
   readonly batchTextMax: number;
   /** Writes waiting for their transaction; beyond it a write is refused with Unavailable. */
   readonly queuedWritesMax: number;
+  /** Characters of their bodies; beyond it likewise. */
+  readonly queuedTextMax: number;
 }
 
 /** A batch as it was committed. */
@@ -33,15 +36,18 @@ interface Options {
 
 interface Pending {
   readonly write: Write;
-  readonly signal: AbortSignal;
+  readonly textSize: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
+  /** Ends the wait for the signal; from then on the write runs to its end. */
+  readonly begin: Disposable;
 }
 
 /** Gathers writes into batches; one batch is under way at a time, in the order the writes came. */
 export class CommitQueue {
   readonly #options: Options;
-  #pending: Pending[] = [];
+  readonly #pending = new Set<Pending>();
+  #pendingText = 0;
   #running: Promise<void> | undefined;
   #closed = false;
 
@@ -49,37 +55,41 @@ export class CommitQueue {
     this.#options = options;
   }
 
-  get queued(): number {
-    return this.#pending.length;
-  }
-
   /**
    * Commits a write, together with whatever else is waiting. The signal counts
    * until the batch begins: a write that has begun runs to its end.
    */
   submit(write: Write, signal: AbortSignal): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) {
-        reject(new Unavailable("the store is closed"));
-        return;
-      }
-      if (this.#pending.length >= this.#options.limits.queuedWritesMax) {
-        reject(new Unavailable(`${this.#pending.length} writes are waiting already`));
-        return;
-      }
-      this.#pending.push({ write, signal, resolve, reject });
-      this.#running ??= this.#run();
+    signal.throwIfAborted();
+    if (this.#closed) throw new Unavailable("the store is closed");
+    const { queuedWritesMax, queuedTextMax } = this.#options.limits;
+    if (this.#pending.size >= queuedWritesMax || this.#pendingText > queuedTextMax) {
+      throw new Unavailable(`${this.#pending.size} writes are waiting already`);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const begin = onAbort(signal, () => {
+      this.#remove(pending);
+      reject(signal.reason);
     });
+    const pending = { write, textSize: textSize(write), resolve, reject, begin };
+    this.#pending.add(pending);
+    this.#pendingText += pending.textSize;
+    this.#running ??= this.#run();
+    return promise;
   }
 
-  /** Refuses new writes, finishes those that wait. */
+  /** Refuses new writes and those that wait, finishes the batch under way. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const pending of this.#pending) {
+      this.#remove(pending);
+      pending.reject(new Unavailable("the store is closing"));
+    }
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (this.#pending.length > 0) {
+    while (this.#pending.size > 0) {
       // After the turn's I/O: requests that arrived together commit together, and a synchronous
       // database lets everybody else in between its batches.
       await new Promise((resolve) => setImmediate(resolve));
@@ -101,7 +111,10 @@ export class CommitQueue {
       });
     } catch (error) {
       this.#options.onUncertain();
-      for (const { reject } of batch) reject(error);
+      // S6: one write that the database cannot take must not take the others with it.
+      const isOneToBlame = batch.length > 1 && !(error instanceof StoreError);
+      if (isOneToBlame) for (const each of batch) await this.#commit([each]);
+      else for (const { reject } of batch) reject(error);
     }
   }
 
@@ -109,30 +122,25 @@ export class CommitQueue {
   #takeBatch(): Pending[] {
     const { batchWritesMax, batchTextMax } = this.#options.limits;
     const batch: Pending[] = [];
-    const later: Pending[] = [];
     const keys = new Set<string>();
     let text = 0;
-    for (const [index, pending] of this.#pending.entries()) {
-      if (pending.signal.aborted) {
-        pending.reject(pending.signal.reason);
-        continue;
-      }
-      const size = textSize(pending.write);
-      if (batch.length >= batchWritesMax || (batch.length > 0 && text + size > batchTextMax)) {
-        later.push(...this.#pending.slice(index));
-        break;
-      }
+    for (const pending of this.#pending) {
+      text += pending.textSize;
+      const isFull = batch.length > 0 && text > batchTextMax;
+      if (isFull || batch.length >= batchWritesMax) break;
       const key = keyText(pending.write.key);
-      if (keys.has(key)) {
-        later.push(pending);
-        continue;
-      }
+      if (keys.has(key)) continue;
       keys.add(key);
-      text += size;
       batch.push(pending);
+      this.#remove(pending);
     }
-    this.#pending = later;
     return batch;
+  }
+
+  #remove(pending: Pending): void {
+    if (!this.#pending.delete(pending)) return;
+    this.#pendingText -= pending.textSize;
+    pending.begin[Symbol.dispose]();
   }
 }
 

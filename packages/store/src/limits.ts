@@ -20,6 +20,7 @@ export const defaultLimits: StoreLimits = {
   batchWritesMax: 256,
   batchTextMax: 4 * 1024 * 1024,
   queuedWritesMax: 10_000,
+  queuedTextMax: 64 * 1024 * 1024,
   recentChangesMax: 4096,
   recentBytesMax: 16 * 1024 * 1024,
   pagesMax: 16,

@@ -8,6 +8,7 @@ import { Change } from "./change.ts";
 import type { Committed } from "./commit-queue.ts";
 import { Expired } from "./errors.ts";
 import type { Key } from "./key.ts";
+import type { StoreMetrics } from "./metrics.ts";
 import type { ObjectCache } from "./object-cache.ts";
 import type { Revision } from "./revision.ts";
 import type { WatchHub } from "./watch-hub.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly metrics: StoreMetrics;
   /** How often the log is looked at although nobody said to: the safety net. */
   readonly pollMs: number;
 }
@@ -34,7 +36,8 @@ const pageLimits = { entries: 1000, text: 8 * 1024 * 1024 } as const;
  */
 export class LogFeed {
   readonly #options: Options;
-  #isWoken = false;
+  /** From the start: what was announced before we listened was announced to nobody. */
+  #isWoken = true;
   #wake: (() => void) | undefined;
 
   constructor(options: Options) {
@@ -99,12 +102,16 @@ export class LogFeed {
   async catchUp(signal: AbortSignal): Promise<void> {
     const { backend, hub } = this.#options;
     this.#isWoken = false;
-    while (hub.cursor < (await backend.head(signal))) {
+    for (;;) {
       const before = hub.cursor;
+      const head = await backend.head(signal);
+      if (head < before) await this.#expireAll(signal);
+      else if (hub.cursor >= head) return;
       try {
-        const page = await backend.log(before, pageLimits, signal);
+        const cursor = hub.cursor;
+        const page = await backend.log(cursor, pageLimits, signal);
         // While we read, our own batch may have been published from memory.
-        if (hub.cursor !== before) continue;
+        if (hub.cursor !== cursor) continue;
         this.#publish(
           page.entries.map((entry) => Change.of(entry)),
           page.through,
@@ -116,18 +123,32 @@ export class LogFeed {
     }
   }
 
+  /** The head went back: the database was restored, and what we have published beyond it never was. */
+  async #expireAll(signal: AbortSignal): Promise<void> {
+    const { backend, hub, log } = this.#options;
+    log.warn(
+      { cursor: hub.cursor },
+      "the database went back in time: every earlier revision expires",
+    );
+    this.#loseTrack((await backend.leap(signal)).head);
+  }
+
   /** Compaction has overtaken this process: whatever it knew may be old. */
   #loseTrack(head: Revision): void {
     const { cache, hub, log } = this.#options;
-    log.warn({ cursor: hub.cursor, head }, "the log was cut before this process had read it");
+    log.warn(
+      { cursor: hub.cursor, head },
+      "the log no longer holds what this process has not read",
+    );
     cache.clear();
     hub.skipTo(head);
   }
 
   #publish(changes: readonly Change[], through: Revision): void {
-    const { cache, hub } = this.#options;
+    const { cache, hub, metrics } = this.#options;
     for (const change of changes) cache.apply(change);
     hub.publish(changes, through);
+    metrics.headRevision.set(through);
   }
 
   /** The batch as changes; undefined if the body before one of them is not at hand. */

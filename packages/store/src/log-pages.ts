@@ -1,9 +1,9 @@
 // Pages of the log for any number of readers: each is read once for all who want it, in the order of the log.
 
 import { setImmediate } from "node:timers";
-import { onAbort } from "@keelson/base";
 import type { Change } from "./change.ts";
 import type { Revision } from "./revision.ts";
+import { untilAbort } from "./until-abort.ts";
 
 /** A stretch of the log: every change after the requested revision up to `through`. */
 export interface Stretch {
@@ -46,15 +46,9 @@ export class LogPages {
 
   /** The page. Rejects with the signal's reason, while others go on waiting for it. */
   async get(name: PageName, signal: AbortSignal): Promise<Stretch> {
-    signal.throwIfAborted();
     const kept = this.#kept.get(idOf(name));
     if (kept !== undefined) return kept;
-    const { page } = this.#demand(name);
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    using _listener = onAbort(signal, () => {
-      reject(signal.reason);
-    });
-    return await Promise.race([page, aborted]);
+    return untilAbort(this.#demand(name).page, signal);
   }
 
   #demand(name: PageName): Demand {

@@ -97,7 +97,7 @@ async function agree(
         return true;
       }
       case "update": {
-        const expected = (current?.revision ?? 1) - (write.isStale === true ? 1 : 0);
+        const expected = (current?.revision ?? 2) - (write.isStale === true ? 1 : 0);
         const { revision } = await store.update(
           key(write.name),
           { body, expect: { revision: expected } },

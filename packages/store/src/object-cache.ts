@@ -1,7 +1,9 @@
 // The most recently used objects, in memory. Who may trust it is decided in store.ts.
 
 import type { Row } from "./backend.ts";
+import type { Body } from "./body.ts";
 import type { Change } from "./change.ts";
+import { decoded } from "./columns.ts";
 import { type Key, keyText } from "./key.ts";
 
 /** Holds objects as of the hub's cursor, up to a number of bytes; the least recently used go first. */
@@ -38,7 +40,7 @@ export class ObjectCache {
   }
 
   apply({ type, key, uid, revision, body }: Change): void {
-    if (type === "DELETED") this.#remove(keyText(key));
+    if (type === "DELETED" || !isWhole(body)) this.#remove(keyText(key));
     else this.put({ key, uid, revision, body });
   }
 
@@ -61,5 +63,15 @@ export class ObjectCache {
     if (entry === undefined) return;
     this.#rows.delete(text);
     this.#bytes -= entry.bytes;
+  }
+}
+
+/** An entry of the log may be damaged; reads then go to the table, and fail there if they must. */
+function isWhole(body: Body): boolean {
+  try {
+    decoded(body);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 // Which objects of a collection a list or a watch is about.
 
-import { JsonNumber, type Json, type JsonObject } from "@keelson/base";
+import { isJsonObject, type Json, JsonNumber, type JsonObject } from "@keelson/base";
 
 /**
  * One condition on a label. As in Kubernetes, `NotIn` also holds for objects
@@ -43,8 +43,8 @@ export function matches(selector: Selector, object: JsonObject): boolean {
 /** The object's labels; only text counts as a value. */
 export function labelsOf(object: JsonObject): JsonObject {
   const metadata = member(object, "metadata");
-  const labels = isObject(metadata) ? member(metadata, "labels") : undefined;
-  return isObject(labels) ? labels : {};
+  const labels = isJsonObject(metadata) ? member(metadata, "labels") : undefined;
+  return isJsonObject(labels) ? labels : {};
 }
 
 function holds(requirement: LabelRequirement, labels: JsonObject): boolean {
@@ -74,20 +74,11 @@ function isInteger(text: string | undefined): boolean {
 function fieldText(object: JsonObject, path: readonly string[]): string {
   let value: Json | undefined = object;
   for (const step of path) {
-    value = isObject(value) ? member(value, step) : undefined;
+    value = isJsonObject(value) ? member(value, step) : undefined;
   }
   if (value === undefined || value === null) return "";
   if (value instanceof JsonNumber) return value.text;
   return typeof value === "object" ? "" : String(value);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof JsonNumber)
-  );
 }
 
 /** Own members only: a label named `constructor` is absent unless somebody set it. */

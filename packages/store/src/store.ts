@@ -1,5 +1,6 @@
 // The versioned object store: what a user of the package holds in hand.
 
+import assert from "node:assert/strict";
 import {
   type Clock,
   type Counter,
@@ -17,10 +18,18 @@ import {
 import type { Backend, Bounds, LogEntry, Outcome, Row, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change, Filter } from "./change.ts";
-import { checkKey, toColumns } from "./columns.ts";
+import { checkExpect, checkKey, checkScope, decoded, toColumns } from "./columns.ts";
 import { CommitQueue, type Committed } from "./commit-queue.ts";
 import { runCompaction } from "./compaction.ts";
-import { AlreadyExists, Conflict, Corrupt, Expired, NotFound, StoreError } from "./errors.ts";
+import {
+  AlreadyExists,
+  Conflict,
+  Corrupt,
+  Expired,
+  NotFound,
+  StoreError,
+  Unavailable,
+} from "./errors.ts";
 import type { Key, Scope } from "./key.ts";
 import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { LogFeed } from "./log-feed.ts";
@@ -102,6 +111,7 @@ export class Store implements AsyncDisposable {
       clock,
       random,
       log,
+      metrics: this.#metrics,
       pollMs,
     });
     this.#queue = new CommitQueue({
@@ -143,6 +153,8 @@ export class Store implements AsyncDisposable {
   /** The object, with every write that completed before the call (S7). NotFound if there is none. */
   async get(key: Key, signal: AbortSignal): Promise<Row> {
     return this.#measure("get", key.kind, async () => {
+      this.#assertOpen();
+      checkKey(key);
       const row = await this.#find(key, signal);
       if (row === undefined) throw new NotFound(key);
       return row;
@@ -165,6 +177,9 @@ export class Store implements AsyncDisposable {
   ): Promise<Row> {
     return this.#measure("update", key.kind, async () => {
       const { expect } = change;
+      assert.ok(expect.revision !== undefined, "an update says which revision it replaces");
+      checkKey(key);
+      checkExpect(key, expect);
       const columns = toColumns(key, change.body);
       const body = await this.#sameOr(key, change, signal);
       const outcome = await this.#write({ type: "update", key, body, columns, expect }, signal);
@@ -181,6 +196,8 @@ export class Store implements AsyncDisposable {
   ): Promise<Row> {
     return this.#measure("delete", key.kind, async () => {
       const { expect = {}, final } = options;
+      checkKey(key);
+      checkExpect(key, expect);
       const outcome = await this.#write({ type: "delete", key, expect, final }, signal);
       throwRefusal(key, expect, outcome);
       const previous = outcome.type === "written" ? outcome.previous : undefined;
@@ -193,9 +210,11 @@ export class Store implements AsyncDisposable {
 
   /** One page of a collection; all pages of a list show one revision. Expired, TooNew as the options ask for. */
   async list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
-    return this.#measure("list", scope.kind, () =>
-      readPage(this.#backend, { scope, ...options }, signal),
-    );
+    return this.#measure("list", scope.kind, async () => {
+      this.#assertOpen();
+      checkScope(scope);
+      return readPage(this.#backend, { scope, ...options }, signal);
+    });
   }
 
   /**
@@ -204,6 +223,8 @@ export class Store implements AsyncDisposable {
    */
   async watch(scope: Scope, options: WatchOptions, signal: AbortSignal): Promise<Watch> {
     return this.#measure("watch", scope.kind, async () => {
+      this.#assertOpen();
+      checkScope(scope);
       const filter = new Filter(scope.kind, scope.namespace, options.selector ?? {});
       const both = AbortSignal.any([signal, this.#closing.signal]);
       const from =
@@ -238,9 +259,17 @@ export class Store implements AsyncDisposable {
     page: { readonly before?: Revision; readonly limit: number },
     signal: AbortSignal,
   ): Promise<readonly LogEntry[]> {
-    return this.#measure("history", key.kind, () =>
-      this.#backend.history(key, { before: page.before, limit: page.limit }, signal),
-    );
+    return this.#measure("history", key.kind, async () => {
+      this.#assertOpen();
+      checkKey(key);
+      const { before, limit } = page;
+      const entries = await this.#backend.history(key, { before, limit }, signal);
+      for (const { body, previous } of entries) {
+        decoded(body);
+        if (previous !== undefined) decoded(previous.body);
+      }
+      return entries;
+    });
   }
 
   /** The newest committed revision. */
@@ -314,19 +343,29 @@ export class Store implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#queue.close();
-    this.#closing.abort(new StoreClosed());
-    await this.#scope[Symbol.asyncDispose]();
-    await this.#backend[Symbol.asyncDispose]();
+    try {
+      await this.#queue.close();
+      this.#closing.abort(new Unavailable("the store is closed"));
+      await this.#scope[Symbol.asyncDispose]();
+    } finally {
+      await this.#backend[Symbol.asyncDispose](); // Whatever happens before: it holds the lock.
+    }
+  }
+
+  #assertOpen(): void {
+    this.#closing.signal.throwIfAborted();
   }
 
   /** S7: memory answers only if it is level with a head read after the call began. */
   async #find(key: Key, signal: AbortSignal): Promise<Row | undefined> {
     signal.throwIfAborted();
     if (this.#cache.get(key) !== undefined) {
+      const before = this.#hub.cursor;
       const head = await this.#backend.head(signal);
-      const cached = this.#hub.cursor >= head ? this.#cache.get(key) : undefined;
+      const isLevel = this.#hub.cursor >= head && head >= before;
+      const cached = isLevel ? this.#cache.get(key) : undefined;
       if (cached !== undefined) return cached;
+      if (!isLevel) this.#feed.wake();
     }
     const { row, head } = await this.#backend.read(key, signal);
     // A row from a snapshot that the hub has passed could be old already.
@@ -365,7 +404,6 @@ export class Store implements AsyncDisposable {
   #published(batch: Committed): void {
     this.#metrics.batchSize.observe(batch.writes.length);
     this.#feed.offer(batch);
-    this.#metrics.headRevision.set(this.#hub.cursor);
   }
 
   async #initialState(
@@ -389,7 +427,7 @@ export class Store implements AsyncDisposable {
     try {
       return await run();
     } catch (error) {
-      outcome = error instanceof StoreError ? error.code : "aborted";
+      outcome = error instanceof StoreError ? error.code : "other";
       if (error instanceof Corrupt) this.#metrics.corrupt.add(1);
       throw error;
     } finally {
@@ -409,14 +447,6 @@ export class Store implements AsyncDisposable {
       this.#series.set(id, series);
     }
     return series;
-  }
-}
-
-/** Why waits end when the store closes. */
-export class StoreClosed extends Error {
-  readonly code = "StoreClosed";
-  constructor() {
-    super("the store is closed");
   }
 }
 

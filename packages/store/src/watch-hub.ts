@@ -3,6 +3,7 @@
 import type { Change, Filter } from "./change.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { Revision } from "./revision.ts";
+import { untilAbort } from "./until-abort.ts";
 
 /** A watcher as the hub sees it. */
 export interface Subscriber {
@@ -91,18 +92,13 @@ export class WatchHub {
   async reached(revision: Revision, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#cursor >= revision) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<void>();
     const arrival = { revision, resolve };
-    const abort = (): void => {
-      reject(signal.reason);
-    };
     this.#arrivals.add(arrival);
-    signal.addEventListener("abort", abort, { once: true });
     try {
-      await promise;
+      await untilAbort(promise, signal);
     } finally {
       this.#arrivals.delete(arrival);
-      signal.removeEventListener("abort", abort);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from "@keelson/base";
 import type { Bookmark, Change, Filter } from "./change.ts";
-import { Expired } from "./errors.ts";
+import { Corrupt, Expired } from "./errors.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { StoreMetrics } from "./metrics.ts";
 import type { Revision } from "./revision.ts";
@@ -152,8 +152,10 @@ export class Watcher implements Watch, Subscriber {
   fail(error: unknown): void {
     this.#failure =
       error instanceof Error ? error : new Error("the watch failed", { cause: error });
-    if (error instanceof Expired)
+    if (error instanceof Corrupt) this.#options.metrics.corrupt.add(1);
+    if (error instanceof Expired) {
       this.#options.metrics.watchesExpired.add({ kind: this.filter.kind });
+    }
     this.#end();
   }
 
@@ -191,7 +193,7 @@ export class Watcher implements Watch, Subscriber {
         .filter((change) => change !== undefined);
       this.#position = through; // Only now: a read that failed must not move it.
       if (seen.length > 0) return seen;
-      return this.#isBookmarkDue ? this.#takeBookmark() : [];
+      return this.#isBookmarkDue && !this.#isOver ? this.#takeBookmark() : [];
     }
     // Level. Nothing can be published between the comparison and the subscription.
     this.#isLive = true;

@@ -54,6 +54,7 @@ suite("planted bugs", () => {
   for (const mutant of mutants.filter(({ stage }) => stage === "postgresql")) {
     test(`${mutant.invariant}: ${mutant.name}, on PostgreSQL`, async () => {
       using planted = await plant(mutant.edits);
+      const { misfortunes = [] } = mutant;
       let verdicts: readonly Verdict[] = [];
       for (let round = 1; round <= 4 && !names(verdicts, mutant); round++) {
         const history = await disturbPostgres({
@@ -61,8 +62,10 @@ suite("planted bugs", () => {
           flavour: "embedded",
           fsync: false,
           replicas: 2,
-          rounds: 0,
-          peace: 150,
+          misfortunes,
+          rounds: 2 * misfortunes.length,
+          stalls: misfortunes.length > 0 ? 0 : 0.3,
+          peace: 40,
           module: planted.url,
         });
         verdicts = checkHistory(history);

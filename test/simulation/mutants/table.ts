@@ -1,6 +1,7 @@
 // Planted bugs: mistakes that one could really make, each with the promise that it breaks.
 
 import type { Invariant } from "../checker.ts";
+import type { Misfortune } from "../processes/postgres-rounds.ts";
 import type { SimulationOptions } from "../simulate.ts";
 
 export interface Mutant {
@@ -10,6 +11,8 @@ export interface Mutant {
   readonly stage: "simulation" | "postgresql";
   /** For a bug that shows itself rarely: under which circumstances it does. */
   readonly circumstances?: Pick<SimulationOptions, "emphasis" | "climate" | "steps">;
+  /** On PostgreSQL: what must befall it. */
+  readonly misfortunes?: readonly Misfortune[];
   readonly edits: readonly Edit[];
 }
 
@@ -59,12 +62,6 @@ export const mutants: readonly Mutant[] = [
         replace:
           "CREATE SEQUENCE revisions INCREMENT 1000 START 1000;\n-- Commits a batch of writes,",
       },
-      {
-        file: "postgres/migrations/0001-init.sql",
-        find: "UPDATE meta m SET head = (SELECT max(n.revision) FROM numbered n)",
-        replace:
-          "UPDATE meta m SET head = greatest(m.head, (SELECT max(n.revision) FROM numbered n))",
-      },
       // A write without company has a function of its own.
       {
         file: "postgres/migrations/0001-init.sql",
@@ -75,6 +72,12 @@ export const mutants: readonly Mutant[] = [
         file: "postgres/migrations/0001-init.sql",
         find: "UPDATE meta m SET head = revision;",
         replace: "UPDATE meta m SET head = greatest(m.head, revision);",
+      },
+      {
+        file: "postgres/migrations/0001-init.sql",
+        find: "UPDATE meta m SET head = (SELECT max(n.revision) FROM numbered n)",
+        replace:
+          "UPDATE meta m SET head = greatest(m.head, (SELECT max(n.revision) FROM numbered n))",
       },
     ],
   },
@@ -117,6 +120,19 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "commits are acknowledged before they are on disk",
+    invariant: "S4",
+    stage: "postgresql",
+    misfortunes: ["restart"],
+    edits: [
+      {
+        file: "postgres/migrations/0001-init.sql",
+        find: "  IF current_setting('synchronous_commit') IN ('off', 'local') THEN\n    PERFORM set_config('synchronous_commit', 'on', true);",
+        replace: "  IF true THEN\n    PERFORM set_config('synchronous_commit', 'off', true);",
+      },
+    ],
+  },
+  {
     name: "what an update expects is compared before its transaction",
     invariant: "S5",
     stage: "simulation",
@@ -155,8 +171,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "const cached = this.#hub.cursor >= head ? this.#cache.get(key) : undefined;",
-        replace: "const cached = head > 0 ? this.#cache.get(key) : undefined;",
+        find: "const isLevel = this.#hub.cursor >= head && head >= before;",
+        replace: "const isLevel = head > 0 && before > 0;",
       },
     ],
   },
@@ -184,8 +200,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: "at === head ? this.#scanNow(request) : this.#scanAt(request, at)",
-        replace: "at <= head ? this.#scanNow(request) : this.#scanAt(request, at)",
+        find: "at === head ? scanNow(",
+        replace: "at <= head ? scanNow(",
       },
     ],
   },
@@ -211,10 +227,10 @@ export const mutants: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
-        find: "rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),",
+        file: "sqlite/scan.ts",
+        find: "rows: [...unchanged, ...past].sort((a, b) => comparePositions(a.key, b.key)),",
         replace:
-          "rows: [...unchanged, ...before].sort((a, b) => (a.key.namespace + a.key.name < b.key.namespace + b.key.name ? -1 : 1)),",
+          "rows: [...unchanged, ...past].sort((a, b) => (a.key.namespace + a.key.name < b.key.namespace + b.key.name ? -1 : 1)),",
       },
     ],
   },
@@ -364,9 +380,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: '      this.#writer.run("deleteChanges", floor);\n      this.#writer.run("updateBounds", head, floor);\n',
+        find: '      this.#writer.run("deleteChanges", last);\n      this.#writer.run("updateBounds", head, floor);\n',
         replace:
-          '      this.#writer.run("deleteChanges", floor);\n      void Promise.resolve()\n        .then(() => this.#writer.run("updateBounds", head, floor))\n        .catch(() => undefined);\n',
+          '      this.#writer.run("deleteChanges", last);\n      void Promise.resolve()\n        .then(() => this.#writer.run("updateBounds", head, floor))\n        .catch(() => undefined);\n',
       },
     ],
   },

@@ -22,29 +22,28 @@ export class PostgresLook implements Look, AsyncDisposable {
     this.#sql = postgres(url, { max: 2, backoff: () => 0.1, onnotice: () => undefined });
   }
 
+  /** One statement, and so one snapshot: the driver does not survive losing its server within a transaction. */
   async sight(): Promise<Sight> {
-    return this.#snapshot(async (sql) => {
-      const [bounds] = await sql<Bounds[]>`SELECT head, floor FROM ark.meta`;
-      const entries = await sql<RawEntry[]>`SELECT * FROM ark.changes ORDER BY revision`;
-      return { ...numbers(bounds), entries: entries.map(entryFact) };
-    });
+    const rows = await this.#sql<(Bounds & (RawEntry | { revision: null }))[]>`
+      SELECT m.head, m.floor, c.* FROM ark.meta m LEFT JOIN ark.changes c ON true ORDER BY c.revision`;
+    const entries = rows.filter((row): row is Bounds & RawEntry => row.revision !== null);
+    return { ...numbers(rows[0]), entries: entries.map(entryFact) };
   }
 
+  /** When nobody writes any more. */
   async tables(): Promise<Tables> {
-    return this.#snapshot(async (sql) => {
-      const [bounds] = await sql<Bounds[]>`SELECT head, floor FROM ark.meta`;
-      const rows = await sql<RawRow[]>`SELECT * FROM ark.resources`;
-      const counts = await sql<RawCount[]>`SELECT * FROM ark.counts`;
-      return { ...numbers(bounds), rows: rows.map(rowFactOf), counts: countsOf(counts) };
-    });
+    const [bounds] = await this.#sql<Bounds[]>`SELECT head, floor FROM ark.meta`;
+    const rows = await this.#sql<RawRow[]>`SELECT * FROM ark.resources`;
+    const counts = await this.#sql<RawCount[]>`SELECT * FROM ark.counts`;
+    return { ...numbers(bounds), rows: rows.map(rowFactOf), counts: countsOf(counts) };
   }
 
-  /** Some commits stall from now on, after they have taken their revisions. */
-  async stallCommits(): Promise<void> {
+  /** So many of the commits stall from now on, after they have taken their revisions. */
+  async stallCommits(share: number): Promise<void> {
     await this.#sql.unsafe(`
       CREATE FUNCTION ark.stall() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        IF random() < 0.05 THEN PERFORM pg_sleep(random() * 0.2); END IF;
+        IF random() < ${share} THEN PERFORM pg_sleep(random() * 0.2); END IF;
         RETURN NULL;
       END $$;
       CREATE TRIGGER stall AFTER INSERT ON ark.changes FOR EACH STATEMENT EXECUTE FUNCTION ark.stall();`);
@@ -82,14 +81,6 @@ export class PostgresLook implements Look, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sql.end({ timeout: 1 });
-  }
-
-  /** One snapshot for all the statements. */
-  async #snapshot<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
-    const result = await this.#sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", (sql) =>
-      run(sql as unknown as Sql),
-    );
-    return result as T;
   }
 }
 

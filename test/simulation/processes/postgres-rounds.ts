@@ -13,6 +13,10 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface PostgresRoundsOptions extends ProcessRoundsOptions {
   readonly flavour: "embedded" | "system";
   readonly replicas: number;
+  /** Which share of the commits stalls. */
+  readonly stalls?: number;
+  /** All of them unless some are chosen. */
+  readonly misfortunes?: readonly Misfortune[];
   /** Off is faster, and as good while the machine itself stays up. On by default. */
   readonly fsync?: boolean;
   /** Answers that every replica gets in peace before the first misfortune. */
@@ -23,12 +27,13 @@ export interface PostgresRoundsOptions extends ProcessRoundsOptions {
 export async function disturbPostgres(options: PostgresRoundsOptions): Promise<History> {
   const { seed, rounds, flavour, replicas, peace = 30, fsync = true } = options;
   const { module = storeModule } = options;
+  const chosen = options.misfortunes ?? (Object.keys(misfortunes) as Misfortune[]);
   await using server = await startThrowawayPostgres({ flavour, fsync });
   await using database = await server.createDatabase();
   const { migratePostgres } = (await import(module)) as StoreModule;
   await migratePostgres({ url: database.url, schema: "ark" });
   await using look = new PostgresLook(database.url);
-  await look.stallCommits();
+  await look.stallCommits(options.stalls ?? 0.05);
   await using scene = new Scene({ seed, module, url: database.url, look, server });
   for (let index = 0; index < replicas; index++) await scene.start(`replica ${index + 1}`);
   await scene.progress(peace);
@@ -36,51 +41,60 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
   let order: readonly Misfortune[] = [];
   for (let round = 0; round < rounds; round++) {
     // Each of them once before any comes again.
-    if (order.length === 0) order = random.shuffle(misfortunes);
+    if (order.length === 0) order = random.shuffle(chosen);
     const [misfortune, ...others] = order;
     order = others;
-    await misfortune?.(scene, random);
+    if (misfortune !== undefined) await misfortunes[misfortune](scene, random);
     await scene.progress(20);
   }
   return await scene.end();
 }
 
-type Misfortune = (scene: Scene, random: Random) => Promise<void>;
+/** How soon after its database a replica must serve again. */
+const healingMsMax = 10_000;
 
-const misfortunes: readonly Misfortune[] = [
-  async function kill(scene, random) {
+/** What can befall replicas and their database. */
+const misfortunes = {
+  async kill(scene, random) {
     const worker = random.pick(scene.running);
     const count = worker.records.length + 1 + random.integer(100);
     await worker.until(() => worker.records.length >= count, "the instant of its kill");
     await worker.kill();
     await scene.start(`${worker.config.name}'`, worker);
   },
-  async function restart({ server, running, record }) {
+  async restart({ server, running, record }) {
     record({ type: "trouble", replica: "*", state: "begins", what: "immediate restart" });
     await server.restart({ mode: "immediate" });
-    await Promise.all(running.map((worker) => worker.order({ order: "heal" })));
+    // Whoever has not healed by then has no excuse any more.
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _deadline = systemClock.after(healingMsMax, resolve);
+    const healed = Promise.all(running.map((worker) => worker.order({ order: "heal" })));
+    await Promise.race([healed, late]);
     record({ type: "trouble", replica: "*", state: "ends", what: "immediate restart" });
+    await healed;
   },
-  async function hold({ look }) {
+  async hold({ look }) {
     await look.holdCounter();
   },
-  async function deafen({ look, record }) {
+  async deafen({ look, record }) {
     record({ type: "deaf", replica: "*" });
     await look.terminateListeners();
   },
-  async function silence(scene) {
+  async silence(scene) {
     const { look, record } = scene;
     record({ type: "deaf", replica: "*" });
     await look.setWakeUps(false);
     await scene.progress(30);
     await look.setWakeUps(true);
   },
-  async function cut({ observer, running }, random) {
+  async cut({ observer, running }, random) {
     const head = await observer.observe();
     const upTo = Math.max(1, head - random.integer(50));
     await random.pick(running).order({ order: "cut", upTo });
   },
-];
+} as const satisfies Record<string, (scene: Scene, random: Random) => Promise<void>>;
+
+export type Misfortune = keyof typeof misfortunes;
 
 interface SceneOptions {
   readonly seed: string;

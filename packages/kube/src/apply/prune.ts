@@ -4,7 +4,6 @@ import type { JsonObject } from "@keelson/base";
 
 import { FieldSet } from "./field-set.ts";
 import type { ManagedSet, Managers } from "./managed-fields.ts";
-import type { MergeType } from "./merge-type.ts";
 import { removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
@@ -32,9 +31,16 @@ export function prune(
   const before = kind.convert(merged, last.apiVersion);
   const lastNamed = last.owned.set.withNamedFields(type);
   const bare = removeItems(type, before, lastNamed) as JsonObject;
-  const pruned = addBackOwned(kind, before, bare, { managers, apiVersion: last.apiVersion });
-  const rest = addBackDangling(type, before, kind.convert(pruned, last.apiVersion), lastNamed);
-  return kind.convert(rest, mine.apiVersion);
+  const present = toFieldSet(type, before).withNamedFields(type);
+  const pruned = addBackOwned(kind, before, bare, {
+    managers,
+    present,
+    apiVersion: last.apiVersion,
+  });
+  const kept = toFieldSet(type, kind.convert(pruned, last.apiVersion)).withNamedFields(type);
+  // What was removed but had not been the applier's comes back too: unowned fields inside an item that went.
+  const gone = present.difference(kept).intersection(lastNamed);
+  return kind.convert(removeItems(type, before, gone) as JsonObject, mine.apiVersion);
 }
 
 /** Adds back what was removed but is owned by somebody, the applier included. */
@@ -42,7 +48,11 @@ function addBackOwned(
   kind: VersionedKind,
   merged: JsonObject,
   pruned: JsonObject,
-  { managers, apiVersion }: { readonly managers: Managers; readonly apiVersion: string },
+  {
+    managers,
+    present: presentHere,
+    apiVersion,
+  }: { readonly managers: Managers; readonly present: FieldSet; readonly apiVersion: string },
 ): JsonObject {
   const owned = new Map<string, FieldSet>();
   for (const managed of managers.values()) {
@@ -57,23 +67,11 @@ function addBackOwned(
     const managed = owned.get(version);
     if (type === undefined || managed === undefined) continue;
     const whole = kind.convert(merged, version);
-    const present = toFieldSet(type, whole).withNamedFields(type);
+    const present =
+      version === apiVersion ? presentHere : toFieldSet(type, whole).withNamedFields(type);
     const kept = toFieldSet(type, kind.convert(result, version)).withNamedFields(type);
     const gone = present.difference(kept.union(managed.withNamedFields(type)));
     result = removeItems(type, whole, gone) as JsonObject;
   }
   return result;
-}
-
-/** Adds back what was removed but had not been the applier's: unowned fields inside an item that went. */
-function addBackDangling(
-  type: MergeType,
-  merged: JsonObject,
-  pruned: JsonObject,
-  last: FieldSet,
-): JsonObject {
-  const present = toFieldSet(type, merged).withNamedFields(type);
-  const kept = toFieldSet(type, pruned).withNamedFields(type);
-  const gone = present.difference(kept).intersection(last);
-  return removeItems(type, merged, gone) as JsonObject;
 }

@@ -48,18 +48,15 @@ export function isInteger(value: number | bigint | JsonNumber): boolean {
   return typeof value === "bigint";
 }
 
-/** A float64 as `%v` prints it: the shortest text that reads back, with an exponent below 1e-4 and from 1e21. */
+/** A float64 as `%v` prints it: the shortest text that reads back, with an exponent below 1e-4 and from 1e6 on. */
 export function printFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
-  if (Object.is(value, -0)) return "-0";
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
   const magnitude = Math.abs(value);
-  if (value === 0 || (magnitude >= 1e-4 && magnitude < 1e21)) {
-    return magnitude < 1e-6 ? value.toFixed(20) : String(value);
-  }
-  const [mantissa = "", exponent = "0"] = value.toExponential().split("e");
-  const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
-  return `${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
+  if (magnitude >= 1e-4 && magnitude < 1e6) return String(value);
+  const [mantissa = "", exponent = "+0"] = value.toExponential().split("e");
+  return `${mantissa}e${exponent.slice(0, 1)}${exponent.slice(1).padStart(2, "0")}`;
 }
 
 function printScalar(value: string | number | boolean | bigint | JsonNumber): string {

@@ -11,6 +11,7 @@ import {
   parseQuantity,
   printQuantity,
   quantityFromJson,
+  roundUpQuantity,
   scaledValue,
   subtractQuantities,
 } from "./quantity.ts";
@@ -101,6 +102,15 @@ suite("quantities", () => {
         const sum = addQuantities(left, right);
         assert.equal(compareQuantities(subtractQuantities(sum, right), left), 0);
       }),
+    );
+  });
+
+  test("round to thousandths in lists of resources", () => {
+    assert.deepEqual(
+      ["12u", "1500u", "-1u", "1.500", "5"].map((text) =>
+        printQuantity(roundUpQuantity(parseQuantity(text), -3)),
+      ),
+      ["1m", "2m", "-1m", "1.500", "5"],
     );
   });
 

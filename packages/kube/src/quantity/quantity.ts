@@ -101,6 +101,15 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { ...b, unscaled: -b.unscaled });
 }
 
+/**
+ * The amount in steps of ten to the power of `scale`, rounded away from zero; itself if it is no finer. Lists of
+ * resources keep thousandths, `-3`.
+ */
+export function roundUpQuantity(quantity: Quantity, scale: number): Quantity {
+  if (quantity.scale >= scale) return quantity;
+  return { unscaled: scaledValue(quantity, scale), scale, format: quantity.format };
+}
+
 /** The amount in units of ten to the power of `scale`, rounded away from zero. */
 export function scaledValue({ unscaled, scale }: Quantity, unit: number): bigint {
   if (scale >= unit) return unscaled * 10n ** BigInt(scale - unit);

@@ -4,18 +4,8 @@ import { isJsonArray, isJsonObject, JsonNumber, type Json } from "@keelson/base"
 import { compareBytes } from "../go-text/byte-order.ts";
 
 export { compareBytes } from "../go-text/byte-order.ts";
+export { printFloat as goFloat } from "../go-text/go-print.ts";
 export { quote as goQuote } from "../go-text/quote.ts";
-
-/** A float as Go's `%v` writes it: an exponent below 1e-4 and from 1e6 on, with two digits at least. */
-export function goFloat(value: number): string {
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
-  const magnitude = Math.abs(value);
-  if (magnitude >= 1e-4 && magnitude < 1e6) return String(value);
-  const [mantissa = "", exponent = ""] = value.toExponential().split("e");
-  const digits = exponent.slice(1).padStart(2, "0");
-  return `${mantissa}e${exponent.slice(0, 1)}${digits}`;
-}
 
 /** A value as Go's `json.Marshal` writes it: keys in byte order, `<`, `>` and `&` escaped. */
 export function goJson(value: Json): string {

@@ -1,5 +1,6 @@
 // The part of Deployment's schema that tests and benchmarks of patches use, as the real server publishes it.
 
+import { metadataSchema } from "../apply/custom-kind-schema.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 
 const text: StructuralSchema = { type: "string" };
@@ -7,7 +8,6 @@ const integer: StructuralSchema = { type: "integer" };
 const flag: StructuralSchema = { type: "boolean" };
 const intOrString: StructuralSchema = { "x-kubernetes-int-or-string": true };
 const quantity: StructuralSchema = { format: "quantity" };
-const time: StructuralSchema = { type: "string", format: "date-time" };
 
 function struct(properties: Readonly<Record<string, StructuralSchema>>): StructuralSchema {
   return { type: "object", properties };
@@ -43,35 +43,6 @@ function keyedList(
 const labelSelector = atomic({
   matchLabels: mapOf(text),
   matchExpressions: atomicList(struct({ key: text, operator: text, values: atomicList(text) })),
-});
-
-/** The schema of `metadata`, for any kind. */
-export const metadataSchema: StructuralSchema = struct({
-  name: text,
-  namespace: text,
-  generateName: text,
-  uid: text,
-  resourceVersion: text,
-  generation: integer,
-  creationTimestamp: time,
-  deletionTimestamp: time,
-  labels: mapOf(text),
-  annotations: mapOf(text),
-  finalizers: {
-    type: "array",
-    items: text,
-    "x-kubernetes-list-type": "set",
-    "x-kubernetes-patch-strategy": "merge",
-  },
-  ownerReferences: {
-    type: "array",
-    items: atomic({ apiVersion: text, kind: text, name: text, uid: text, controller: flag }),
-    "x-kubernetes-list-type": "map",
-    "x-kubernetes-list-map-keys": ["uid"],
-    "x-kubernetes-patch-strategy": "merge",
-    "x-kubernetes-patch-merge-key": "uid",
-  },
-  managedFields: atomicList({ type: "object" }),
 });
 
 const container = {

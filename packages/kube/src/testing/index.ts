@@ -1,4 +1,4 @@
 // What tests of Kubernetes rules share.
 
-export { deploymentSchema, metadataSchema } from "./deployment-schema.ts";
+export { deploymentSchema } from "./deployment-schema.ts";
 export { loadKindExamples, type KindExample } from "../kinds/builtin-kinds.ts";

@@ -258,28 +258,38 @@ suite("PostgreSQL backend", () => {
       await using two = await open({ metrics });
       using watch = await two.watch(everywhere, { from: 1 }, signal);
       await until(() => metrics.value("keelson_notify_degraded") === 0);
-      await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      const ended = await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND query ILIKE 'listen%'`;
+      assert.equal(ended.length, 2);
       for (let n = 0; n < 20; n += 1) await one.create(key(`n${n}`), object(`n${n}`), signal);
       assert.deepEqual(
         (await take(watch, 20)).map(({ revision }) => revision),
         Array.from({ length: 20 }, (_, n) => n + 2),
       );
+      await until(() => metrics.value("keelson_notify_reconnects_total") === 1);
+      await until(() => metrics.value("keelson_notify_degraded") === 0);
+      assert.equal(metrics.value("keelson_notify_connected"), 1);
     });
 
     test("behind something that swallows notifications the head is polled, and the metric says so", async () => {
       await using parts = await database();
       const { url, open } = parts;
       await using proxy = await PostgresProxy.start(url);
-      proxy.swallowsNotifications = true;
       const metrics = new RecordingMetrics();
       const log = new RecordingLog();
       await using one = await open();
       await using two = await open({ url: proxy.url, metrics, log });
+      await until(() => metrics.value("keelson_notify_degraded") === 0);
+      proxy.swallowsNotifications = true;
+      proxy.cut();
+      await until(() => metrics.value("keelson_notify_degraded") === 1);
       using watch = await two.watch(everywhere, { from: 1 }, signal);
-      await one.create(key("a"), object("a"), signal);
-      assert.deepEqual((await take(watch, 1)).map(summary), ["ADDED a 2"]);
+      for (const [n, name] of ["a", "b", "c"].entries()) {
+        await one.create(key(name), object(name), signal);
+        assert.deepEqual((await take(watch, 1)).map(summary), [`ADDED ${name} ${n + 2}`]);
+      }
       assert.equal(metrics.value("keelson_notify_degraded"), 1);
+      assert.ok(log.messages("warn").includes("wake-ups do not arrive; polling instead"));
     });
   });
 
@@ -345,6 +355,101 @@ suite("PostgreSQL backend", () => {
         ),
       );
       assert.equal((await store.get(key("a"), signal)).key.name, "a");
+    });
+
+    test("callers of little patience do not keep a dead connection alive", async () => {
+      await using parts = await database();
+      const { url, open } = parts;
+      await using proxy = await PostgresProxy.start(url);
+      await using store = await open({ url: proxy.url, callMsMax: 1000 });
+      await store.ping(signal);
+      proxy.isStalled = true;
+      const stalled = proxy.connections;
+      await until(async () => {
+        await assert.rejects(store.ping(systemClock.timeout(50)));
+        return proxy.connections > stalled;
+      });
+      proxy.isStalled = false;
+      await until(() =>
+        store.ping(signal).then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+
+    test("an answer that is lost leaves the write done and announced once, or not done", async () => {
+      await using parts = await database();
+      const { url, open } = parts;
+      await using proxy = await PostgresProxy.start(url);
+      await using store = await open({ url: proxy.url, callMsMax: 500 });
+      using watch = await store.watch(everywhere, { from: 1 }, signal);
+      await store.create(key("a"), object("a"), signal);
+      proxy.dropsAnswers = true;
+      await assert.rejects(store.create(key("b"), object("b"), signal), Unavailable);
+      proxy.dropsAnswers = false;
+      await until(() =>
+        store.create(key("c"), object("c"), signal).then(
+          () => true,
+          () => false,
+        ),
+      );
+      assert.deepEqual((await take(watch, 3)).map(summary), [
+        "ADDED a 2",
+        "ADDED b 3",
+        "ADDED c 4",
+      ]);
+      assert.equal((await store.list(everywhere, {}, signal)).items.length, 3);
+    });
+
+    test("acknowledged means on disk, whatever the role has set", async () => {
+      await using parts = await database();
+      const { sql, url, open } = parts;
+      const role = new URL(url).username;
+      const name = new URL(url).pathname.slice(1);
+      await sql.unsafe(`ALTER ROLE ${role} IN DATABASE ${name} SET synchronous_commit = off`);
+      await sql.unsafe(`CREATE TABLE seen (level text);
+        CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO ark.seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER look AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION look()`);
+      await using store = await open();
+      await store.create(key("a"), object("a"), signal);
+      await Promise.all(["b", "c"].map((each) => store.create(key(each), object(each), signal)));
+      const levels = await sql`SELECT level, count(*)::int AS count FROM seen GROUP BY level`;
+      assert.deepEqual(
+        levels.map((row) => ({ ...row })),
+        [{ level: "on", count: 3 }],
+      );
+    });
+
+    test("an isolation level that a batch cannot work with is refused with the reason", async () => {
+      await using parts = await database();
+      const { sql, url, open } = parts;
+      const name = new URL(url).pathname.slice(1);
+      await sql.unsafe(
+        `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`,
+      );
+      await assert.rejects(
+        open(),
+        (error) => error instanceof SchemaMismatch && /read committed/.test(error.message),
+      );
+    });
+
+    test("a head that went back lets every earlier revision expire", async () => {
+      await using parts = await database();
+      const { sql, open } = parts;
+      await using store = await open();
+      for (const name of ["a", "b", "c"]) await store.create(key(name), object(name), signal);
+      using watch = await store.watch(everywhere, { from: 4 }, signal);
+      const next = watch.next();
+      // As a restore of an earlier state would leave it.
+      await sql`DELETE FROM changes WHERE revision > 2`;
+      await sql`DELETE FROM resources WHERE name <> 'a'`;
+      await sql`UPDATE meta SET head = 2`;
+      await assert.rejects(store.get(key("c"), signal), { code: "NotFound" });
+      await assert.rejects(next, { code: "Expired" });
+      assert.ok((await store.create(key("d"), object("d"), signal)).revision > 1_000_000_000);
     });
 
     test("no connection left is Unavailable and names the cause", async () => {

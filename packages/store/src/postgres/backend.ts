@@ -26,19 +26,18 @@ import type {
   Size,
   Write,
 } from "../backend.ts";
-import { Body } from "../body.ts";
-import { fromColumns } from "../columns.ts";
+import { fromColumns, storedBody } from "../columns.ts";
 import { Expired, TooNew, Unavailable } from "../errors.ts";
 import { comparePositions, joinKind, type Key, type Position, type Scope } from "../key.ts";
 import { storeMetrics, type StoreMetrics } from "../metrics.ts";
+import { toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
-import { connect, Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { checkSchema } from "./migrate.ts";
 import { channel, Notifications } from "./notifications.ts";
 import { SharedRead } from "./shared-read.ts";
 import {
   type BoundsRow,
-  type ChangeRow,
   type OutcomeRow,
   type LogRow,
   type ScanRow,
@@ -57,6 +56,8 @@ export interface PostgresOptions {
   readonly readers?: number;
   /** The longest a call may take. */
   readonly callMsMax?: number;
+  /** Off behind a pooler that does not keep prepared statements. */
+  readonly prepare?: boolean;
 }
 
 /**
@@ -70,7 +71,6 @@ export class PostgresBackend implements Backend {
   readonly #metrics: StoreMetrics;
   readonly #writer: Connection;
   readonly #readers: readonly Connection[];
-  readonly #listener: Sql;
   readonly #notifications: Notifications;
   readonly #head: SharedRead<Revision>;
   readonly #scope = new TaskScope(new AbortController().signal);
@@ -94,19 +94,23 @@ export class PostgresBackend implements Backend {
 
   private constructor(options: PostgresOptions) {
     const { url, schema = "ark", clock, random = systemRandom, log = silentLog } = options;
-    const { onStatement = () => undefined, readers = 4, callMsMax = 10_000 } = options;
+    const {
+      onStatement = () => undefined,
+      readers = 4,
+      callMsMax = 10_000,
+      prepare = true,
+    } = options;
     this.#statements = statementsOf(schema);
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
-    const connection = { url, clock, callMsMax, onStatement };
+    const connection = { url, prepare, clock, callMsMax, onStatement };
     this.#writer = new Connection(connection);
     this.#readers = Array.from({ length: readers }, () => new Connection(connection));
-    this.#listener = connect(url);
     this.#head = new SharedRead(async () => {
       const [row] = await this.#query("selectHead", this.#statements.selectBounds);
       return Number(need(row).head);
     });
     this.#notifications = new Notifications({
-      sql: this.#listener,
+      driver: { url, prepare },
       notify: async (payload, signal) => {
         await this.#query(
           "notify",
@@ -128,7 +132,9 @@ export class PostgresBackend implements Backend {
     const rows = await (only !== undefined && batch.length === 1
       ? this.#writer.run("writeOne", (sql) => this.#statements.writeOne(sql, only))
       : this.#writer.run("writeBatch", (sql) => this.#statements.writeBatch(sql, batch)));
-    const outcomes = rows.toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal)).map(toOutcome);
+    const outcomes = rows
+      .toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal))
+      .map((row, index) => toOutcome(row, need(batch[index]).key));
     return { head: Number(need(rows[0]).head), outcomes };
   }
 
@@ -270,10 +276,8 @@ export class PostgresBackend implements Backend {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#scope[Symbol.asyncDispose]();
-    await Promise.all([
-      this.#listener.end({ timeout: 1 }),
-      ...[this.#writer, ...this.#readers].map((connection) => connection[Symbol.asyncDispose]()),
-    ]);
+    const connections = [this.#writer, ...this.#readers];
+    await Promise.all(connections.map((connection) => connection[Symbol.asyncDispose]()));
   }
 
   /** On the connection with the least to do; calls that overlap on it are pipelined. */
@@ -285,15 +289,20 @@ export class PostgresBackend implements Backend {
     const connection = this.#readers.reduce((least, other) =>
       other.inFlight < least.inFlight ? other : least,
     );
-    this.#metrics.poolOpen.set(this.#readers.length + 2);
-    this.#metrics.poolInUse.set(
-      this.#readers.filter(({ inFlight }) => inFlight > 0).length +
-        Math.sign(this.#writer.inFlight),
-    );
-    this.#metrics.poolWaiting.set(
-      this.#readers.reduce((sum, { inFlight }) => sum + Math.max(0, inFlight - 1), 0),
-    );
-    return connection.run(name, statement, signal);
+    const running = connection.run(name, statement, signal);
+    this.#measurePool();
+    try {
+      return await running;
+    } finally {
+      this.#measurePool();
+    }
+  }
+
+  #measurePool(): void {
+    const inFlight = [this.#writer, ...this.#readers].map((connection) => connection.inFlight);
+    this.#metrics.poolOpen.set(inFlight.length + 1);
+    this.#metrics.poolInUse.set(inFlight.filter((count) => count > 0).length);
+    this.#metrics.poolWaiting.set(inFlight.reduce((sum, count) => sum + Math.max(0, count - 1), 0));
   }
 
   /** A state that was restored elsewhere, or taken over by another timeline, must not honour lost revisions. */
@@ -317,14 +326,14 @@ function toBounds({ head, floor }: BoundsRow): Bounds {
   return { head: Number(head), floor: Number(floor) };
 }
 
-function toOutcome(row: OutcomeRow): Outcome {
+function toOutcome(row: OutcomeRow, key: Key): Outcome {
   const { verdict } = row;
   const actual = { revision: Number(row.actual_revision), uid: row.actual_uid ?? "" };
   switch (verdict) {
     case "written": {
       const revision = Number(row.revision);
       if (row.actual_revision === null) return { type: "written", revision };
-      const body = row.body_before === null ? {} : { body: Body.trusted(row.body_before) };
+      const body = row.body_before === null ? {} : { body: storedBody(key, row.body_before) };
       return { type: "written", revision, previous: { ...actual, ...body } };
     }
     case "unchanged":
@@ -368,17 +377,7 @@ function toStretch(
   };
 }
 
-function toEntry(row: ChangeRow): LogEntry {
-  const { type, uid, object, previous, previous_revision } = row;
-  const key = { kind: joinKind(row.kind, row.api_group), namespace: row.namespace, name: row.name };
-  const body = fromColumns(key, object);
-  const entry = { revision: Number(row.revision), type, key, uid, body };
-  if (previous_revision === null) return entry;
-  const before = previous === null ? body : Body.trusted(previous);
-  return { ...entry, previous: { revision: Number(previous_revision), body: before } };
-}
-
 function need<T>(row: T | undefined): T {
-  if (row === undefined) throw new Error("the row of the counter is missing");
+  if (row === undefined) throw new Error("a row that must be there is missing");
   return row;
 }

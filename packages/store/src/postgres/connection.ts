@@ -4,10 +4,16 @@ import postgres, { type Sql } from "postgres";
 import type { Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
-import { toStoreError } from "./errors.ts";
+import { untilAbort } from "../until-abort.ts";
+import { isConnectionLost, toStoreError } from "./errors.ts";
 
-export interface ConnectionOptions {
+export interface DriverOptions {
   readonly url: string;
+  /** Whether statements are prepared: off behind a pooler that cannot keep them. */
+  readonly prepare: boolean;
+}
+
+export interface ConnectionOptions extends DriverOptions {
   readonly clock: Clock;
   /** The longest a call may take before its connection is given up. */
   readonly callMsMax: number;
@@ -26,40 +32,46 @@ export class Connection implements AsyncDisposable {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#sql = connect(options.url);
+    this.#sql = connect(options);
   }
 
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Runs a statement. A read ends early with `signal`; a write takes none and runs to its end. */
+  /**
+   * Runs a statement. A caller may stop waiting by its signal; the statement goes on, and so does its
+   * deadline, or a connection that is dead would never be found out by callers of little patience.
+   */
   async run<T>(
     name: string,
     statement: (sql: Sql) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     signal?.throwIfAborted();
-    const { clock, callMsMax, onStatement } = this.#options;
-    onStatement(name);
-    const { promise: interrupted, reject } = Promise.withResolvers<never>();
+    this.#options.onStatement(name);
+    const running = this.#watched(name, statement);
+    return signal === undefined ? running : untilAbort(running, signal);
+  }
+
+  async #watched<T>(name: string, statement: (sql: Sql) => Promise<T>): Promise<T> {
+    const { clock, callMsMax } = this.#options;
     const sql = this.#sql;
+    const { promise: late, reject } = Promise.withResolvers<never>();
     using _deadline = clock.after(callMsMax, () => {
       this.#giveUp(sql);
       reject(new Unavailable(`${name}: the database took longer than ${callMsMax} ms`));
     });
-    const abort = (): void => {
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", abort, { once: true });
     this.#inFlight += 1;
     try {
-      return await Promise.race([statement(sql), interrupted]);
+      return await Promise.race([statement(sql), late]);
     } catch (error) {
+      // The driver keeps what it had not yet sent over a connection that was lost, and then waits for ever to
+      // greet the server on the next one: a fresh driver has nothing left over (S17).
+      if (isConnectionLost(error)) this.#giveUp(sql);
       throw toStoreError(error);
     } finally {
       this.#inFlight -= 1;
-      signal?.removeEventListener("abort", abort);
     }
   }
 
@@ -69,21 +81,29 @@ export class Connection implements AsyncDisposable {
 
   #giveUp(sql: Sql): void {
     if (this.#sql !== sql) return; // Another call has noticed before.
-    this.#sql = connect(this.#options.url);
+    this.#sql = connect(this.#options);
     void sql.end({ timeout: 0 });
   }
 }
 
 /** A driver for one connection, made when it is first used and again after it was lost. */
-export function connect(url: string): Sql {
+export function connect(
+  { url, prepare }: DriverOptions,
+  hooks: {
+    readonly onnotify?: (channel: string, payload: string) => void;
+    readonly onclose?: () => void;
+  } = {},
+): Sql {
   return postgres(url, {
     max: 1,
+    prepare,
     idle_timeout: 0,
     connect_timeout: 5,
     backoff: () => 0.1,
     fetch_types: false,
     onnotice: () => undefined,
-    // Compiling a statement takes longer than running any of ours.
-    connection: { application_name: "keelson-store", jit: "off" },
+    // Nothing else: poolers refuse parameters of a start that they do not know.
+    connection: { application_name: "keelson-store" },
+    ...hooks,
   });
 }

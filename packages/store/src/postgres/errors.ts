@@ -36,6 +36,11 @@ export function toStoreError(error: unknown): unknown {
   return error;
 }
 
+/** Whether the connection is gone, or about to go with its server. */
+export function isConnectionLost(error: unknown): boolean {
+  return hasCode(error) && (connectionCodes.has(error.code) || /^57P0[1-5]$/.test(error.code));
+}
+
 /** Whether a table or schema is missing. */
 export function isMissingTable(error: unknown): boolean {
   return hasCode(error) && (error.code === "42P01" || error.code === "3F000");

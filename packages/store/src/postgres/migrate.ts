@@ -9,7 +9,7 @@ import { isMissingTable, toStoreError } from "./errors.ts";
 const folder = new URL("./migrations/", import.meta.url);
 
 /** The schema that this version is written for. */
-export const schemaVersion = migrationFiles().length;
+export const schemaVersion = 1;
 
 export interface MigrateOptions {
   readonly url: string;
@@ -27,7 +27,7 @@ export async function migratePostgres({
   schema,
   serverRole,
 }: MigrateOptions): Promise<number> {
-  const sql = connect(url);
+  const sql = connect({ url, prepare: false });
   try {
     await checkServer(sql);
     return await sql.begin(async (sql) => {
@@ -54,6 +54,7 @@ export async function migratePostgres({
 /** Refuses a schema that this version cannot serve; one step newer is tolerated, for rolling upgrades. */
 export async function checkSchema(sql: Sql, schema: string): Promise<void> {
   await checkServer(sql);
+  await checkIsolation(sql);
   const found = await versionOf(sql, schema);
   if (found === 0) {
     throw new SchemaMismatch(
@@ -83,8 +84,20 @@ async function checkServer(sql: Sql): Promise<void> {
 
 const oldestServer = 15;
 
+/** A batch judges by a snapshot taken after it was granted the counter; stricter levels keep the one from before. */
+async function checkIsolation(sql: Sql): Promise<void> {
+  const [row] = await sql`SELECT current_setting('default_transaction_isolation') AS level`;
+  const level = String(row?.["level"]);
+  if (level === "read committed") return;
+  throw new SchemaMismatch(
+    `default_transaction_isolation is ${level}: the store needs read committed; set it for its role or database`,
+    { found: 0, wanted: schemaVersion },
+  );
+}
+
 function migrationFiles(): string[] {
-  return readdirSync(folder).sort();
+  const files = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name));
+  return files.sort();
 }
 
 async function versionOf(sql: Sql | TransactionSql, schema: string): Promise<number> {

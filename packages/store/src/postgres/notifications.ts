@@ -1,18 +1,18 @@
 // Wake-ups from other replicas. They only say: look. Nothing depends on one arriving (S15).
 
-import type { Sql } from "postgres";
-import type { Clock, Log, Random } from "@keelson/base";
+import { Backoff, type Clock, type Log, type Random, TaskScope } from "@keelson/base";
 import type { StoreMetrics } from "../metrics.ts";
 import { isRevision, type Revision } from "../revision.ts";
+import { untilAbort } from "../until-abort.ts";
+import { connect, type DriverOptions } from "./connection.ts";
 
 export const channel = "ark_resources";
 
 interface Options {
-  /** A connection of its own that stays open. */
-  readonly sql: Sql;
+  readonly driver: DriverOptions;
   /** Sends a notification, over any other connection. */
   readonly notify: (payload: string, signal: AbortSignal) => Promise<void>;
-  /** Called after the connection was lost and made again. */
+  /** Called after the connection was lost and made again, before anybody is woken. */
   readonly onReconnect: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,8 +20,9 @@ interface Options {
   readonly metrics: StoreMetrics;
 }
 
-/** How often listening is put to the test, and how long a test may take. */
+/** How often listening is put to the test, and how long connecting and a test may take. */
 const probeEveryMs = 30_000;
+const listenMs = 5000;
 const probeMs = 2000;
 
 /** How often the head is looked at while wake-ups do not arrive. */
@@ -31,75 +32,92 @@ const pollMs = 250;
  * Listens, and knows whether it hears.
  *
  * Behind a transaction pooler LISTEN succeeds and nothing ever arrives, so a probe
- * is sent at every connect and every 30 s. While it does not come back, listeners
- * are woken every 250 ms instead.
+ * is sent at every connect and every 30 s. From the moment the connection is lost,
+ * and while a probe has not come back, listeners are woken every 250 ms instead.
  */
 export class Notifications {
   readonly #options: Options;
-  readonly #listeners = new Set<(committed?: Revision) => void>();
+  readonly #listeners = new Set<(committed: Revision | undefined) => void>();
   #probe: { readonly payload: string; readonly arrived: () => void } | undefined;
   #isDeaf = true;
-  #connects = 0;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  onWake(listener: (committed?: Revision) => void): Disposable {
+  /** The listener is told the revision that was committed, if the wake-up says. */
+  onWake(listener: (committed: Revision | undefined) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   /** Runs until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log, metrics } = this.#options;
-    metrics.notifyConnected.set(0);
-    metrics.notifyDegraded.set(1);
-    let isListening = false;
-    while (!signal.aborted) {
-      try {
-        if (!isListening) {
-          await this.#listen(signal);
-          isListening = true;
-        }
-        await this.#test(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#setDeaf(true);
-        log.debug({ error }, "cannot listen for wake-ups");
-      }
-      await this.#rest(signal);
-    }
-    void clock;
+    this.#options.metrics.notifyConnected.set(0);
+    this.#options.metrics.notifyDegraded.set(1);
+    await using scope = new TaskScope(signal);
+    scope.spawn("listen", (signal) => this.#keepListening(signal));
+    scope.spawn("poll", (signal) => this.#keepPolling(signal));
+    await scope.join();
   }
 
-  async #listen(signal: AbortSignal): Promise<void> {
-    const { sql, metrics, onReconnect, log } = this.#options;
-    await sql.listen(
-      channel,
-      (payload) => {
-        if (payload === this.#probe?.payload) this.#probe.arrived();
-        else metrics.notifyReceived.add(1);
-        // A probe, ours or another's, is not a number: then look.
-        const committed = Number(payload);
-        this.#wakeAll(isRevision(committed) ? committed : undefined);
+  async #keepListening(signal: AbortSignal): Promise<void> {
+    const { clock, random, log, metrics } = this.#options;
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5000, random });
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      try {
+        await this.#listen({ isFirst, onHeard: () => backoff.reset() }, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.debug({ error }, "cannot listen for wake-ups");
+      }
+      metrics.notifyConnected.set(0);
+      this.#setDeaf(true);
+      if (signal.aborted) return;
+      await clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  /** One connection, from LISTEN to its end. */
+  async #listen(
+    { isFirst, onHeard }: { readonly isFirst: boolean; readonly onHeard: () => void },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { driver, clock, metrics, onReconnect } = this.#options;
+    const lost = new AbortController();
+    const sql = connect(driver, {
+      onnotify: (_channel, payload) => {
+        this.#hear(payload);
       },
-      () => {
-        metrics.notifyConnected.set(1);
-        this.#connects += 1;
-        if (this.#connects === 1) return;
-        metrics.notifyReconnects.add(1);
-        // What was announced meanwhile was announced to nobody: catch up first.
-        onReconnect(signal).then(
-          () => {
-            this.#wakeAll();
-          },
-          (error: unknown) => {
-            log.debug({ error }, "the database went away again");
-          },
-        );
+      onclose: () => {
+        lost.abort(new Error("the listening connection was lost"));
       },
-    );
+    });
+    try {
+      const ready = AbortSignal.any([signal, lost.signal, clock.timeout(listenMs)]);
+      await untilAbort(sql`LISTEN ${sql(channel)}`.execute(), ready);
+      metrics.notifyConnected.set(1);
+      if (!isFirst) metrics.notifyReconnects.add(1);
+      // What was announced meanwhile was announced to nobody: catch up first.
+      if (!isFirst) await onReconnect(signal);
+      this.#wakeAll();
+      const connected = AbortSignal.any([signal, lost.signal]);
+      for (;;) {
+        await this.#test(connected);
+        if (!this.#isDeaf) onHeard();
+        await clock.sleep(probeEveryMs, connected);
+      }
+    } finally {
+      await sql.end({ timeout: 0 });
+    }
+  }
+
+  /** While deaf, says "look" every now and then; also while a test is under way. */
+  async #keepPolling(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.clock.sleep(pollMs, signal);
+      if (this.#isDeaf) this.#wakeAll();
+    }
   }
 
   /** Sends a probe and waits for it to come back. */
@@ -107,32 +125,24 @@ export class Notifications {
     const { clock, random, notify } = this.#options;
     const payload = `probe ${random.uuid().slice(0, 8)}`;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#probe = {
-      payload,
-      arrived: () => {
-        resolve(true);
-      },
-    };
+    this.#probe = { payload, arrived: () => resolve(true) };
     using _deadline = clock.after(probeMs, () => {
       resolve(false);
     });
-    await notify(payload, signal);
-    this.#setDeaf(!(await promise));
-    this.#probe = undefined;
+    try {
+      await notify(payload, signal);
+      this.#setDeaf(!(await untilAbort(promise, signal)));
+    } finally {
+      this.#probe = undefined;
+    }
   }
 
-  /** Until the next test; meanwhile, if deaf, says "look" every now and then. */
-  async #rest(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const end = clock.monotonic() + probeEveryMs;
-    while (!signal.aborted && clock.monotonic() < end) {
-      try {
-        await clock.sleep(this.#isDeaf ? pollMs : probeEveryMs, signal);
-      } catch {
-        return; // The signal: the only reason a sleep fails.
-      }
-      if (this.#isDeaf) this.#wakeAll();
-    }
+  #hear(payload: string): void {
+    if (payload === this.#probe?.payload) this.#probe.arrived();
+    else this.#options.metrics.notifyReceived.add(1);
+    // A probe, ours or another's, is not a number: then look.
+    const committed = Number(payload);
+    this.#wakeAll(isRevision(committed) ? committed : undefined);
   }
 
   #setDeaf(isDeaf: boolean): void {

@@ -1,5 +1,7 @@
 // Many callers, one query: whoever asks while a query runs shares the next one.
 
+import { untilAbort } from "../until-abort.ts";
+
 /**
  * Runs `read` for its callers, together. The answer is always from a read that began
  * after the call, so it holds whatever was committed before the call.
@@ -18,16 +20,7 @@ export class SharedRead<T> {
     signal.throwIfAborted();
     // Not the read under way: it may have looked before this call (S7).
     this.#next ??= this.#after(this.#current);
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const abort = (): void => {
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await Promise.race([this.#next, aborted]);
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    return untilAbort(this.#next, signal);
   }
 
   async #after(current: Promise<unknown>): Promise<T> {

@@ -3,6 +3,7 @@
 import type { PendingQuery, Row as SqlRow, Sql } from "postgres";
 import type { LogLimits, ScanRequest, Write } from "../backend.ts";
 import { type Key, type Scope, splitKind } from "../key.ts";
+import type { LogRow as EntryRow } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
 import type { LabelRequirement } from "../selector.ts";
 
@@ -38,22 +39,9 @@ export interface ScanRow extends BoundsRow, ObjectRow {
   readonly origin: "live" | "before" | "deleted" | null;
 }
 
-export interface ChangeRow {
-  readonly revision: Int8;
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly api_group: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly object: string;
-  readonly previous: string | null;
-  readonly previous_revision: Int8 | null;
-}
-
 /** An entry, or the one row of a page without any. `entries` counts those that the limit on text left out, too. */
 export type LogRow = BoundsRow &
-  ((ChangeRow & { readonly entries: Int8 }) | { readonly revision: null });
+  ((EntryRow & { readonly entries: Int8 }) | { readonly revision: null });
 
 /** The statements on one schema. */
 export function statementsOf(schemaName: string) {
@@ -181,7 +169,7 @@ export function statementsOf(schemaName: string) {
       ORDER BY c.revision`,
 
     selectHistory: (sql: Sql, key: Key, before: Revision | undefined, limit: number) => sql<
-      ChangeRow[]
+      EntryRow[]
     >`
       SELECT c.* FROM ${sql(schemaName)}.changes c
       WHERE ${at(sql, key)} AND revision < ${before ?? Number.MAX_SAFE_INTEGER}

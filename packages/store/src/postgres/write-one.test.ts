@@ -8,7 +8,6 @@ import postgres from "postgres";
 import type { Outcome, Write } from "../backend.ts";
 import type { Body } from "../body.ts";
 import { toColumns } from "../columns.ts";
-import { Store } from "../store.ts";
 import { key, object, signal } from "../testing/bed.ts";
 import { PostgresBackend } from "./backend.ts";
 import { migratePostgres } from "./migrate.ts";
@@ -54,27 +53,6 @@ suite("a write without company on PostgreSQL", () => {
     assert.deepEqual(alone, together);
     const verdicts = new Set(alone.outcomes.map(({ type }) => type));
     assert.deepEqual(verdicts, new Set(["written", "exists", "unchanged", "conflict", "missing"]));
-  });
-
-  test("what this process has announced and published is not looked for", async () => {
-    const url = await fresh();
-    const asked: string[] = [];
-    const onStatement = (name: string): void => void asked.push(name);
-    const options = { url, clock: systemClock };
-    const backend = await PostgresBackend.open({ ...options, onStatement }, signal);
-    await using store = await Store.open({ backend }, signal);
-    await using other = await Store.open(
-      { backend: await PostgresBackend.open(options, signal) },
-      signal,
-    );
-    for (let n = 0; n < 50; n += 1) {
-      const { revision } = await store.create(key(`q${n}`), object(`q${n}`), signal);
-      // The other replica hears of it, so the announcement has gone out.
-      await other.reached(revision, signal);
-    }
-    const looks = asked.filter((name) => name === "selectHead").length;
-    // Now and then the announcement overtakes the commit's own answer.
-    assert.ok(looks < 25, `looked ${looks} times after 50 writes of its own`);
   });
 });
 

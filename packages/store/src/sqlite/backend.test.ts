@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,6 +13,7 @@ import { Locked, SchemaMismatch } from "../errors.ts";
 import { Store } from "../store.ts";
 import { key, object, signal } from "../testing/bed.ts";
 import { SqliteBackend } from "./backend.ts";
+import { openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { migrate } from "./migrate.ts";
 import { built, statements } from "./statements.ts";
@@ -55,11 +56,46 @@ suite("SQLite backend", () => {
     assert.equal((await store.get(key("a"), signal)).key.name, "a");
   });
 
-  test("the lock is free once its holder is gone", async () => {
+  test("the lock is free once its holder has closed", async () => {
     await using home = await folder();
     await (await open(home.path))[Symbol.asyncDispose]();
     await using store = await open(home.path);
     assert.equal(await store.head(signal), 1);
+  });
+
+  test("a link to the file is the same file", async () => {
+    await using home = await folder();
+    await using _store = await open(home.path);
+    await symlink(home.path, `${home.path}.link`);
+    assert.throws(
+      () => new SqliteBackend({ path: `${home.path}.link`, clock: systemClock }),
+      Locked,
+    );
+  });
+
+  test("a process that is killed frees the lock, and its writes are there", async () => {
+    await using home = await folder();
+    const program = `
+      import { SqliteBackend, Store, Body } from ${JSON.stringify(new URL("../index.ts", import.meta.url).href)};
+      import { systemClock } from "@keelson/base";
+      const { signal } = new AbortController();
+      const backend = new SqliteBackend({ path: ${JSON.stringify(home.path)}, clock: systemClock });
+      const store = await Store.open({ backend }, signal);
+      await store.create({ kind: "Query", namespace: "", name: "a" }, Body.of({ metadata: { uid: "u" } }), signal);
+      process.kill(process.pid, "SIGKILL");`;
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: import.meta.dirname,
+    });
+    await assert.rejects(run, { signal: "SIGKILL" });
+    await using store = await open(home.path);
+    assert.equal((await store.get({ kind: "Query", namespace: "", name: "a" }, signal)).uid, "u");
+  });
+
+  test("every commit is synchronised to the disk", () => {
+    using database = openWriter(":memory:");
+    const pragma = (name: string): unknown =>
+      Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    assert.deepEqual([pragma("synchronous"), pragma("fullfsync")], [2, 1]);
   });
 
   test("nobody else may read the files", async () => {
@@ -89,7 +125,7 @@ suite("SQLite backend", () => {
     assert.equal(select.all().length, 2);
   });
 
-  test("the file is sound and synchronises fully", async () => {
+  test("the file is sound", async () => {
     await using home = await folder();
     await (async () => {
       await using store = await open(home.path);

@@ -1,7 +1,6 @@
 // Objects and their log in one SQLite file. Everything is synchronous: a transaction is one turn of the event loop.
 
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { chmodSync, closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import type { Clock } from "@keelson/base";
 import type {
   Backend,
@@ -18,55 +17,21 @@ import type {
   Size,
   Write,
 } from "../backend.ts";
-import { Body } from "../body.ts";
-import { fromColumns } from "../columns.ts";
+import { fromColumns, storedBody } from "../columns.ts";
 import { Expired, TooNew } from "../errors.ts";
-import {
-  comparePositions,
-  joinKind,
-  type Key,
-  type Position,
-  type Scope,
-  splitKind,
-} from "../key.ts";
+import { joinKind, type Key, type Scope, splitKind } from "../key.ts";
+import { type LogRow, toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
+import { Connection, keyParameters, openReader, openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
-import { migrate } from "./migrate.ts";
-import {
-  built,
-  labelParameters,
-  statements,
-  type StatementName,
-  type Stretch,
-} from "./statements.ts";
+import { type ObjectRow, scanAt, scanNow } from "./scan.ts";
 
 export interface SqliteOptions {
   /** A file, made if it is missing; or `:memory:`. */
   readonly path: string;
   readonly clock: Clock;
   readonly onStatement?: OnStatement;
-}
-
-interface ObjectRow {
-  readonly namespace: string;
-  readonly name: string;
-  readonly resource_version: number;
-  readonly uid: string;
-  readonly object: string;
-}
-
-interface ChangeRow {
-  readonly revision: number;
-  readonly type: LogEntry["type"];
-  readonly api_group: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly object: string;
-  readonly previous: string | null;
-  readonly previous_revision: number | null;
 }
 
 /** How far the counter jumps when the file was restored: further than anybody can have counted meanwhile. */
@@ -84,13 +49,15 @@ export class SqliteBackend implements Backend {
   readonly #writer: Connection;
   readonly #reader: Connection;
   #bounds: Bounds;
+  /** Whether `#bounds` may be behind the file. */
+  #isUncertain = false;
 
   /** Opens and migrates the file. Locked if another process serves it. */
   constructor({ path, clock, onStatement = () => undefined }: SqliteOptions) {
     this.#clock = clock;
     const isFile = path !== ":memory:";
     if (isFile) makePrivate(path);
-    this.#lock = isFile ? lockFile(path) : undefined;
+    this.#lock = isFile ? lockFile(realpathSync(path)) : undefined;
     using opened = new DisposableStack();
     if (this.#lock !== undefined) opened.use(this.#lock);
     try {
@@ -162,7 +129,8 @@ export class SqliteBackend implements Backend {
       const at = request.at ?? head;
       if (at > head) throw new TooNew(at, head);
       if (at < floor) throw new Expired(at, floor);
-      const { rows, reached } = at === head ? this.#scanNow(request) : this.#scanAt(request, at);
+      const { rows, reached } =
+        at === head ? scanNow(this.#reader, request, head) : scanAt(this.#reader, request, at);
       return { rows, reached, head, floor };
     });
   }
@@ -203,17 +171,15 @@ export class SqliteBackend implements Backend {
       const entries: LogEntry[] = [];
       let text = 0;
       for (const row of this.#reader.iterate("selectLog", after, last, limits.entries)) {
-        const change = row as unknown as ChangeRow;
+        const change = row as unknown as LogRow;
         text += change.object.length + (change.previous?.length ?? 0);
         if (entries.length > 0 && text > limits.text)
-          return logPage(entries, entries.at(-1)?.revision ?? after, { head, floor });
+          return { entries, through: entries.at(-1)?.revision ?? after, head, floor };
         entries.push(toEntry(change));
       }
       const isCut = entries.length === limits.entries;
-      return logPage(entries, isCut ? (entries.at(-1)?.revision ?? after) : Math.max(last, after), {
-        head,
-        floor,
-      });
+      const through = isCut ? (entries.at(-1)?.revision ?? after) : Math.max(last, after);
+      return { entries, through, head, floor };
     });
   }
 
@@ -231,7 +197,7 @@ export class SqliteBackend implements Backend {
         limit,
       );
       return rows
-        .map((row) => toEntry(row as unknown as ChangeRow))
+        .map((row) => toEntry(row as unknown as LogRow))
         .filter(({ revision }) => revision > this.#boundsNow().floor);
     });
   }
@@ -246,10 +212,11 @@ export class SqliteBackend implements Backend {
       const target = Math.min(upTo, this.#bounds.head);
       const next = this.#writer.one("selectCut", target, entries)?.["revision"];
       const done = next === undefined;
+      const last = done ? target : Number(next) - 1;
       // Everything before the next entry that stays goes, and the floor says so in the same transaction (S13).
-      const floor = Math.max(this.#bounds.floor, done ? target : Number(next) - 1);
+      const floor = Math.max(this.#bounds.floor, last);
       const head = done ? this.#bounds.head + 1 : this.#bounds.head;
-      this.#writer.run("deleteChanges", floor);
+      this.#writer.run("deleteChanges", last);
       this.#writer.run("updateBounds", head, floor);
       return { result: { head, floor, done }, bounds: { head, floor } };
     });
@@ -330,7 +297,7 @@ export class SqliteBackend implements Backend {
     if (expect.revision !== undefined && expect.revision !== actual.revision)
       return { type: "conflict", actual };
     if (expect.uid !== undefined && expect.uid !== actual.uid) return { type: "conflict", actual };
-    const previous = { ...actual, body: Body.trusted(current.object) };
+    const previous = { ...actual, body: storedBody(write.key, current.object) };
 
     if (write.type === "delete") {
       const { text } = write.final ?? previous.body;
@@ -376,94 +343,6 @@ export class SqliteBackend implements Backend {
     return { type: "written", revision, previous };
   }
 
-  #scanNow(request: ScanRequest): Pick<Scanned, "rows" | "reached"> {
-    if (request.labels.length === 0) {
-      const rows = this.#rows(request, undefined, request.walk);
-      return { rows, reached: rows.length < request.walk ? undefined : rows.at(-1)?.key };
-    }
-    const reached = this.#nthKey(request);
-    return { rows: this.#rows(request, reached, -1), reached };
-  }
-
-  /**
-   * The stretch as it was: rows that have not changed since, and for the others what
-   * the first change after `at` found there.
-   */
-  #scanAt(request: ScanRequest, at: Revision): Pick<Scanned, "rows" | "reached"> {
-    const live = this.#nthKey(request);
-    const deleted = this.#deletedKeys(request, at, live);
-    // Neither list may run ahead of the other.
-    const reached = deleted.length < request.walk ? live : deleted.at(-1);
-    const rows = this.#rows({ ...request, at }, reached, -1);
-    const changed = new Map<string, Key>();
-    for (const { key, revision } of rows)
-      if (revision > at) changed.set(`${key.namespace}\0${key.name}`, key);
-    for (const { namespace, name } of deleted) {
-      changed.set(`${namespace}\0${name}`, { kind: request.scope.kind, namespace, name });
-    }
-    const before = [...changed.values()]
-      .map((key) => this.#before(key, at))
-      .filter((row) => row !== undefined);
-    const unchanged = rows.filter(({ revision }) => revision <= at);
-    return {
-      rows: [...unchanged, ...before].sort((a, b) => comparePositions(a.key, b.key)),
-      reached,
-    };
-  }
-
-  #before(key: Key, at: Revision): Row | undefined {
-    const found = this.#reader.one("selectFirstChangeAfter", ...keyParameters(key), at);
-    if (found === undefined) return undefined;
-    const { uid, previous } = toEntry(found as unknown as ChangeRow);
-    if (previous === undefined) return undefined; // It was created after `at`.
-    return { key, uid, revision: previous.revision, body: fromColumns(key, previous.body.text) };
-  }
-
-  #rows(request: ScanRequest, upTo: Position | undefined, limit: number): Row[] {
-    const stretch = stretchOf(request, upTo);
-    const labels = request.labels.flatMap((requirement) => [...labelParameters(requirement)]);
-    const since = request.labels.length === 0 ? [] : [request.at ?? this.#bounds.head];
-    const rows = this.#reader.build(
-      "selectRows",
-      built.selectRows(stretch, request.labels),
-      ...stretchParameters(request, upTo),
-      ...since,
-      ...labels,
-      limit,
-    ) as unknown as readonly ObjectRow[];
-    return rows.map(({ namespace, name, uid, resource_version: revision, object }) => {
-      const key = { kind: request.scope.kind, namespace, name };
-      return { key, uid, revision, body: fromColumns(key, object) };
-    });
-  }
-
-  #nthKey(request: ScanRequest): Position | undefined {
-    const text = built.selectNthKey(stretchOf(request, undefined));
-    const [key] = this.#reader.build(
-      "selectNthKey",
-      text,
-      ...stretchParameters(request, undefined),
-      request.walk - 1,
-    );
-    return key as unknown as Position | undefined;
-  }
-
-  #deletedKeys(
-    request: ScanRequest,
-    at: Revision,
-    upTo: Position | undefined,
-  ): readonly Position[] {
-    const text = built.selectDeletedKeys(stretchOf(request, upTo));
-    const keys = this.#reader.build(
-      "selectDeletedKeys",
-      text,
-      ...stretchParameters(request, upTo),
-      at,
-      request.walk,
-    );
-    return keys as unknown as readonly Position[];
-  }
-
   /** Floor and head as they stand in the file. Nothing can be committed within a turn, so they fit what is read next. */
   #boundsNow(): Bounds {
     return { ...(this.#reader.one("selectBounds") as unknown as Bounds) };
@@ -477,9 +356,22 @@ export class SqliteBackend implements Backend {
     }
   }
 
+  /** Whatever a failed COMMIT left behind, the next revision goes after what the file says (S1). */
+  #recover(): void {
+    try {
+      this.#writer.rollback();
+      this.#bounds = this.#boundsNow();
+    } catch {
+      // A file that cannot be read now is asked again before the next write; the first failure is the one to tell.
+      this.#isUncertain = true;
+    }
+  }
+
   /** Runs in one turn: begin, `run`, commit, and only then the new bounds are true. */
   #transaction<T>(run: () => { readonly result: T; readonly bounds: Bounds }): T {
     try {
+      if (this.#isUncertain) this.#bounds = this.#boundsNow();
+      this.#isUncertain = false;
       this.#writer.run("begin");
       try {
         const { result, bounds } = run();
@@ -487,9 +379,7 @@ export class SqliteBackend implements Backend {
         this.#bounds = bounds;
         return result;
       } catch (error) {
-        this.#writer.rollback();
-        // Whatever a failed COMMIT left behind, the next revision goes after what the file says (S1).
-        this.#bounds = this.#boundsNow();
+        this.#recover();
         throw error;
       }
     } catch (error) {
@@ -498,140 +388,17 @@ export class SqliteBackend implements Backend {
   }
 }
 
-/** A connection and its prepared statements. */
-class Connection {
-  readonly #database: DatabaseSync;
-  readonly #onStatement: OnStatement;
-  readonly #prepared = new Map<string, StatementSync>();
-
-  constructor(database: DatabaseSync, onStatement: OnStatement) {
-    this.#database = database;
-    this.#onStatement = onStatement;
-  }
-
-  run(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, statements[name]).run(...parameters);
-  }
-
-  one(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, statements[name]).get(...parameters);
-  }
-
-  all(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, statements[name]).all(...parameters);
-  }
-
-  iterate(name: keyof typeof statements, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, statements[name]).iterate(...parameters);
-  }
-
-  build(name: keyof typeof built, text: string, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, text).all(...parameters);
-  }
-
-  rollback(): void {
-    // A failed COMMIT may have rolled back already.
-    if (this.#database.isTransaction) this.#database.exec(statements.rollback);
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-
-  #statement(name: StatementName, text: string): StatementSync {
-    this.#onStatement(name);
-    let statement = this.#prepared.get(text);
-    if (statement === undefined) {
-      if (this.#prepared.size >= preparedMax) this.#prepared.clear();
-      statement = this.#database.prepare(text);
-      this.#prepared.set(text, statement);
-    }
-    return statement;
-  }
-}
-
-/** Selectors make texts of their own; beyond this many the connection starts over. */
-const preparedMax = 256;
-
-function openWriter(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA wal_autocheckpoint = 4000;
-    PRAGMA journal_size_limit = 67108864;
-    PRAGMA cache_size = -32768;
-    PRAGMA temp_store = MEMORY;
-  `);
-  migrate(database);
-  return database;
-}
-
-function openReader(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-  database.exec("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
-  return database;
-}
-
 /**
  * Makes the files before SQLite does, for us alone; it gives those beside a database the same mode.
  * A file that is there is not opened: closing it would drop the locks this process has on it.
  */
 function makePrivate(path: string): void {
-  for (const file of [path, `${path}.lock`]) {
+  const create = (file: string): void => {
     if (existsSync(file)) chmodSync(file, 0o600);
     else closeSync(openSync(file, "a", 0o600));
-  }
-}
-
-function keyParameters({ kind, namespace, name }: Key): [string, string, string, string] {
-  const split = splitKind(kind);
-  return [split.group, split.kind, namespace, name];
-}
-
-function stretchOf({ scope, name }: ScanRequest, upTo: Position | undefined): Stretch {
-  return {
-    isNamespaced: scope.namespace !== "",
-    isBounded: upTo !== undefined,
-    isNamed: name !== undefined,
   };
-}
-
-function stretchParameters(
-  { scope, after, name }: ScanRequest,
-  upTo: Position | undefined,
-): SQLInputValue[] {
-  const { kind, group } = splitKind(scope.kind);
-  const named = name === undefined ? [] : [name];
-  const start = after ?? { namespace: "", name: "" };
-  if (scope.namespace === "") {
-    const end = upTo === undefined ? [] : [upTo.namespace, upTo.name];
-    return [group, kind, start.namespace, start.name, ...end, ...named];
-  }
-  // The cursor of another namespace stands before or after all of this one's names.
-  const first = start.namespace === scope.namespace ? start.name : "";
-  return [
-    group,
-    kind,
-    scope.namespace,
-    first,
-    ...(upTo === undefined ? [] : [upTo.name]),
-    ...named,
-  ];
-}
-
-function toEntry(row: ChangeRow): LogEntry {
-  const { revision, type, uid, object, previous, previous_revision } = row;
-  const key = { kind: joinKind(row.kind, row.api_group), namespace: row.namespace, name: row.name };
-  const body = fromColumns(key, object);
-  const entry = { revision, type, key, uid, body };
-  if (previous_revision === null) return entry;
-  const before = previous === null ? body : Body.trusted(previous);
-  return { ...entry, previous: { revision: previous_revision, body: before } };
-}
-
-function logPage(entries: readonly LogEntry[], through: Revision, bounds: Bounds): LogPage {
-  return { entries, through, ...bounds };
+  create(path);
+  create(`${realpathSync(path)}.lock`);
 }
 
 function addGrowth(

@@ -8,7 +8,9 @@ const folder = new URL("./migrations/", import.meta.url);
 
 /** Runs the migrations that the file lacks, each in a transaction of its own. Refuses a file of a newer version. */
 export function migrate(database: DatabaseSync): void {
-  const files = readdirSync(folder).sort();
+  const files = readdirSync(folder)
+    .filter((name) => /^\d{4}-.+\.sql$/.test(name))
+    .sort();
   const found = schemaVersion(database);
   if (found > files.length) {
     throw new SchemaMismatch(

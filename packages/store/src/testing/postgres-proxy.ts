@@ -7,6 +7,10 @@ export class PostgresProxy implements AsyncDisposable {
   readonly url: string;
   /** Answers no longer arrive, and nothing says so. */
   isStalled = false;
+  /** Requests arrive, answers do not. */
+  dropsAnswers = false;
+  /** How many connections were made so far. */
+  connections = 0;
   /** LISTEN succeeds and nothing is ever heard, as behind a transaction pooler. */
   swallowsNotifications = false;
   readonly #server: Server;
@@ -23,6 +27,7 @@ export class PostgresProxy implements AsyncDisposable {
     proxied.port = String(address.port);
     const proxy = new PostgresProxy(proxied.href, server, sockets);
     server.on("connection", (client) => {
+      proxy.connections += 1;
       const upstream = connect(Number(target.port), target.hostname);
       const filter = new NotificationFilter();
       for (const socket of [client, upstream]) {
@@ -38,7 +43,7 @@ export class PostgresProxy implements AsyncDisposable {
         if (!proxy.isStalled) upstream.write(data);
       });
       upstream.on("data", (data) => {
-        if (proxy.isStalled) return;
+        if (proxy.isStalled || proxy.dropsAnswers) return;
         client.write(proxy.swallowsNotifications ? filter.pass(data) : data);
       });
     });
@@ -51,8 +56,13 @@ export class PostgresProxy implements AsyncDisposable {
     this.#sockets = sockets;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends every connection. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 }

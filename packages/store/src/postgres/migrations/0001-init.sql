@@ -94,6 +94,16 @@ $$;
 CREATE TRIGGER wake_up AFTER INSERT ON changes REFERENCING NEW TABLE AS inserted
   FOR EACH STATEMENT EXECUTE FUNCTION wake_up();
 
+-- What is acknowledged is on disk, whatever a role or database has set. Stronger settings stay; a setting of the
+-- function itself would be undone before the commit.
+CREATE FUNCTION durably() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END
+$$;
+
 -- Commits a batch of writes, no two of which name the same object, in one round trip.
 --
 -- The counter row is locked first and held to the end of the transaction: revisions are
@@ -116,6 +126,7 @@ AS $$
 DECLARE
   counter bigint;
 BEGIN
+  PERFORM durably();
   SELECT m.head INTO counter FROM meta m FOR UPDATE;
   RETURN QUERY
   WITH judged AS MATERIALIZED (
@@ -191,7 +202,7 @@ CREATE FUNCTION write_one(
   ordinal bigint, verdict text, revision bigint, actual_revision bigint, actual_uid text, body_before text, head bigint
 )
 LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 SET search_path FROM CURRENT
 AS $$
 #variable_conflict use_variable
@@ -199,6 +210,7 @@ DECLARE
   old_object text;
   value jsonb;
 BEGIN
+  PERFORM durably();
   ordinal := 1;
   SELECT m.head INTO revision FROM meta m FOR UPDATE;
   SELECT r.resource_version, r.uid, r.object INTO actual_revision, actual_uid, old_object FROM resources r
@@ -260,13 +272,16 @@ DECLARE
   m meta;
   target bigint;
   next_kept bigint;
+  last_cut bigint;
 BEGIN
+  PERFORM durably();
   SELECT * INTO m FROM meta FOR UPDATE;
   target := least(up_to, m.head);
   SELECT c.revision INTO next_kept FROM changes c WHERE c.revision <= target ORDER BY c.revision LIMIT 1 OFFSET entries;
-  m.floor := greatest(m.floor, coalesce(next_kept - 1, target));
+  last_cut := coalesce(next_kept - 1, target);
+  m.floor := greatest(m.floor, last_cut);
   m.head := m.head + CASE WHEN next_kept IS NULL THEN 1 ELSE 0 END;
-  DELETE FROM changes c WHERE c.revision <= m.floor;
+  DELETE FROM changes c WHERE c.revision <= last_cut;
   UPDATE meta SET head = m.head, floor = m.floor;
   RETURN QUERY SELECT m.head, m.floor, next_kept IS NULL;
 END
@@ -275,6 +290,7 @@ $$;
 -- Makes every revision handed out so far expire: the counter jumps further than anybody can have counted.
 CREATE FUNCTION leap() RETURNS TABLE (head bigint, floor bigint)
 LANGUAGE sql SET search_path FROM CURRENT AS $$
+  SELECT durably();
   UPDATE meta SET head = head + 4294967296, floor = head + 4294967296 RETURNING head, floor;
 $$;
 

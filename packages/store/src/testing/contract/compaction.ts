@@ -121,6 +121,26 @@ export function describeCompaction(fixture: Fixture): void {
       assert.equal((await store.create(key("b"), object("b"), signal)).revision, 3);
     });
 
+    test("what a leap left behind is cut a little at a time too", async () => {
+      await using bed = await fixture.prepare();
+      const statements: string[] = [];
+      await using store = await bed.open({
+        limits: { cutEntries: 10 },
+        onStatement: (name) => statements.push(name),
+      });
+      await Promise.all(
+        Array.from({ length: 50 }, (_, n) => store.create(key(`n${n}`), object(`n${n}`), signal)),
+      );
+      const { head } = await store.leap(signal);
+      const before = statements.length;
+      await store.compact(head, signal);
+      const cuts = statements
+        .slice(before)
+        .filter((name) => name === "cut" || name === "deleteChanges");
+      assert.ok(cuts.length >= 5, `${cuts.length} cuts`);
+      assert.deepEqual(await store.bounds(signal), { head: head + 1, floor: head });
+    });
+
     if (fixture.isPersistent) {
       test("the floor survives a restart, and reads below it stay Expired", async () => {
         await using bed = await fixture.prepare();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Unavailable } from "../../errors.ts";
 import type { Store } from "../../store.ts";
 import { type Bed, dump, everywhere, type Fixture, key, object, signal, take } from "../bed.ts";
 
@@ -21,7 +22,8 @@ class Fault {
   };
 }
 
-class StatementFailed extends Error {}
+/** As if the database had gone away. */
+class StatementFailed extends Unavailable {}
 
 /** Every write, on a store that holds `a` (uid u) at revision 2 and has a log. */
 const operations: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {

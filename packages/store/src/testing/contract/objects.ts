@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import { JsonNumber, readJson, writeJson, type JsonObject } from "@keelson/base";
 import { Body } from "../../body.ts";
 import { AlreadyExists, Conflict, Invalid, NotFound } from "../../errors.ts";
+import type { Store } from "../../store.ts";
 import { dump, everywhere, type Fixture, key, kind, object, signal } from "../bed.ts";
 
 export function describeObjects(fixture: Fixture): void {
@@ -263,21 +264,123 @@ export function describeObjects(fixture: Fixture): void {
       );
     });
 
-    const badKeys: readonly (readonly [string, Parameters<typeof key>[0], string])[] = [
-      ["an empty name", "", "name"],
-      ["NUL in a name", "a\0b", "name"],
-      ["half a surrogate pair in a name", "a\ud800", "name"],
+    const oddities: readonly (readonly [string, (store: Store) => Promise<unknown>, string])[] = [
+      ["an empty name", (store) => store.create(key(""), object("a"), signal), "name"],
+      ["NUL in a name", (store) => store.create(key("a\0b"), object("a"), signal), "name"],
+      ["NUL in a name to delete", (store) => store.delete(key("a\0b"), {}, signal), "name"],
+      ["NUL in a name to read", (store) => store.get(key("a\0b"), signal), "name"],
+      ["half a surrogate pair", (store) => store.get(key("a\ud800"), signal), "name"],
+      [
+        "a name of 4 kB",
+        (store) => store.create(key("a".repeat(4096)), object("a"), signal),
+        "name",
+      ],
+      [
+        "a kind that ends in a dot",
+        (store) => store.get({ ...key("a"), kind: "Query." }, signal),
+        "kind",
+      ],
+      ["no kind to list", (store) => store.list({ kind: "", namespace: "" }, {}, signal), "kind"],
+      [
+        "NUL in a namespace to watch",
+        (store) => store.watch({ kind, namespace: "\0" }, { from: 1 }, signal),
+        "namespace",
+      ],
+      [
+        "NUL in an expected uid",
+        (store) => store.delete(key("a"), { expect: { uid: "\0" } }, signal),
+        "expect.uid",
+      ],
+      [
+        "half a revision",
+        (store) => store.delete(key("a"), { expect: { revision: 1.5 } }, signal),
+        "expect.revision",
+      ],
+      [
+        "a uid with NUL",
+        (store) => store.create(key("b"), object("b", { uid: "\0" }), signal),
+        "metadata.uid",
+      ],
     ];
-    for (const [what, name, field] of badKeys) {
-      test(`${what} is Invalid and names the field`, async () => {
+    for (const [what, attempt, field] of oddities) {
+      test(`${what} is Invalid, names the field, and fails nobody else`, async () => {
         await using bed = await fixture.prepare();
         await using store = await bed.open();
-        await assert.rejects(
-          store.create(key(name), object("a"), signal),
-          (error) => error instanceof Invalid && error.field === field,
-        );
+        const isInvalid = (error: unknown): boolean =>
+          error instanceof Invalid && error.field === field;
+        const odd = assert.rejects(attempt(store), isInvalid);
+        await Promise.all([odd, store.create(key("innocent"), object("innocent"), signal)]);
+        assert.equal(await store.head(signal), 2);
       });
     }
+
+    test("times that a column cannot hold are left to the body", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      const times = [
+        "0000-01-01T00:00:00Z",
+        "+275760-09-12T00:00:00Z",
+        "soon",
+        "2026-01-01T00:00:00Z",
+      ];
+      await Promise.all(
+        times.map(async (deletionTimestamp, n) => {
+          const body = Body.of({ metadata: { uid: `u${n}`, deletionTimestamp } });
+          await store.create(key(`n${n}`), body, signal);
+          assert.deepEqual((await store.get(key(`n${n}`), signal)).body.value, body.value);
+        }),
+      );
+    });
+
+    test("an update that does not say which revision it replaces is a mistake of the program", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      await store.create(key("a"), object("a", { uid: "u" }), signal);
+      const change = { body: object("a", { uid: "u", spec: {} }), expect: {} };
+      await assert.rejects(store.update(key("a"), change as never, signal), {
+        name: "AssertionError",
+      });
+      assert.equal(await store.head(signal), 2);
+    });
+
+    test("blanks and escapes of a client's text make no difference", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      const spaced = Body.parse('{ "metadata": { "uid": "u" }, "s": "\\u0041" }');
+      const { revision } = await store.create(key("a"), spaced, signal);
+      const plain = Body.of({ s: "A", metadata: { uid: "u" } });
+      assert.equal(
+        (await store.update(key("a"), { body: plain, expect: { revision } }, signal)).revision,
+        revision,
+      );
+      assert.equal(await store.head(signal), revision);
+    });
+
+    test("a write that waits for its batch ends with its signal", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      const controller = new AbortController();
+      const waiting = store.create(key("a"), object("a"), controller.signal);
+      controller.abort(new Error("enough"));
+      await assert.rejects(waiting, /enough/);
+      await assert.rejects(store.get(key("a"), signal), NotFound);
+    });
+
+    test("too many writes at once are refused, not kept", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open({ limits: { queuedWritesMax: 10 } });
+      const results = await Promise.allSettled(
+        Array.from({ length: 30 }, (_, n) => store.create(key(`n${n}`), object(`n${n}`), signal)),
+      );
+      const codes = results.map((result) =>
+        result.status === "fulfilled" ? "ok" : result.reason.code,
+      );
+      assert.deepEqual(new Set(codes), new Set(["ok", "Unavailable"]));
+      assert.equal(
+        (await store.list(everywhere, {}, signal)).items.length,
+        codes.filter((code) => code === "ok").length,
+      );
+    });
 
     test("a body without a uid is Invalid", async () => {
       await using bed = await fixture.prepare();
@@ -453,19 +556,37 @@ export function describeObjects(fixture: Fixture): void {
         assert.equal((await store.create(key("c"), object("c"), signal)).revision, 6);
       });
 
-      test("closing finishes the writes that were under way", async () => {
+      test("closing finishes the batch under way and refuses what waits", async () => {
         await using bed = await fixture.prepare();
-        const store = await bed.open();
+        const begun = Promise.withResolvers<void>();
+        const store = await bed.open({
+          limits: { batchWritesMax: 5 },
+          onStatement: (name) => {
+            if (name === "writeBatch" || name === "begin") begun.resolve();
+          },
+        });
         const writes = Array.from({ length: 10 }, (_, n) =>
           store.create(key(`n${n}`), object(`n${n}`), signal),
         );
+        const settled = Promise.allSettled(writes);
+        await begun.promise;
         await store[Symbol.asyncDispose]();
-        await Promise.all(writes);
-        await assert.rejects(store.create(key("late"), object("late"), signal), {
-          code: "Unavailable",
-        });
+        const outcomes = (await settled).map((result) =>
+          result.status === "fulfilled" ? "written" : result.reason.code,
+        );
+        const refused = { code: "Unavailable" };
+        await assert.rejects(store.create(key("late"), object("late"), signal), refused);
+        await assert.rejects(store.get(key("n0"), signal), refused);
+        await assert.rejects(store.list(everywhere, {}, signal), refused);
         await using again = await bed.open();
-        assert.equal((await again.list(everywhere, {}, signal)).items.length, 10);
+        const { items } = await again.list(everywhere, {}, signal);
+        // Every acknowledged write is there, and every other was refused.
+        assert.deepEqual(
+          items.map(({ key }) => key.name),
+          outcomes.flatMap((outcome, n) => (outcome === "written" ? [`n${n}`] : [])),
+        );
+        assert.ok(items.length >= 5);
+        assert.ok(outcomes.every((outcome) => outcome === "written" || outcome === "Unavailable"));
       });
 
       test("the columns of an object can be queried by SQL", async () => {

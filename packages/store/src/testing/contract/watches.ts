@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setImmediate } from "node:timers";
 import { seededRandom } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
 import type { Change } from "../../change.ts";
-import { Expired } from "../../errors.ts";
+import { Corrupt, Expired } from "../../errors.ts";
 import type { Store } from "../../store.ts";
-import type { Watch } from "../../watch.ts";
 import { everywhere, type Fixture, key, kind, object, signal, summary, take } from "../bed.ts";
 
 const app = (value: string) => ({
@@ -45,27 +45,21 @@ async function writeRandomly(store: Store, steps: number, seed: string): Promise
   return expected;
 }
 
-/** Whether nothing arrives while the store is otherwise quiet. */
-async function isSilent(watch: Watch, store: Store, clock: ManualClock): Promise<boolean> {
-  let hasMore = false;
-  void watch.next().then((items) => {
-    hasMore = items !== undefined;
-  });
-  await store.ping(signal);
-  await clock.advance(1000);
-  return !hasMore;
-}
-
 export function describeWatches(fixture: Fixture): void {
   suite("watches", () => {
     test("a watch from the list's revision is silent until something changes", async () => {
       await using bed = await fixture.prepare();
-      const clock = new ManualClock();
-      await using store = await bed.open({ clock });
+      await using store = await bed.open();
       await store.create(key("a"), object("a"), signal);
       const { revision } = await store.list(everywhere, {}, signal);
       using watch = await store.watch(everywhere, { from: revision }, signal);
-      assert.ok(await isSilent(watch, store, clock));
+      const first = take(watch, 1);
+      // Other kinds and writes that change nothing are no reason to speak.
+      await store.create({ kind: "ConfigMap", namespace: "", name: "c" }, object("c"), signal);
+      const { body } = await store.get(key("a"), signal);
+      await store.update(key("a"), { body, expect: { revision: 2 } }, signal);
+      await store.create(key("b"), object("b"), signal);
+      assert.deepEqual((await first).map(summary), ["ADDED b 4"]);
     });
 
     test("a watch resumed from every revision equals the log from there", async () => {
@@ -97,25 +91,23 @@ export function describeWatches(fixture: Fixture): void {
       assert.deepEqual(deleted.body.value, added.body.value);
     });
 
-    test("a change carries the new body, the one before, and the uid", async () => {
-      await using bed = await fixture.prepare();
-      await using store = await bed.open();
-      for (const recentChangesMax of [100, 0]) {
-        const name = `a${recentChangesMax}`;
-        const from = await store.head(signal);
-        using live = await store.watch(everywhere, { from }, signal);
+    for (const [where, recentChangesMax] of [
+      ["memory", 100],
+      ["the database", 0],
+    ] as const) {
+      test(`a change read from ${where} carries the new body, the one before, and the uid`, async () => {
+        await using bed = await fixture.prepare();
+        await using store = await bed.open({ limits: { recentChangesMax } });
+        using live = await store.watch(everywhere, { from: 1 }, signal);
         const { revision } = await store.create(
-          key(name),
-          object(name, { uid: "u", spec: { n: 1 } }),
+          key("a"),
+          object("a", { uid: "u", spec: { n: 1 } }),
           signal,
         );
-        await store.update(
-          key(name),
-          { body: object(name, { uid: "u", spec: { n: 2 } }), expect: { revision } },
-          signal,
-        );
-        await store.delete(key(name), {}, signal);
-        using late = await store.watch(everywhere, { from }, signal);
+        const changed = object("a", { uid: "u", spec: { n: 2 } });
+        await store.update(key("a"), { body: changed, expect: { revision } }, signal);
+        await store.delete(key("a"), {}, signal);
+        using late = await store.watch(everywhere, { from: 1 }, signal);
         for (const watch of [live, late]) {
           const told = (await take(watch, 3)).map((item) => {
             const { uid, body, previous } = item as Change;
@@ -127,8 +119,8 @@ export function describeWatches(fixture: Fixture): void {
             ["u", { n: 2 }, { n: 2 }],
           ]);
         }
-      }
-    });
+      });
+    }
 
     test("state and stream come from one snapshot, the end of the state is marked", async () => {
       await using bed = await fixture.prepare();
@@ -466,6 +458,54 @@ export function describeWatches(fixture: Fixture): void {
       const later = (await store.list(everywhere, {}, signal)).items;
       assert.deepEqual(cache, new Map(later.map(({ key, revision }) => [key.name, revision])));
     });
+
+    test("reading much of the log holds up nobody", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open({
+        limits: { recentChangesMax: 0, pageChanges: 8, pagesMax: 1 },
+      });
+      const other = (n: number) => ({ kind: "ConfigMap", namespace: "", name: `c${n}` });
+      await Promise.all(
+        Array.from({ length: 400 }, (_, n) => store.create(other(n), object(`c${n}`), signal)),
+      );
+      await store.create(key("a"), object("a"), signal);
+      using watch = await store.watch(everywhere, { from: 1 }, signal);
+      let turns = 0;
+      const done = new AbortController();
+      const countTurns = (): void => {
+        turns += 1;
+        if (!done.signal.aborted) setImmediate(countTurns);
+      };
+      setImmediate(countTurns);
+      assert.deepEqual((await take(watch, 1)).map(summary), ["ADDED a 402"]);
+      done.abort();
+      assert.ok(turns >= 10, `${turns} turns of the event loop while dozens of pages were read`);
+    });
+
+    if (fixture.isPersistent) {
+      test("a damaged entry of the log fails the watches of its kind, and no others", async () => {
+        await using bed = await fixture.prepare();
+        const other = { kind: "ConfigMap", namespace: "", name: "c" };
+        await (async () => {
+          await using store = await bed.open();
+          await store.create(other, object("c"), signal);
+          await store.create(key("a"), object("a"), signal);
+        })();
+        await bed.sql?.("UPDATE changes SET object = '[]' WHERE kind = 'ConfigMap'");
+        await using store = await bed.open();
+        using whole = await store.watch(everywhere, { from: 1 }, signal);
+        using damaged = await store.watch(
+          { kind: "ConfigMap", namespace: "" },
+          { from: 1 },
+          signal,
+        );
+        assert.deepEqual((await take(whole, 1)).map(summary), ["ADDED a 3"]);
+        await assert.rejects(
+          take(damaged, 1),
+          (error) => error instanceof Corrupt && error.key?.name === "c",
+        );
+      });
+    }
 
     test("reaching a revision can be waited for", async () => {
       await using bed = await fixture.prepare();

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read, so that an old one can say that it is too old.
+
+const needed = 24;
+const found = Number(process.versions.node.split(".")[0]);
+
+if (found < needed) {
+  process.stderr.write(
+    `keelson: this is Node ${process.versions.node}, and Node ${needed} or newer is needed: ` +
+      "run it with npm start, which brings its own, or install a newer one\n",
+  );
+  process.exitCode = 1;
+} else {
+  // Sources are stripped of their types and compiled once, not at every start. Beside the packages, not in the
+  // folder for temporary files, where others could have prepared something; where it cannot be written it is left.
+  const { enableCompileCache } = await import("node:module");
+  const { fileURLToPath } = await import("node:url");
+  enableCompileCache(
+    fileURLToPath(new URL("../../../node_modules/.cache/keelson", import.meta.url)),
+  );
+  const { main } = await import("../src/main.ts");
+  await main();
+}

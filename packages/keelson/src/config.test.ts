@@ -1,0 +1,358 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { ConfigError, loadConfig, type Config, type ConfigInput } from "./config.ts";
+import { settingsTable, shownSettings } from "./config/show.ts";
+
+function load(input: Partial<ConfigInput> = {}): Promise<Config> {
+  return loadConfig({
+    flags: {},
+    environment: {},
+    workingFolder: "/nowhere",
+    purpose: "up",
+    isTerminal: false,
+    ...input,
+  });
+}
+
+async function problemsOf(input: Partial<ConfigInput>): Promise<readonly string[]> {
+  const error = await load(input).then(
+    () => assert.fail("the configuration was accepted"),
+    (error: unknown) => error,
+  );
+  assert.ok(error instanceof ConfigError);
+  return error.message.split("\n  ").slice(1);
+}
+
+suite("the configuration", () => {
+  test("is what the design says when nothing is given", async () => {
+    const {
+      address,
+      port,
+      metricsAddress,
+      metricsPort,
+      kubePort,
+      dataDir,
+      shutdownGrace,
+      authMode,
+    } = await load();
+    assert.deepEqual(
+      { address, port, metricsAddress, metricsPort, kubePort, dataDir, shutdownGrace, authMode },
+      {
+        address: "127.0.0.1",
+        port: 8080,
+        metricsAddress: "127.0.0.1",
+        metricsPort: 8081,
+        kubePort: 6443,
+        dataDir: "/nowhere/.keelson",
+        shutdownGrace: 30_000,
+        authMode: "none",
+      },
+    );
+  });
+
+  test("is frozen through and through", async () => {
+    const config = await load({ flags: { "cors-origins": "http://a.localhost" } });
+    assert.throws(() => Object.assign(config, { port: 1 }), TypeError);
+    assert.throws(() => Object.assign(config.sources.port, { name: "x" }), TypeError);
+    assert.throws(() => (config.corsOrigins as string[]).push("x"), TypeError);
+  });
+
+  test("derives defaults from what was given", async () => {
+    const token = await load({ environment: { KEELSON_TOKENS_FILE: "tokens.json" } });
+    assert.deepEqual(
+      [token.authMode, token.sources.authMode.name, token.corsOrigins, token.tokensFile],
+      ["token", "a tokens file is given", ["*"], "/nowhere/tokens.json"],
+    );
+    const none = await load();
+    assert.deepEqual([none.authMode, none.corsOrigins], ["none", undefined]);
+    const moved = await load({ flags: { "data-dir": "/var/lib/keelson" } });
+    assert.equal(moved.sqlitePath, "/var/lib/keelson/apiserver.db");
+    assert.equal((await load({ isTerminal: true })).logFormat, "text");
+    const cloud = await load({ environment: { GOOGLE_CLOUD_PROJECT: "p" } });
+    assert.equal(cloud.eventTransport, "pubsub");
+  });
+
+  test("names every problem at once", async () => {
+    assert.deepEqual(
+      await problemsOf({
+        flags: { port: "eighty", "shutdown-grace": "30" },
+        environment: {
+          METRICS_PORT: "70000",
+          LOG_LEVEL: "loud",
+          KEELSON_ADRESS: "127.0.0.1",
+          KEELSON_BODY_LIMIT: "5MiB",
+          KEELSON_BATCH_BODY_LIMIT: "4MiB",
+          KEELSON_FLEET_CALL_TIMEOUT: "1m",
+        },
+      }),
+      [
+        "KEELSON_ADRESS is no setting: did you mean KEELSON_ADDRESS?",
+        '--port "eighty" must be a port from 0 to 65535, 0 for any free one',
+        'METRICS_PORT "70000" must be a port from 0 to 65535, 0 for any free one',
+        '--shutdown-grace "30" must be a duration with its unit, such as 500ms, 30s, 5m or 90d',
+        'LOG_LEVEL "loud" must be one of debug, info, warn, error',
+        "KEELSON_FLEET_CALL_TIMEOUT must be less than KEELSON_FLEET_LEASE (--fleet-lease)",
+        "KEELSON_BODY_LIMIT must not exceed KEELSON_BATCH_BODY_LIMIT",
+      ],
+    );
+  });
+
+  test("says nothing about rules over values that could not be read", async () => {
+    assert.deepEqual(
+      await problemsOf({ environment: { AUTH_MODE: "gatewy", AUTH_GATEWAY_SECRET: "s" } }),
+      ['AUTH_MODE "gatewy" must be one of none, token, gateway, oidc'],
+    );
+  });
+
+  test("never repeats a secret", async () => {
+    const [problem, ...others] = await problemsOf({
+      environment: { KEELSON_ENCRYPTION_KEY: "hush" },
+    });
+    assert.deepEqual(
+      [problem, others],
+      ["KEELSON_ENCRYPTION_KEY must be 32 bytes in base64: openssl rand -base64 32", []],
+    );
+  });
+
+  test("leaves what Kubernetes sets beside a Service alone, and explains a port of it", async () => {
+    await load({
+      environment: {
+        KEELSON_SERVICE_HOST: "10.0.0.1",
+        KEELSON_SERVICE_PORT_REST: "80",
+        KEELSON_PORT_8080_TCP_ADDR: "10.0.0.1",
+        KEELSON_REST_PORT: "tcp://10.0.0.1:80",
+        KEELSON_TEST_ANYTHING: "1",
+      },
+    });
+    const [problem] = await problemsOf({ environment: { KEELSON_PORT: "tcp://10.0.0.1:80" } });
+    assert.match(String(problem), /^KEELSON_PORT .*enableServiceLinks: false/);
+  });
+});
+
+suite("rules between settings", () => {
+  const gateway = { AUTH_MODE: "gateway", AUTH_GATEWAY_SECRET: "s" };
+  const accepted: readonly Record<string, string>[] = [
+    {},
+    { HOST: "localhost" },
+    { HOST: "::1" },
+    { HOST: "0.0.0.0", ...gateway },
+    { KEELSON_METRICS_ADDRESS: "0.0.0.0" },
+    { AUTH_MODE: "dev" },
+    { DISABLE_AUTH: "true" },
+    { DISABLE_AUTH: "false", ...gateway },
+    { AUTH_MODE: "oidc", OIDC_ISSUER: "https://id.example.com", OIDC_AUDIENCE: "keelson" },
+    {
+      AUTH_MODE: "gateway",
+      AUTH_GATEWAY_CLIENT_CA: "ca.pem",
+      KEELSON_TLS_CERT_FILE: "cert.pem",
+      KEELSON_TLS_KEY_FILE: "key.pem",
+    },
+    { PORT: "0", METRICS_PORT: "0" },
+    { PORT: "8081", METRICS_ENABLED: "false" },
+    { KEELSON_STORAGE_DRIVER: "postgresql", KEELSON_POSTGRES_HOST: "db" },
+  ];
+  for (const environment of accepted) {
+    test(`${JSON.stringify(environment)} is accepted`, async () => {
+      await load({ environment });
+    });
+  }
+
+  const refused: readonly (readonly [Record<string, string>, ...RegExp[]])[] = [
+    [{ HOST: "0.0.0.0" }, /^HOST 0\.0\.0\.0 can be reached from other machines/],
+    [{ HOST: "::" }, /^HOST :: can be reached/],
+    [{ HOST: "keelson.example.com" }, /can be reached/],
+    [{ AUTH_MODE: "token" }, /^AUTH_MODE token needs a tokens file: set KEELSON_TOKENS_FILE$/],
+    [
+      { AUTH_MODE: "gateway" },
+      /set KEELSON_AUTH_GATEWAY_SECRET or KEELSON_AUTH_GATEWAY_CLIENT_CA$/,
+    ],
+    [{ AUTH_MODE: "oidc" }, /oidc needs an issuer/, /oidc needs an audience/],
+    [
+      { AUTH_MODE: "none", KEELSON_TOKENS_FILE: "t" },
+      /^KEELSON_TOKENS_FILE is of no use while AUTH_MODE/,
+    ],
+    [{ AUTH_GATEWAY_SECRET: "s" }, /^AUTH_GATEWAY_SECRET is of no use/],
+    [{ DISABLE_AUTH: "true", ...gateway }, /^AUTH_MODE and DISABLE_AUTH disagree/],
+    [{ DISABLE_AUTH: "maybe" }, /^DISABLE_AUTH "maybe" must be true or false/],
+    [
+      { ...gateway, AUTH_GATEWAY_CLIENT_CA: "ca.pem" },
+      /^AUTH_GATEWAY_CLIENT_CA cannot be checked without TLS/,
+    ],
+    [{ KEELSON_TLS_CERT_FILE: "c" }, /^KEELSON_TLS_CERT_FILE needs KEELSON_TLS_KEY_FILE beside it/],
+    [{ KEELSON_TLS_KEY_FILE: "c" }, /^KEELSON_TLS_KEY_FILE needs KEELSON_TLS_CERT_FILE beside it/],
+    [
+      { AUTH_MODE: "oidc", OIDC_ISSUER: "http://id.example.com", OIDC_AUDIENCE: "k" },
+      /^OIDC_ISSUER .*https/,
+    ],
+    [{ PORT: "8081" }, /is 8081, which PORT has already$/],
+    [{ CONTROLLER_EMAIL: "nobody" }, /^CONTROLLER_EMAIL "nobody" is no e-mail address/],
+    [{ CONTROLLER_IDENTITIES: "a@b=dns" }, /^CONTROLLER_IDENTITIES "a@b" is no e-mail address/],
+    [
+      { KEELSON_POSTGRES_HOST: "db" },
+      /^KEELSON_POSTGRES_HOST is of no use while KEELSON_STORAGE_DRIVER/,
+    ],
+    [
+      {
+        KEELSON_STORAGE_DRIVER: "postgresql",
+        POSTGRES_PASSWORD: "x",
+        KEELSON_POSTGRES_PASSWORD_FILE: "y",
+      },
+      /exclude each other/,
+    ],
+    [{ EVENT_TRANSPORT: "pubsub" }, /^EVENT_TRANSPORT pubsub needs a project/],
+    [{ KEELSON_FLEET_BACKOFF_MIN: "10m" }, /^KEELSON_FLEET_BACKOFF_MIN must not exceed/],
+    [{ KEELSON_ROLES: "rest" }, /^KEELSON_ROLES is for keelson serve/],
+    [
+      { KEELSON_ROLES: "rest,cook" },
+      /^KEELSON_ROLES .*names "cook", which must be one of rest, worker/,
+    ],
+    [{ DATABASE_URL: "mysql://x" }, /^DATABASE_URL must be a URL such as postgres:/],
+  ];
+  for (const [environment, ...patterns] of refused) {
+    test(`${JSON.stringify(environment)} is refused`, async () => {
+      const problems = await problemsOf({ environment });
+      assert.equal(problems.length, patterns.length, problems.join("\n"));
+      for (const [i, pattern] of patterns.entries()) assert.match(String(problems[i]), pattern);
+    });
+  }
+
+  test("serve needs what replicas share", async () => {
+    assert.deepEqual(
+      (await problemsOf({ purpose: "serve" })).map((problem) => problem.split(" ")[0]),
+      ["KEELSON_ROLES", "KEELSON_DATABASE_URL", "KEELSON_ENCRYPTION_KEY"],
+    );
+  });
+});
+
+suite("the configuration file", () => {
+  async function withFile<T>(content: string, run: (folder: string) => Promise<T>): Promise<T> {
+    const folder = await mkdtemp(join(tmpdir(), "keelson-config-"));
+    try {
+      await writeFile(join(folder, "keelson.config.yaml"), content);
+      return await run(folder);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  test("takes the storage block of the chart, and paths relative to itself", async () => {
+    const content = `
+port: 9000
+dataDir: data
+corsOrigins: [http://a.localhost, http://b.localhost]
+controllerIdentities:
+  dns@example.com: dns
+storage:
+  driver: sqlite
+  sqlite:
+    path: ark.db
+    persistence: { enabled: true, size: 1Gi }
+  postgresql:
+    host: ""
+    port: 5432
+    existingSecret: ""
+`;
+    await withFile(content, async (folder) => {
+      const config = await load({
+        workingFolder: "/nowhere",
+        flags: { config: `${folder}/keelson.config.yaml` },
+      });
+      assert.deepEqual(
+        [
+          config.port,
+          config.dataDir,
+          config.corsOrigins,
+          config.controllerIdentities,
+          config.sqlitePath,
+        ],
+        [
+          9000,
+          join(folder, "data"),
+          ["http://a.localhost", "http://b.localhost"],
+          { "dns@example.com": "dns" },
+          join(folder, "ark.db"),
+        ],
+      );
+      assert.equal(config.configFile, join(folder, "keelson.config.yaml"));
+      const variable = { KEELSON_CONFIG: join(folder, "keelson.config.yaml") };
+      assert.equal((await load({ environment: variable })).port, 9000);
+    });
+  });
+
+  test("names what it does not know, and what is no value", async () => {
+    await withFile(
+      "prot: 1\nstorage:\n  drivr: sqlite\nport: {a: {b: 1}}\nlogLevel: [a, [b]]\n",
+      async (folder) => {
+        const file = join(folder, "keelson.config.yaml");
+        const problems = await problemsOf({ workingFolder: folder });
+        assert.deepEqual(problems, [
+          `prot in ${file} is no setting: did you mean port?`,
+          `storage.drivr in ${file} is no setting: did you mean storage.driver?`,
+          `port in ${file} must be a text, a number, a list of them or pairs`,
+          `logLevel in ${file} must be a text, a number, a list of them or pairs`,
+        ]);
+      },
+    );
+  });
+
+  test("must exist when it is named, and be a map in YAML", async () => {
+    assert.deepEqual(await problemsOf({ flags: { config: "missing.yaml" } }), [
+      "/nowhere/missing.yaml does not exist",
+    ]);
+    for (const [content, pattern] of [
+      ["port: 1\nport: 2\n", /is not YAML: .*unique/],
+      ["a: [", /is not YAML/],
+      ["- a\n", /must be a map of settings$/],
+    ] as const) {
+      await withFile(content, async (folder) => {
+        const [problem] = await problemsOf({ workingFolder: folder });
+        assert.match(String(problem), pattern);
+      });
+    }
+    await withFile("", async (folder) => {
+      assert.equal((await load({ workingFolder: folder })).port, 8080);
+    });
+  });
+});
+
+suite("what is shown of the configuration", () => {
+  test("tells value and source, and masks secrets", async () => {
+    const config = await load({
+      flags: { port: "0" },
+      environment: {
+        DATABASE_URL: "postgres://app:hunter2@db:5432/keelson?password=hunter2",
+        AUTH_MODE: "gateway",
+        AUTH_GATEWAY_SECRET: "hunter2",
+        KEELSON_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+        SHUTDOWN_GRACE: "90s",
+      },
+    });
+    const shown = new Map(shownSettings(config).map((row) => [row.setting, row]));
+    assert.deepEqual(shown.get("port"), {
+      setting: "port",
+      flag: "--port",
+      variable: "KEELSON_PORT",
+      value: "0",
+      source: "flag --port",
+    });
+    assert.equal(
+      shown.get("databaseUrl")?.value,
+      "postgres://app:*****@db:5432/keelson?password=*****",
+    );
+    assert.equal(shown.get("authGatewaySecret")?.value, "*****");
+    assert.equal(shown.get("shutdownGrace")?.value, "90s");
+    assert.equal(shown.get("kubePort")?.source, "default");
+    assert.equal(shown.get("corsOrigins")?.source, "default: a credential is needed anyway");
+    assert.equal(shown.get("tokensFile")?.value, null);
+
+    const table = settingsTable(config);
+    assert.match(table, /^ {2}KEELSON_SHUTDOWN_GRACE +90s +variable SHUTDOWN_GRACE$/m);
+    for (const secret of ["hunter2", Buffer.alloc(32, 7).toString("base64")]) {
+      assert.ok(!table.includes(secret));
+      assert.ok(!JSON.stringify([...shown.values()]).includes(secret));
+    }
+  });
+});

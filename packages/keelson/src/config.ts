@@ -1,0 +1,80 @@
+// The only place where flags, variables and the configuration file are read. What it returns is checked as a
+// whole, frozen, and knows where each value came from.
+
+import { fromFile } from "./config/file.ts";
+import {
+  fromEnvironment,
+  fromFlags,
+  type Environment,
+  type Flags,
+  type Problem,
+} from "./config/given.ts";
+import { resolveSettings, type Sources } from "./config/resolve.ts";
+import { brokenRules, type Purpose } from "./config/rules.ts";
+import type { Values } from "./config/settings.ts";
+
+/** The value of every setting, and where each came from. Deeply frozen. */
+export interface Config extends Values {
+  readonly sources: Sources;
+  /** The configuration file that was read, if there was one. */
+  readonly configFile: string | undefined;
+}
+
+/** Everything that is wrong with a configuration, at once. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly code = "CONFIG_INVALID";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+    super([`the configuration has ${count}`, ...problems.map(sentenceOf)].join("\n  "));
+    this.problems = problems;
+  }
+}
+
+export interface ConfigInput {
+  /** Flags by name without dashes; `config` names the file. */
+  readonly flags: Flags;
+  readonly environment: Environment;
+  readonly workingFolder: string;
+  /** What it is read for: `show` lacks the rules of starting. */
+  readonly purpose: Purpose;
+  /** Whether a person is watching. */
+  readonly isTerminal: boolean;
+}
+
+/** Reads the configuration. Throws a `ConfigError` with every problem. */
+export async function loadConfig(input: ConfigInput): Promise<Config> {
+  const { flags, environment, workingFolder: folder, purpose, isTerminal } = input;
+  const file = await fromFile(
+    flags["config"] ?? (environment["KEELSON_CONFIG"] || undefined),
+    folder,
+  );
+  const gathered = [fromFlags(flags, folder), fromEnvironment(environment, folder), file];
+  const { values, sources, problems, unread } = resolveSettings(
+    gathered.flatMap(({ given }) => given),
+    { isTerminal, folder },
+  );
+  const all = [...gathered.flatMap(({ problems }) => problems), ...problems];
+  all.push(...brokenRules({ values, sources, purpose }, unread));
+  if (all.length > 0) throw new ConfigError(all);
+  return deepFreeze({ ...values, sources, configFile: file.path });
+}
+
+/** The environment of this process. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** `PORT "abc" must be a port …: did you mean …` */
+function sentenceOf({ field, message, fix }: Problem): string {
+  return `${field} ${message}${fix === undefined ? "" : `: ${fix}`}`;
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === "object" && part !== null) deepFreeze(part as object);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,140 @@
+// The configuration file: YAML, each setting under its key, the store's as the chart has them.
+
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { unknownName, type Gathered, type Given, type Problem } from "./given.ts";
+import { anySettings, type SettingKey } from "./settings.ts";
+
+export const configFileName = "keelson.config.yaml";
+
+export interface ConfigFile extends Gathered {
+  /** The file that was read; undefined where there is none. */
+  readonly path: string | undefined;
+}
+
+/**
+ * Reads the file that was named, which must exist, else `keelson.config.yaml` in the working directory, which
+ * need not. Relative paths in it are relative to it.
+ */
+export async function fromFile(
+  named: string | undefined,
+  workingFolder: string,
+): Promise<ConfigFile> {
+  const path =
+    named === undefined ? join(workingFolder, configFileName) : resolve(workingFolder, named);
+  let content: string;
+  try {
+    content = await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (named === undefined && code === "ENOENT")
+      return { path: undefined, given: [], problems: [] };
+    const message = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    return { path, given: [], problems: [{ field: path, message }] };
+  }
+
+  // Only here: most starts have no file, and the parser takes a while to load.
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(content, { prettyErrors: true });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      field: path,
+      message: `is not YAML: ${error.message.split("\n")[0] ?? ""}`,
+    }));
+    return { path, given: [], problems };
+  }
+  const root: unknown = document.toJS();
+  if (root === null || root === undefined) return { path, given: [], problems: [] };
+  if (!isMap(root)) {
+    return { path, given: [], problems: [{ field: path, message: "must be a map of settings" }] };
+  }
+  const given: Given[] = [];
+  const problems: Problem[] = [];
+  collect(root, "", { path, given, problems });
+  return { path, given, problems };
+}
+
+/** The dotted places of the file, and the setting of each. */
+export const placesOfFile: ReadonlyMap<string, SettingKey> = new Map(
+  anySettings.map(([key, { place = key }]) => [place, key]),
+);
+
+/** Parts of the chart's `storage` block that mean something to the chart alone. */
+const placesOfChart = new Set([
+  "storage.sqlite.persistence",
+  "storage.postgresql.existingSecret",
+  "storage.postgresql.sslRootCertSecret",
+]);
+
+interface Collector {
+  readonly path: string;
+  readonly given: Given[];
+  readonly problems: Problem[];
+}
+
+function collect(map: Readonly<Record<string, unknown>>, prefix: string, into: Collector): void {
+  for (const [name, value] of Object.entries(map)) {
+    const place = `${prefix}${name}`;
+    const key = placesOfFile.get(place);
+    if (key !== undefined) {
+      take(key, place, value, into);
+    } else if (placesOfChart.has(place)) {
+      continue;
+    } else if (
+      isMap(value) &&
+      [...placesOfFile.keys()].some((known) => known.startsWith(`${place}.`))
+    ) {
+      collect(value, `${place}.`, into);
+    } else {
+      const known = [...placesOfFile.keys()];
+      into.problems.push(
+        unknownName(place, known, "is no setting", (place) => nameIn(place, into.path)),
+      );
+    }
+  }
+}
+
+function take(key: SettingKey, place: string, value: unknown, into: Collector): void {
+  const name = nameIn(place, into.path);
+  const text = asText(value);
+  if (text === undefined) {
+    into.problems.push({
+      field: name,
+      message: "must be a text, a number, a list of them or pairs",
+    });
+  } else if (text.trim() !== "") {
+    into.given.push({
+      key,
+      origin: "file",
+      name,
+      text: text.trim(),
+      folder: dirname(into.path),
+    });
+  }
+}
+
+function nameIn(place: string, path: string): string {
+  return `${place} in ${path}`;
+}
+
+/** A value of the file as the text that a flag would have had, empty for null; undefined where there is none. */
+function asText(value: unknown): string | undefined {
+  if (Array.isArray(value)) {
+    const items = value.map(scalarText);
+    return items.includes(undefined) ? undefined : items.join(",");
+  }
+  if (!isMap(value)) return scalarText(value);
+  const pairs = Object.entries(value).map(([key, value]) => [key, scalarText(value)] as const);
+  if (pairs.length === 0 || pairs.some(([, text]) => text === undefined)) return undefined;
+  return pairs.map(([key, text]) => `${key}=${text}`).join(",");
+}
+
+function scalarText(value: unknown): string | undefined {
+  if (value === null) return "";
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { address, boolean, integer, oneOf, path, port, positiveDuration, text } from "../kinds.ts";
+import { alias, optional, setting } from "../setting.ts";
+
+/** The Kubernetes API and the store below it. */
+export const kubernetesSettings = {
+  kubeAddress: setting(address, "address of the Kubernetes API", "127.0.0.1", {
+    flagAliases: ["bind-address"],
+  }),
+  kubePort: setting(port, "port of the Kubernetes API", "6443", { flagAliases: ["secure-port"] }),
+  kubeconfig: optional(path, "kubeconfig to write, or of the host cluster behind which we serve"),
+  simulateWorkloads: setting(boolean, "mark workloads as a healthy cluster would", "true"),
+  storageDriver: setting(
+    oneOf(["sqlite", "postgresql"]),
+    "where the store keeps objects",
+    "sqlite",
+    {
+      place: "storage.driver",
+    },
+  ),
+  sqlitePath: setting(
+    path,
+    "file of the store",
+    ({ values }) => ({
+      text: join(String(values["dataDir"]), "apiserver.db"),
+      because: "below the data folder",
+    }),
+    { place: "storage.sqlite.path" },
+  ),
+  postgresHost: optional(text, "host of the store's PostgreSQL; none: the services' database", {
+    place: "storage.postgresql.host",
+  }),
+  postgresPort: setting(
+    integer({ min: 1, max: 65_535 }),
+    "port of the store's PostgreSQL",
+    "5432",
+    {
+      place: "storage.postgresql.port",
+    },
+  ),
+  postgresDatabase: setting(text, "database of the store", "ark", {
+    place: "storage.postgresql.database",
+  }),
+  postgresUsername: setting(text, "user of the store's PostgreSQL", "ark", {
+    place: "storage.postgresql.username",
+  }),
+  postgresPassword: optional(text, "password of the store's PostgreSQL", {
+    aliases: [alias("POSTGRES_PASSWORD")],
+    place: "storage.postgresql.password",
+    secret: "whole",
+  }),
+  postgresPasswordFile: optional(path, "file with that password", {
+    place: "storage.postgresql.passwordFile",
+  }),
+  postgresSslmode: setting(
+    oneOf(["disable", "prefer", "require", "verify-full"]),
+    "TLS to the store's PostgreSQL",
+    "require",
+    { place: "storage.postgresql.sslmode" },
+  ),
+  compactionInterval: setting(positiveDuration, "how often old revisions are removed", "5m"),
+};

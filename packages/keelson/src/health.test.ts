@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
+import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { Health, type Check } from "./health.ts";
+import { ownRoutes } from "./rest/own-routes.ts";
+import { restFixture } from "./testing/rest-fixture.ts";
+
+const facts = { version: "1", gitCommit: "c", buildTime: "t", environment: "e" };
+
+suite("health", () => {
+  test("is alive whatever the parts say, and ready only when all answer", async () => {
+    let isUp = false;
+    const database: Check = {
+      name: "database",
+      run: async () => {
+        if (!isUp) throw new Error("password hunter2");
+      },
+    };
+    const metrics = new RecordingMetrics();
+    const health = new Health({ checks: [database], clock: systemClock, metrics });
+    const modules = [ownRoutes({ health, clock: systemClock, components: {}, facts })];
+    await using rest = await restFixture({ modules });
+    const get = async (url: string): Promise<[number, string]> => {
+      const reply = await rest.app.inject({ url, headers: { host: "localhost" } });
+      return [reply.statusCode, reply.body];
+    };
+    const down =
+      '{"error":"not ready: database does not answer","code":"DATABASE_UNAVAILABLE","details":{"components":{"database":{"status":"unhealthy"}}}}';
+    for (const url of ["/readyz", "/readyz?verbose", "/health/ready"]) {
+      assert.deepEqual(await get(url), [503, down]);
+    }
+    for (const url of ["/livez", "/livez?verbose", "/health", "/health/live"]) {
+      assert.equal((await get(url))[0], 200, url);
+    }
+    assert.match((await get("/health"))[1], /"components":\{"database":\{"status":"unhealthy"\}\}/);
+    assert.equal(metrics.value("keelson_component_up", { component: "database" }), 0);
+
+    isUp = true;
+    assert.deepEqual(await get("/readyz"), [200, "ok\n"]);
+    assert.deepEqual(await get("/readyz?verbose"), [200, "[+]database ok\nreadyz check passed\n"]);
+    assert.equal(metrics.value("keelson_component_up", { component: "database" }), 1);
+
+    health.stop();
+    const [status, body] = await get("/readyz");
+    assert.equal(status, 503);
+    assert.match(body, /the server is stopping/);
+    assert.equal((await get("/livez"))[0], 200);
+  });
+
+  test("does not wait longer than 2 seconds for a part that never answers, and asks once for many", async () => {
+    const clock = new ManualClock();
+    let asked = 0;
+    const hung: Check = {
+      name: "store",
+      run: () => {
+        asked++;
+        return new Promise(() => undefined);
+      },
+    };
+    const health = new Health({ checks: [hung], clock, metrics: new RecordingMetrics() });
+    const answers = Promise.all([health.ask(), health.ask(), health.ask()]);
+    await clock.advance(2_000);
+    assert.deepEqual((await answers)[2], [{ name: "store", status: "unhealthy" }]);
+    assert.equal(asked, 1);
+  });
+});

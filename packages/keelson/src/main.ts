@@ -1,0 +1,140 @@
+// The command line. Commands are loaded when they are run: help and version must not wait for a server's modules.
+
+import { Command, CommanderError, Option } from "commander";
+import { ConfigError, loadConfig, processEnvironment, type Config } from "./config.ts";
+import type { Flags } from "./config/given.ts";
+import type { Purpose } from "./config/rules.ts";
+import { flagOf, variableOf, type Setting } from "./config/setting.ts";
+import { groups } from "./config/settings.ts";
+import { exitCodes, exitFailure, StartError } from "./start-error.ts";
+import { keelsonVersion } from "./version.ts";
+
+/** Runs the command that `process.argv` names, and ends the process with its exit code. */
+export async function main(): Promise<void> {
+  const program = commandLine();
+  try {
+    await program.parseAsync(process.argv);
+    process.exitCode ??= 0;
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function commandLine(): Command {
+  const program = new Command("keelson")
+    .description("One control plane: clusters, resources and applications, kept in SQL")
+    .version(keelsonVersion(), "-v, --version", "print the version")
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "keelson: ")) })
+    .showSuggestionAfterError();
+
+  withSettings(program.command("up").description("run everything on this machine")).action(
+    async (options: object) => {
+      const config = await configOf(options, "up");
+      const { up } = await import("./commands/up.ts");
+      await up(config, exit);
+    },
+  );
+  withSettings(
+    program.command("serve").description("run chosen parts, as one of several replicas"),
+  ).action(async (options: object) => {
+    const config = await configOf(options, "serve");
+    const { serveRoles } = await import("./commands/serve.ts");
+    await serveRoles(config, exit);
+  });
+  withSettings(
+    program
+      .command("config")
+      .description("print every setting in force and where it came from")
+      .option("--json", "as JSON")
+      .option("--markdown", "the tables of docs/settings.md instead"),
+  ).action(async (options: { readonly json?: boolean; readonly markdown?: boolean }) => {
+    if (options.markdown === true) {
+      const { settingsDocument } = await import("./config/document.ts");
+      process.stdout.write(`${settingsDocument()}\n`);
+      return;
+    }
+    const config = await configOf(options, "show");
+    const { showConfig } = await import("./commands/config.ts");
+    showConfig(config, { asJson: options.json === true });
+  });
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => {
+      process.stdout.write(`keelson ${keelsonVersion()} (Node ${process.versions.node})\n`);
+    });
+  return program;
+}
+
+/** One flag per setting, under the heading of its part. */
+function withSettings(command: Command): Command {
+  command.option(
+    "--config <file>",
+    "configuration file (KEELSON_CONFIG; default keelson.config.yaml)",
+  );
+  for (const [heading, members] of Object.entries(groups)) {
+    command.optionsGroup(`${heading}:`);
+    for (const [key, setting] of Object.entries(members) as [string, Setting<unknown>][]) {
+      command.addOption(
+        new Option(`--${flagOf(key)} ${placeholderOf(setting)}`, helpOf(key, setting)),
+      );
+      for (const flag of setting.flagAliases ?? []) {
+        command.addOption(new Option(`--${flag} ${placeholderOf(setting)}`).hideHelp());
+      }
+    }
+  }
+  return command
+    .helpOption("-h, --help", "print this help")
+    .showHelpAfterError("(--help shows every flag)");
+}
+
+function placeholderOf({ kind }: Setting<unknown>): string {
+  return kind.name === "true or false" ? "[true|false]" : `<${kind.name}>`;
+}
+
+function helpOf(key: string, { help, default: standard }: Setting<unknown>): string {
+  const shown = typeof standard === "string" ? `; default ${standard}` : "";
+  return `${help} (${variableOf(key)}${shown})`;
+}
+
+function configOf(options: object, purpose: Purpose): Promise<Config> {
+  return loadConfig({
+    flags: flagsFrom(options),
+    environment: processEnvironment(),
+    workingFolder: process.cwd(),
+    purpose,
+    isTerminal: process.stderr.isTTY,
+  });
+}
+
+/** Flags by their names; one without a value, which only switches have, is `true`. */
+function flagsFrom(options: object): Flags {
+  return Object.fromEntries(
+    Object.entries(options as Record<string, unknown>).map(([key, value]) => [
+      flagOf(key),
+      String(value),
+    ]),
+  );
+}
+
+/** Says what went wrong, in one sentence where there is one, and gives the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.USAGE;
+  if (error instanceof ConfigError) {
+    process.stderr.write(`keelson: ${error.message}\n`);
+    return exitCodes.USAGE;
+  }
+  if (error instanceof StartError) {
+    process.stderr.write(`keelson: ${error.message}\n`);
+    return exitCodes[error.code];
+  }
+  process.stderr.write(
+    `keelson: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  return exitFailure;
+}
+
+function exit(code: number): void {
+  process.exit(code);
+}

@@ -1,0 +1,79 @@
+// What parts throw at the start, as the one sentence that the user needs.
+
+import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
+import { StoreError } from "@keelson/store";
+import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
+import { TlsFilesError } from "./rest/tls-files.ts";
+import { StartError, type StartErrorCode } from "./start-error.ts";
+
+/** The error as a `StartError` where it is one that a user can act on; else as it is. */
+export function startFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StartError) return error;
+  const wrap = (code: StartErrorCode): StartError =>
+    new StartError(code, error.message, { cause: error });
+  if (error instanceof TokensFileError || error instanceof TlsFilesError) return wrap("USAGE");
+  if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
+  if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");
+  if (error instanceof SchemaTooNew) return wrap("DATABASE_UNAVAILABLE");
+  if (error instanceof StoreError) {
+    return wrap(error.code === "Locked" ? "DATA_DIR_LOCKED" : "DATABASE_UNAVAILABLE");
+  }
+  return error;
+}
+
+/** A listener that could not be opened. */
+export function listenFailure(
+  error: unknown,
+  {
+    what,
+    flag,
+    address,
+    port,
+  }: {
+    readonly what: string;
+    readonly flag: string;
+    readonly address: string;
+    readonly port: number;
+  },
+): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const place = `${address}:${port}`;
+  if (code === "EADDRINUSE") {
+    const fix = `stop what listens there, or choose another with ${flag} (0 for any free one)`;
+    return new StartError(
+      "PORT_TAKEN",
+      `port ${port} on ${address} is taken, so ${what} cannot listen: ${fix}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (
+    code === "EACCES" ||
+    code === "EADDRNOTAVAIL" ||
+    code === "ENOTFOUND" ||
+    code === "EAI_AGAIN"
+  ) {
+    return new StartError(
+      "USAGE",
+      `${what} cannot listen on ${place} (${code}): choose another address or port`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return error;
+}
+
+const serverCodes: Record<PostgresServerError["code"], StartErrorCode> = {
+  "account-missing": "DATABASE_UNAVAILABLE",
+  "binaries-missing": "DATABASE_UNAVAILABLE",
+  "data-dir-in-use": "DATA_DIR_LOCKED",
+  "data-dir-not-writable": "DATA_DIR_NOT_WRITABLE",
+  "data-dir-other-version": "DATABASE_UNAVAILABLE",
+  "data-dir-unreachable": "DATA_DIR_NOT_WRITABLE",
+  "disk-full": "DATA_DIR_NOT_WRITABLE",
+  "port-taken": "PORT_TAKEN",
+  "start-failed": "DATABASE_UNAVAILABLE",
+  "stop-failed": "DATABASE_UNAVAILABLE",
+};
