@@ -184,6 +184,46 @@ suite("PostgreSQL backend", () => {
       assert.equal(await store.head(signal), 6);
     });
 
+    const lone: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+      create: (store) => store.create(key("new"), object("new"), signal),
+      update: (store) => {
+        const body = object("a", { uid: "u", spec: { n: 1 } });
+        return store.update(key("a"), { body, expect: { revision: 2 } }, signal);
+      },
+      delete: (store) => store.delete(key("a"), {}, signal),
+    };
+    for (const [name, operate] of Object.entries(lone)) {
+      test(`a lone ${name}: whichever of its statements fails in the database, the tables are as before`, async () => {
+        await using parts = await database();
+        const { sql, open } = parts;
+        await using store = await open();
+        await store.create(key("a"), object("a", { uid: "u" }), signal);
+        await plantFaults(sql);
+        const bed = {
+          open,
+          sql: async (text: string) => sql.unsafe(text),
+          [Symbol.asyncDispose]: async () => undefined,
+        };
+        const before = await dump(bed);
+        let failures = 0;
+        for (let step = 1; ; step += 1) {
+          assert.ok(step < 50, "the write never gets through");
+          await sql`SELECT setval('fault_step', 1, false)`;
+          await sql`UPDATE fault SET at = ${step}`;
+          const failure = await operate(store).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          if (failure === undefined) break;
+          failures += 1;
+          assert.ok(failure instanceof Unavailable);
+          assert.deepEqual(await dump(bed), before, `after failure of statement ${step}`);
+        }
+        assert.ok(failures >= 4, `${failures} statements were made to fail`);
+        assert.equal(await store.head(signal), 3);
+      });
+    }
+
     test("it sends one notification of at most 32 bytes, however many writes it holds", async () => {
       await using parts = await database();
       const { url, open } = parts;
