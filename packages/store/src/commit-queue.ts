@@ -55,6 +55,11 @@ export class CommitQueue {
     this.#options = options;
   }
 
+  /** Whether a batch is under way, or about to be. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   /**
    * Commits a write, together with whatever else is waiting. The signal counts
    * until the batch begins: a write that has begun runs to its end.

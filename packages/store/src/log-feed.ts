@@ -23,7 +23,12 @@ interface Options {
   readonly metrics: StoreMetrics;
   /** How often the log is looked at although nobody said to: the safety net. */
   readonly pollMs: number;
+  /** Whether a batch of our own is under way. */
+  readonly isCommitting: () => boolean;
 }
+
+/** How long an announcement may wait for the answer to our own commit, which it mostly is about. */
+const ownCommitMs = 5;
 
 /** Log read at a time. */
 const pageLimits = { entries: 1000, text: 8 * 1024 * 1024 } as const;
@@ -89,12 +94,19 @@ export class LogFeed {
   }
 
   /**
-   * The database also announces our own commits. After this turn's I/O, in which the commit's own answer has
-   * mostly come and published it: asking for the head once a commit would double what a lone writer costs.
+   * The database also announces our own commits, and often before it answers them. Looking then would ask for
+   * the head once a commit and find what is about to be published; so while a batch is under way it may come
+   * first, for a moment: somebody else's change waits no longer than that.
    */
   #wakeUnlessPublished(committed: Revision): void {
+    const { hub, clock, isCommitting } = this.#options;
+    const look = (): void => {
+      if (hub.cursor < committed) this.wake();
+    };
+    // After this turn's I/O, in which the answer may be.
     setImmediate(() => {
-      if (this.#options.hub.cursor < committed) this.wake();
+      if (hub.cursor < committed && isCommitting()) clock.after(ownCommitMs, look);
+      else look();
     });
   }
 

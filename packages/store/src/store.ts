@@ -113,6 +113,7 @@ export class Store implements AsyncDisposable {
       log,
       metrics: this.#metrics,
       pollMs,
+      isCommitting: () => this.#queue.isRunning,
     });
     this.#queue = new CommitQueue({
       backend: { commit: (batch) => this.#commit(batch) },
