@@ -80,6 +80,7 @@ export class Store implements AsyncDisposable {
   readonly #queue: CommitQueue;
   readonly #series = new Map<string, { readonly count: Counter; readonly seconds: Histogram }>();
   readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
   readonly #scope: TaskScope;
 
   /** Begins at the database's head. The store owns the backend from here on, also if opening fails. */
@@ -343,7 +344,13 @@ export class Store implements AsyncDisposable {
     return this.#backend.release(name, holder, signal);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Closing again waits for the first time. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     try {
       await this.#queue.close();
       this.#closing.abort(new Unavailable("the store is closed"));

@@ -570,7 +570,7 @@ export function describeObjects(fixture: Fixture): void {
         );
         const settled = Promise.allSettled(writes);
         await begun.promise;
-        await store[Symbol.asyncDispose]();
+        await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
         const outcomes = (await settled).map((result) =>
           result.status === "fulfilled" ? "written" : result.reason.code,
         );
