@@ -9,6 +9,7 @@ import { FieldSet, type PathStep, type SetNode } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { BadPathElement, parseItemElement } from "./item-element.ts";
 import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { hasInside, isMember } from "./stored-node.ts";
 
 /** What a manager owns: the same set in two forms, each made when it is first asked for. Never changes. */
 export class OwnedFields {
@@ -118,15 +119,6 @@ function isOnlySelf(value: JsonObject): boolean {
     hasSelf = true;
   }
   return hasSelf;
-}
-
-function hasInside(value: JsonObject): boolean {
-  for (const key in value) if (key !== ".") return true;
-  return false;
-}
-
-function isMember(value: JsonObject): boolean {
-  return value["."] !== undefined || !hasInside(value);
 }
 
 function child(value: JsonObject, step: PathStep): JsonObject | undefined {
