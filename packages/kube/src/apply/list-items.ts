@@ -2,6 +2,7 @@
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 
+import { goJsonString } from "../go-text/go-json.ts";
 import { quote } from "../go-text/quote.ts";
 import { memberOf } from "../object/member.ts";
 import { keyElement, valueElement, type ItemElement } from "./item-element.ts";
@@ -38,6 +39,17 @@ function setElement(item: Json): ItemElement | string {
   if (isJsonArray(item)) return "not supported: associative list with lists as elements";
   if (isJsonObject(item)) return "associative list without keys has an element that's a map type";
   return valueElement(item);
+}
+
+/** The text of an item's element; undefined if it has none. Cheaper than to make the element. */
+export function elementText(list: ListType, item: Json): string | undefined {
+  const [key, more] = list.keys;
+  if (key !== undefined && more === undefined && isJsonObject(item)) {
+    const value = memberOf(item, key);
+    if (typeof value === "string") return `k:{${goJsonString(key)}:${goJsonString(value)}}`;
+  }
+  const element = elementOf(list, item);
+  return typeof element === "string" ? undefined : element.text;
 }
 
 /** What keeps an item from having an element, if anything: cheaper than to make it. */

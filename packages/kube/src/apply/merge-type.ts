@@ -33,6 +33,8 @@ export interface MapType {
 }
 
 export interface MapField {
+  /** The field's key in a stored field set: `f:name`. */
+  readonly key: string;
   readonly type: MergeType;
   readonly default: Json | undefined;
 }
@@ -125,7 +127,7 @@ function compile(schema: StructuralSchema, isOpen: boolean): MergeType {
 function compileMap(schema: StructuralSchema, isOpen: boolean): MapType {
   const fields = new Map<string, MapField>();
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    fields.set(name, { type: compile(member, isOpen), default: member.default });
+    fields.set(name, { key: `f:${name}`, type: compile(member, isOpen), default: member.default });
   }
   const other = otherMembers(schema, isOpen, fields.size);
   return {

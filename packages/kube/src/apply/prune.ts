@@ -3,7 +3,7 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { FieldSet } from "./field-set.ts";
-import { droppedFields, unownedFields, unusual } from "./given-up.ts";
+import { unownedFields, unusual } from "./given-up.ts";
 import type { ManagedSet, Managers } from "./managed-fields.ts";
 import type { MergeType } from "./merge-type.ts";
 import { removeItems } from "./remove-items.ts";
@@ -16,30 +16,33 @@ export interface PruneInput {
   readonly mine: ManagedSet;
   /** What the applier asked for last time, if there was one. */
   readonly last: ManagedSet | undefined;
+  /** What `droppedFields` says of the two; unusual if they are in different versions. */
+  readonly dropped: FieldSet | undefined | typeof unusual;
 }
 
 /** The merged object without what its applier has given up. Not changed if there is nothing. */
 export function prune(
   kind: VersionedKind,
   merged: JsonObject,
-  { managers, mine, last }: PruneInput,
+  { managers, mine, last, dropped }: PruneInput,
 ): JsonObject {
   if (last === undefined || last.owned.isEmpty) return merged;
   const type = kind.typeIn(last.apiVersion);
   if (type === undefined) return merged;
-  const gone = goneInOneVersion(type, merged, { managers, mine, last });
+  const gone = goneInOneVersion(type, merged, { managers, mine, last, dropped });
   if (gone !== unusual) {
     return gone === undefined ? merged : (removeItems(type, merged, gone) as JsonObject);
   }
-  return pruneWithSets(kind, type, merged, { managers, mine, last });
+  return pruneWithSets(kind, type, merged, { managers, mine, last, dropped });
 }
 
 /** What goes if all is in one version, as it is but for kinds with several. */
 function goneInOneVersion(
   type: MergeType,
   merged: JsonObject,
-  { managers, mine, last }: PruneInput & { readonly last: ManagedSet },
+  { managers, mine, last, dropped }: PruneInput & { readonly last: ManagedSet },
 ): FieldSet | undefined | typeof unusual {
+  if (dropped === undefined || dropped === unusual) return dropped;
   const { apiVersion } = last;
   if (mine.apiVersion !== apiVersion || merged["apiVersion"] !== apiVersion) return unusual;
   const others: JsonObject[] = [];
@@ -47,12 +50,9 @@ function goneInOneVersion(
     if (managed.apiVersion !== apiVersion) return unusual;
     if (managed !== mine) others.push(managed.owned.stored);
   }
-  const now = mine.owned.set;
-  const dropped = droppedFields(type, last.owned.stored, now);
-  if (dropped === undefined || dropped === unusual) return dropped;
   // What has nothing left but empty lists goes too, wherever it is.
   if (hasEmptyList(merged)) return unusual;
-  return unownedFields(type, merged, dropped, { mine: now, others });
+  return unownedFields(type, merged, dropped, { mine: mine.owned.set, others });
 }
 
 function hasEmptyList(value: Json): boolean {
