@@ -31,15 +31,17 @@ export function droppedFields(
   for (const key in stored) {
     if (key === ".") continue;
     const inner = stored[key] as JsonObject;
-    const isField = key.startsWith("f:");
-    const name = isField ? key.slice(2) : key;
-    const isDeclared = isField && type?.map?.fields.has(name) === true;
-    if (!isDeclared && !isMember(inner)) return unusual;
+    const field = type?.map?.fieldsByKey.get(key);
+    const isDeclared = field !== undefined;
+    const isField = isDeclared || key.startsWith("f:");
+    const name = field?.name ?? (isField ? key.slice(2) : key);
+    const isContainer = hasInside(inner);
+    if (!isDeclared && isContainer && inner["."] === undefined) return unusual;
     const node = isField ? now?.fields.get(name) : now?.items.get(key);
     const isKept = node !== undefined && isOwnedNode(node, isDeclared);
     let children: FieldSet | undefined;
-    if (hasInside(inner)) {
-      const below = isField ? type?.map && memberType(type.map, name) : itemType(type, key);
+    if (isContainer) {
+      const below = isField ? (field?.type ?? type?.map?.other) : itemType(type, key);
       const dropped = droppedFields(below, inner, node?.children);
       if (dropped === unusual) return unusual;
       children = dropped;

@@ -67,8 +67,7 @@ export function identityOf(list: ListType, item: Json): Json {
     const value = memberOf(item, key);
     if (typeof value === "string") return `"${value}`;
   }
-  const element = elementOf(list, item);
-  return typeof element === "string" ? null : element.text;
+  return elementText(list, item) ?? null;
 }
 
 /** Whether two lists name the same items in the same order, by keys that are texts or numbers. */

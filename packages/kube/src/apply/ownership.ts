@@ -102,7 +102,7 @@ function ownedAfter(
     return OwnedFields.of(owned);
   }
   const left = last.owned.difference(dropped);
-  return left.equals(owned) ? left : OwnedFields.of(owned);
+  return left.isAsLargeAs(owned) ? left : OwnedFields.of(owned);
 }
 
 function keepsItsFields(kind: VersionedKind, config: JsonObject, last: ManagedSet): boolean {

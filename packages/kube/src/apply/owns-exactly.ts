@@ -153,4 +153,10 @@ function countInside(stored: JsonObject): number {
 }
 
 const nothing: JsonObject = Object.freeze({});
-const noMap: MapType = { isAtomic: false, fields: new Map(), other: undefined, isDeduced: false };
+const noMap: MapType = {
+  isAtomic: false,
+  fields: new Map(),
+  fieldsByKey: new Map(),
+  other: undefined,
+  isDeduced: false,
+};
