@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Json, JsonObject } from "@keelson/base";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import type { StructuralSchema } from "../schema/structural.ts";
 import { droppedFields, unusual } from "./given-up.ts";
