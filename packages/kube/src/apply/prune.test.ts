@@ -71,7 +71,7 @@ const members = {
     ]),
     {
       maxLength: 3,
-      selector: (value) => `${String(value["port"])}${String(value["protocol"] ?? "TCP")}`,
+      selector: ({ port: number, protocol = "TCP" }) => JSON.stringify([number, protocol]),
     },
   ),
   tags: fc.uniqueArray(word),
