@@ -120,19 +120,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "commits are acknowledged before they are on disk",
-    invariant: "S4",
-    stage: "postgresql",
-    misfortunes: ["restart"],
-    edits: [
-      {
-        file: "postgres/migrations/0001-init.sql",
-        find: "  IF current_setting('synchronous_commit') IN ('off', 'local') THEN\n    PERFORM set_config('synchronous_commit', 'on', true);",
-        replace: "  IF true THEN\n    PERFORM set_config('synchronous_commit', 'off', true);",
-      },
-    ],
-  },
-  {
     name: "what an update expects is compared before its transaction",
     invariant: "S5",
     stage: "simulation",

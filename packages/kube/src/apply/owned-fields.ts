@@ -8,8 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { FieldSet, type PathStep, type SetNode } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { BadPathElement, parseItemElement } from "./item-element.ts";
-import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
-import { hasInside, isMember } from "./stored-node.ts";
+import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
 
 /** What a manager owns: the same set in two forms, each made when it is first asked for. Never changes. */
 export class OwnedFields {
@@ -76,11 +75,6 @@ export class OwnedFields {
     return isCovered(this.stored, other) && countStored(this.stored) === countSet(other);
   }
 
-  /** Whether the other set has as many paths: if all of these are in it, it is the same then. */
-  isAsLargeAs(other: FieldSet): boolean {
-    return countStored(this.stored) === countSet(other);
-  }
-
   has(path: readonly PathStep[]): boolean {
     return this.set.has(path);
   }
@@ -124,6 +118,15 @@ function isOnlySelf(value: JsonObject): boolean {
     hasSelf = true;
   }
   return hasSelf;
+}
+
+function hasInside(value: JsonObject): boolean {
+  for (const key in value) if (key !== ".") return true;
+  return false;
+}
+
+function isMember(value: JsonObject): boolean {
+  return value["."] !== undefined || !hasInside(value);
 }
 
 function child(value: JsonObject, step: PathStep): JsonObject | undefined {
@@ -229,10 +232,10 @@ function hasPartOfAtomic(type: MergeType, value: JsonObject): boolean {
 function mapHasPart(map: MapType, value: JsonObject): boolean {
   if (map.isDeduced) return false;
   for (const key in value) {
-    if (key.charCodeAt(0) !== 102) continue;
+    if (!key.startsWith("f:")) continue;
     const inner = value[key] as JsonObject;
     if (!hasInside(inner)) continue;
-    const type = map.fieldsByKey.get(key)?.type ?? map.other;
+    const type = memberType(map, key.slice(2));
     if (type !== undefined && (isAtomic(type) || hasPartOfAtomic(type, inner))) return true;
   }
   return false;

@@ -4,8 +4,8 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
-import { elementText } from "./list-items.ts";
-import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { elementOf } from "./list-items.ts";
+import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
 
 /** Fields of a map that count for nothing; below them, fields of those maps. */
 export interface Ignored {
@@ -66,37 +66,37 @@ function ownsMembers(
   for (const name in value) {
     const member = value[name];
     if (member === undefined || ignored?.names.has(name) === true) continue;
-    const field = map.fields.get(name);
-    const type = field?.type ?? map.other;
+    const type = memberType(map, name);
     const inside = ignored?.inside.get(name);
     // An empty list of items is nothing to own, and neither is a map of ignored fields.
     if (type === undefined || isEmptyList(type, member)) {
-      if (type === undefined || field === undefined) return false;
+      if (type === undefined || !map.fields.has(name)) return false;
       continue;
     }
-    const own = stored[field?.key ?? `f:${name}`];
+    const own = stored[`f:${name}`];
     if (own === undefined) {
       if (inside === undefined || !isJsonObject(member)) return false;
       if (!ownsMap(type.map ?? noMap, member, nothing, inside)) return false;
       continue;
     }
-    if (!ownsMember(type, field !== undefined, member, own as JsonObject, inside)) return false;
+    if (!ownsMember(map, name, member, own as JsonObject, inside)) return false;
     count += 1;
   }
   return count === countInside(stored);
 }
 
 function ownsMember(
-  type: MergeType,
-  isNamed: boolean,
+  map: MapType,
+  name: string,
   member: Json,
   own: JsonObject,
   inside: Ignored | undefined,
 ): boolean {
-  // Most are scalars, and one leaf whatever their type.
-  if (typeof member !== "object") return isLeaf(own);
+  const type = memberType(map, name);
+  if (type === undefined) return false;
   if (member === null || isEmptyObject(member)) return isLeaf(own);
   // A member that the schema does not name is itself owned, besides what is in it.
+  const isNamed = map.fields.has(name);
   if (isContainer(type, member)) {
     return (own["."] !== undefined) === !isNamed && owns(type, member, own, inside);
   }
@@ -105,16 +105,17 @@ function ownsMember(
 
 function ownsList(list: ListType, value: Json, stored: JsonObject): boolean {
   if (list.isAtomic) return isLeaf(stored);
-  // First, because it is cheap: an apply that adds or gives up an item need not be looked at further.
-  if (!isJsonArray(value) || value.length !== countInside(stored)) return false;
+  if (!isJsonArray(value)) return false;
+  let count = 0;
   for (const item of value) {
-    const text = elementText(list, item);
-    if (text === undefined) return false;
-    const own = stored[text];
+    const element = elementOf(list, item);
+    if (typeof element === "string") return false;
+    const own = stored[element.text];
     if (own === undefined) return false;
     if (!ownsItem(list, item, own as JsonObject)) return false;
+    count += 1;
   }
-  return true;
+  return count === countInside(stored);
 }
 
 /** Items are owned themselves, besides what is in them. */
@@ -152,10 +153,4 @@ function countInside(stored: JsonObject): number {
 }
 
 const nothing: JsonObject = Object.freeze({});
-const noMap: MapType = {
-  isAtomic: false,
-  fields: new Map(),
-  fieldsByKey: new Map(),
-  other: undefined,
-  isDeduced: false,
-};
+const noMap: MapType = { isAtomic: false, fields: new Map(), other: undefined, isDeduced: false };
