@@ -1,11 +1,16 @@
 // The rules of every built-in kind, by group and kind.
 
 import type { KindRules } from "../kind-rules.ts";
+import { appsRules } from "./apps/apps-rules.ts";
+import { coreRules } from "./core/core-rules.ts";
 
 /** A table for one API group: rules by kind. */
 export type GroupRules = Readonly<Record<string, KindRules>>;
 
-const rules: Readonly<Record<string, GroupRules>> = {};
+const rules: Readonly<Record<string, GroupRules>> = {
+  "": coreRules,
+  apps: appsRules,
+};
 
 /** The rules of a kind; none for a kind whose structure says everything. */
 export function rulesOf({

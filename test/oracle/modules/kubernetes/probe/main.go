@@ -45,6 +45,8 @@ type answers struct {
 	// Encoded, base64, in the order of the question.
 	Encoded [][]byte `json:"encoded"`
 	Filled  []filled `json:"filled"`
+	// Internal: the structs that messages of validation show, by name.
+	Internal map[string][]internalField `json:"internal"`
 }
 
 func main() {
@@ -84,6 +86,7 @@ func main() {
 	for _, k := range asked.Fill {
 		found.Filled = append(found.Filled, fill(scheme, schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}))
 	}
+	found.Internal = describeInternal()
 	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
 		fail(err)
 	}
