@@ -1,0 +1,7 @@
+// The Kubernetes API over HTTP, on a store. docs/differences.md lists where it differs from kube-apiserver.
+
+export type { Resource } from "./resources/resource.ts";
+export { Registry } from "./resources/registry.ts";
+export { Mirror } from "./mirror.ts";
+export type { Authenticator } from "./auth/authenticator.ts";
+export type { Authorizer } from "./auth/authorizer.ts";
