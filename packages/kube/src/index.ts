@@ -69,6 +69,7 @@ export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export { rulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
+export { printValue } from "./go-text/go-print.ts";
 export * as failures from "./status/failures.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
 export {
