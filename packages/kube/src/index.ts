@@ -33,12 +33,6 @@ export {
 } from "./patch/json-patch-decode.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
-export {
-  causeMessage,
-  fieldErrorMessage,
-  type FieldError,
-  type FieldErrorType,
-} from "./schema/field-error.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
@@ -71,6 +65,13 @@ export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts"
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
 export { printValue } from "./go-text/go-print.ts";
 export * as failures from "./status/failures.ts";
+export {
+  causeOf,
+  printFieldError,
+  printFieldErrors,
+  type FieldError,
+  type FieldErrorType,
+} from "./status/field-error.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
 export {
   printGroupKind,
