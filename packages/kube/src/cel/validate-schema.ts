@@ -5,6 +5,7 @@ import { validateDefaults } from "./validate-defaults.ts";
 import { child, entry, forbidden, invalid, notSupported, required } from "../schema/field-error.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import type { WrittenSchema } from "../schema/read-schema.ts";
+import { schemaText } from "../schema/schema-text.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { validateListSchema } from "./validate-list-schema.ts";
 import { validateRuleTexts, validateRuleTypes } from "./validate-rule-texts.ts";
@@ -63,11 +64,11 @@ function rootErrors(schema: WrittenSchema, path: string): FieldError[] {
   }
   if (Object.keys(schema).every((key) => allowedKeys.has(key))) return [];
   const detail = `only [${allowedAtRoot}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [invalid(path, schema as Json, detail)];
+  return [{ type: "FieldValueInvalid", field: path, shown: schemaText(schema as Json), detail }];
 }
 
 /** Keys that keep a schema from being read as a structural one; each has an error of its own below. */
-function unsupportedIn(schema: WrittenSchema): string | undefined {
+export function unsupportedIn(schema: WrittenSchema): string | undefined {
   const { $ref = "", id = "", $schema = "" } = schema;
   const name = [
     id !== "" ? "id" : undefined,

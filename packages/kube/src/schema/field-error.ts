@@ -23,8 +23,9 @@ const titles: Record<FieldErrorType, string> = {
 };
 
 /** The `message` of a cause: everything but the field. */
-export function causeMessage({ type, value, detail }: FieldError): string {
-  const title = value === undefined ? titles[type] : `${titles[type]}: ${valueText(value)}`;
+export function causeMessage({ type, value, shown, detail }: FieldError): string {
+  const printed = shown ?? (value === undefined ? undefined : valueText(value));
+  const title = printed === undefined ? titles[type] : `${titles[type]}: ${printed}`;
   return detail === "" ? title : `${title}: ${detail}`;
 }
 
