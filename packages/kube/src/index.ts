@@ -208,6 +208,19 @@ export {
 export { parseLabelSelector } from "./selectors/parse-label-selector.ts";
 export { BadSelector, labelRequirement } from "./selectors/requirement.ts";
 export { selectorFromObject } from "./selectors/selector-object.ts";
+export {
+  decodeFailureMessage,
+  strictFailureMessage,
+  TypedDecodeError,
+  type TypeMismatch,
+} from "./typed/decode-error.ts";
+export {
+  emptyOf,
+  typedKind,
+  type DecodedObject,
+  type DefaultsContext,
+  type TypedKind,
+} from "./typed/typed-kind.ts";
 export { BadDuration, parseDuration, printDuration } from "./time/duration.ts";
 export {
   BadTime,
