@@ -64,6 +64,29 @@ export { rulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
 export { printValue } from "./go-text/go-print.ts";
+export {
+  convertByName,
+  kindOfDefinition,
+  servedKinds,
+  storageVersionOf,
+} from "./crd/custom-kind.ts";
+export type { CustomKind, ScalePaths } from "./crd/custom-kind.ts";
+export {
+  conditionOf as definitionConditionOf,
+  isConditionTrue as isDefinitionConditionTrue,
+  type DefinitionCondition,
+  type DefinitionConditionType,
+} from "./crd/conditions.ts";
+export {
+  beginTermination,
+  cleanupFinalizer,
+  hasInstances,
+  settleDefinition,
+  settleDefinitions,
+  terminate,
+  type Termination,
+} from "./crd/lifecycle.ts";
+export { compareVersions } from "./crd/versions.ts";
 export * as failures from "./status/failures.ts";
 export {
   causeOf,
