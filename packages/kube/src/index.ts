@@ -106,6 +106,8 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status/status.ts";
+export { compareBytes } from "./go-text/byte-order.ts";
+export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
 export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
