@@ -3,9 +3,11 @@
 import type { JsonObject } from "@keelson/base";
 import {
   apiVersionOf,
+  emptyOf,
   fieldManager,
   rulesOf,
   subdomainNames,
+  typedKind,
   type BuiltinKind,
   type BuiltinKinds,
   type FieldManager,
@@ -13,12 +15,10 @@ import {
   type ManagedVersion,
 } from "@keelson/kube";
 
-import { emptyObject } from "./empty-object.ts";
 import { eventFromCore, eventToCore } from "./event-conversion.ts";
 import { once, onceByKey } from "./once.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import type { Model, Storage } from "./resource.ts";
-import { typedKind } from "./typed-kind.ts";
 
 /**
  * The model of a built-in kind. Objects are stored defaulted and in their typed form, so reading one changes
@@ -33,7 +33,7 @@ export function builtinModel(
   const apiVersion = apiVersionOf(kind);
   const isConverted = storage !== undefined && storage.apiVersion !== apiVersion;
   const typed = once(() => typedKind(kinds, kind));
-  const empty = once(() => emptyObject(kinds, kind.type));
+  const empty = once(() => typed().empty());
   const managers = onceByKey((subresource) => managerOf(kinds, kind, subresource));
   const nothing = (): readonly never[] => [];
   const leave = (): void => undefined;
@@ -49,7 +49,10 @@ export function builtinModel(
     },
     fromStored: isConverted ? (stored) => eventFromCore(stored) : (stored) => stored,
     readsAsStored: !isConverted,
-    toStored: isConverted ? (object) => eventToCore(object) : (object) => object,
+    toStored: (object) => {
+      typed().toStored(object);
+      return isConverted ? eventToCore(object) : object;
+    },
     prepareForCreate: rules.prepareForCreate ?? leave,
     prepareForUpdate: rules.prepareForUpdate ?? leave,
     prepareForStatusUpdate: rules.prepareForStatusUpdate ?? leave,
@@ -79,7 +82,8 @@ function managerOf(kinds: BuiltinKinds, kind: BuiltinKind, subresource: string):
     kind: name,
     schema: kinds.schemaOf(type),
     subresource,
-    empty: emptyObject(kinds, type),
+    // Of the bodies that are kinds of their own only a scale is managed.
+    empty: isOwn ? emptyOf(kinds, kind) : { metadata: {}, spec: {}, status: { replicas: 0 } },
     ...(resetFields === undefined ? {} : { resetFields }),
     ...(isOwn && versions.size > 0 ? { versions } : {}),
   };
