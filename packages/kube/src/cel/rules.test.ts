@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { Json } from "@keelson/base";
-import { fieldErrorMessage } from "../schema/field-error.ts";
+import { printFieldError } from "../status/field-error.ts";
 import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { validateRules } from "./rules.ts";
 import { validateObject } from "./validate-object.ts";
@@ -57,7 +57,7 @@ suite("rules", () => {
 
   test("say what went wrong in the words of the rule", () => {
     const message = (rule: ValidationRule, value: Json): string[] =>
-      validateRules(ruled(pair, rule), value, { isObject: false }).errors.map(fieldErrorMessage);
+      validateRules(ruled(pair, rule), value, { isObject: false }).errors.map(printFieldError);
     assert.deepEqual(message({ rule: "self.a > 1", message: "too small" }, { a: 1 }), [
       "<nil>: Invalid value: too small",
     ]);
@@ -145,7 +145,7 @@ suite("rules", () => {
 suite("schemas of custom kinds", () => {
   const judge = (schema: StructuralSchema): string[] =>
     validateSchema({ type: "object", properties: { f: schema } }, { path: "s" }).map(
-      fieldErrorMessage,
+      printFieldError,
     );
 
   const cases: readonly [name: string, schema: StructuralSchema, error: RegExp | undefined][] = [

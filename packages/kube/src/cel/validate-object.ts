@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 import { validateEmbedded } from "../schema/embedded.ts";
-import { invalid, type FieldError, type FieldErrorType } from "../schema/field-error.ts";
+import { invalidField, type FieldError, type FieldErrorType } from "../status/field-error.ts";
 import { validateListTypes } from "../schema/list-types.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { validate, validateUpdate } from "../schema/validate.ts";
@@ -33,7 +33,7 @@ export function validateObject(
   if (errors.some(({ type }) => blocking.has(type))) {
     const detail =
       "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-    return { errors: [...errors, invalid("", null, detail)], warnings: [] };
+    return { errors: [...errors, invalidField("", null, detail)], warnings: [] };
   }
   const report = validateRules(schema, object, old === undefined ? {} : { old });
   return { errors: [...errors, ...report.errors], warnings: report.warnings };

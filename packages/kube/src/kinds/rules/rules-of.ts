@@ -1,11 +1,14 @@
 // The rules of every built-in kind, by group and kind.
 
 import type { KindRules } from "../kind-rules.ts";
+import { customResourceDefinition } from "./apiextensions/definition-rules.ts";
 
 /** A table for one API group: rules by kind. */
 export type GroupRules = Readonly<Record<string, KindRules>>;
 
-const rules: Readonly<Record<string, GroupRules>> = {};
+const rules: Readonly<Record<string, GroupRules>> = {
+  "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
+};
 
 /** The rules of a kind; none for a kind whose structure says everything. */
 export function rulesOf({

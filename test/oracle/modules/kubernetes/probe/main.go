@@ -31,6 +31,8 @@ type questions struct {
 	Encode []json.RawMessage `json:"encode"`
 	// Fill an object of each kind.
 	Fill []kind `json:"fill"`
+	// Decode these bodies as a server does.
+	Decode []body `json:"decode"`
 }
 
 // answers is everything the probe finds out.
@@ -45,6 +47,8 @@ type answers struct {
 	// Encoded, base64, in the order of the question.
 	Encoded [][]byte `json:"encoded"`
 	Filled  []filled `json:"filled"`
+	// Decoded, in the order of the question.
+	Decoded []decoded `json:"decoded"`
 }
 
 func main() {
@@ -83,6 +87,9 @@ func main() {
 	}
 	for _, k := range asked.Fill {
 		found.Filled = append(found.Filled, fill(scheme, schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}))
+	}
+	for _, sent := range asked.Decode {
+		found.Decoded = append(found.Decoded, decode(scheme, sent))
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
 		fail(err)

@@ -1,0 +1,104 @@
+// How the deletion of a few kinds differs: what holds them besides finalizers, and how long they are given.
+
+import {
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+} from "@keelson/base";
+import { failures, memberOf, type RuleContext } from "@keelson/kube";
+
+import { metadataOf, nameOf, ownMetadata } from "../object-metadata.ts";
+import type { DeleteOptions } from "./delete-options.ts";
+
+export interface DeletionRule {
+  /** Throws a `StatusError` if the object may not be deleted at all. */
+  check?(object: JsonObject): void;
+  /** Whether something besides finalizers keeps the object until somebody has cleaned up. */
+  isHeld?(object: JsonObject): boolean;
+  /** What else changes when the deletion is first asked for. */
+  begin?(object: MutableJsonObject, context: RuleContext): void;
+  /** How long the object is given; undefined: no time at all. */
+  graceSeconds?(object: JsonObject, options: DeleteOptions): number | undefined;
+}
+
+const undeletable = new Set(["default", "kube-system", "kube-public"]);
+
+/** The finalizer that lets a definition wait for its objects (KB 67). */
+export const customResourceCleanup = "customresourcecleanup.apiextensions.k8s.io";
+
+const rules: Readonly<Record<string, DeletionRule>> = {
+  Namespace: {
+    check: (namespace) => {
+      if (!undeletable.has(nameOf(namespace))) return;
+      throw failures.forbidden(
+        { group: "", resource: "namespaces" },
+        nameOf(namespace),
+        "this namespace may not be deleted",
+      );
+    },
+    isHeld: (namespace) => {
+      const finalizers = memberOf(objectAt(namespace, "spec"), "finalizers");
+      return isJsonArray(finalizers) && finalizers.length > 0;
+    },
+    begin: (namespace) => {
+      const { status } = namespace;
+      namespace["status"] = { ...(isJsonObject(status) ? status : {}), phase: "Terminating" };
+    },
+  },
+  Pod: {
+    graceSeconds: (pod, { gracePeriodSeconds }) => {
+      const asked =
+        gracePeriodSeconds ?? numberAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds") ?? 0;
+      const phase = memberOf(objectAt(pod, "status"), "phase");
+      const isScheduled = (memberOf(objectAt(pod, "spec"), "nodeName") ?? "") !== "";
+      if (!isScheduled || phase === "Failed" || phase === "Succeeded") return 0;
+      return asked < 0 ? 1 : asked;
+    },
+  },
+  "CustomResourceDefinition.apiextensions.k8s.io": {
+    isHeld: () => true,
+    begin: (definition, { now }) => {
+      const metadata = ownMetadata(definition);
+      const finalizers = memberOf(metadataOf(definition), "finalizers");
+      const held = isJsonArray(finalizers) ? (finalizers as string[]) : [];
+      if (!held.includes(customResourceCleanup)) {
+        metadata["finalizers"] = [...held, customResourceCleanup];
+      }
+      setCondition(definition, {
+        type: "Terminating",
+        status: "True",
+        reason: "InstanceDeletionPending",
+        message:
+          "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        lastTransitionTime: now,
+      });
+    },
+  },
+};
+
+/** The rule of a kind, by its name in the store. */
+export function deletionRule(kind: string): DeletionRule {
+  return Object.hasOwn(rules, kind) ? (rules[kind] ?? {}) : {};
+}
+
+function setCondition(object: MutableJsonObject, condition: MutableJsonObject): void {
+  const status = object["status"];
+  const own = isJsonObject(status) ? status : {};
+  const conditions = isJsonArray(own["conditions"]) ? own["conditions"] : [];
+  const others = conditions.filter(
+    (one) => !isJsonObject(one) || one["type"] !== condition["type"],
+  );
+  object["status"] = { ...own, conditions: [...others, condition] };
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value: Json | undefined = memberOf(object, name);
+  return isJsonObject(value) ? value : {};
+}
+
+function numberAt(object: JsonObject, name: string): number | undefined {
+  const value = memberOf(object, name);
+  return typeof value === "number" ? value : undefined;
+}
