@@ -28,7 +28,7 @@ function shortGroup(group: string): string {
 function identifier(text: string, isCapital: boolean): string {
   let capital = isCapital;
   let result = "";
-  for (const [index, letter] of [...text].entries()) {
+  for (const [index, letter] of text.split("").entries()) {
     if (/[A-Za-z_]/.test(letter) || (index !== 0 && /[0-9]/.test(letter))) {
       result += capital ? letter.toUpperCase() : letter;
       capital = false;

@@ -1,24 +1,26 @@
 // What is done to the objects of a built-in kind: its Go type, its defaults and its rules.
 
-import type { JsonObject } from "@keelson/base";
+import { cloneJson, type JsonObject } from "@keelson/base";
 import {
   apiVersionOf,
+  emptyOf,
   fieldManager,
   rulesOf,
   subdomainNames,
+  TypedDecodeError,
+  typedKind,
   type BuiltinKind,
   type BuiltinKinds,
   type FieldManager,
-  type ManagedKind,
   type ManagedVersion,
 } from "@keelson/kube";
 
-import { emptyObject } from "./empty-object.ts";
+import { DecodeError } from "./decode-error.ts";
 import { eventFromCore, eventToCore } from "./event-conversion.ts";
 import { once, onceByKey } from "./once.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
+import { scaleManager } from "./scale-manager.ts";
 import type { Model, Storage } from "./resource.ts";
-import { typedKind } from "./typed-kind.ts";
 
 /**
  * The model of a built-in kind. Objects are stored defaulted and in their typed form, so reading one changes
@@ -33,7 +35,7 @@ export function builtinModel(
   const apiVersion = apiVersionOf(kind);
   const isConverted = storage !== undefined && storage.apiVersion !== apiVersion;
   const typed = once(() => typedKind(kinds, kind));
-  const empty = once(() => emptyObject(kinds, kind.type));
+  const empty = once(() => typed().empty());
   const managers = onceByKey((subresource) => managerOf(kinds, kind, subresource));
   const nothing = (): readonly never[] => [];
   const leave = (): void => undefined;
@@ -43,13 +45,23 @@ export function builtinModel(
       return empty();
     },
     read: (value, { now }) => {
-      const { object, unknown } = typed().decode(value);
-      typed().applyDefaults(object, { now });
-      return { object, unknown };
+      try {
+        const { object, unknown } = typed().decode(value);
+        typed().applyDefaults(object, { now });
+        return { object, unknown };
+      } catch (error) {
+        if (error instanceof TypedDecodeError)
+          throw new DecodeError(error.message, { cause: error });
+        throw error;
+      }
     },
-    fromStored: isConverted ? (stored) => eventFromCore(stored) : (stored) => stored,
+    fromStored: isConverted ? eventFromCore : (stored) => stored,
     readsAsStored: !isConverted,
-    toStored: isConverted ? (object) => eventToCore(object) : (object) => object,
+    toStored: (object) => {
+      const stored = cloneJson(isConverted ? eventToCore(object) : object);
+      typed().toStored(stored);
+      return stored;
+    },
     prepareForCreate: rules.prepareForCreate ?? leave,
     prepareForUpdate: rules.prepareForUpdate ?? leave,
     prepareForStatusUpdate: rules.prepareForStatusUpdate ?? leave,
@@ -66,24 +78,20 @@ export function builtinModel(
 }
 
 function managerOf(kinds: BuiltinKinds, kind: BuiltinKind, subresource: string): FieldManager {
-  const body = kind.subresources.find(({ name }) => name === subresource);
-  // A scale is an object of its own kind; the other bodies are the object itself.
-  const isOwn = body === undefined || body.kind === kind.kind;
-  const { group, version, kind: name } = isOwn ? kind : body;
-  const type = isOwn ? kind.type : (body.type ?? kind.type);
-  const resetFields = isOwn ? resetFieldsOf(kind, subresource) : undefined;
+  if (subresource === "scale") return scaleManager();
+  const { group, version, kind: name, type } = kind;
+  const resetFields = resetFieldsOf(kind, subresource);
   const versions = otherVersions(kinds, kind);
-  const managed: ManagedKind = {
+  return fieldManager({
     group,
     version,
     kind: name,
     schema: kinds.schemaOf(type),
     subresource,
-    empty: emptyObject(kinds, type),
+    empty: emptyOf(kinds, kind),
     ...(resetFields === undefined ? {} : { resetFields }),
-    ...(isOwn && versions.size > 0 ? { versions } : {}),
-  };
-  return fieldManager(managed);
+    ...(versions.size > 0 ? { versions } : {}),
+  });
 }
 
 /** The other shapes of an object, with which somebody may manage its fields. */
