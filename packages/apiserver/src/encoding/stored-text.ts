@@ -36,13 +36,13 @@ export function asListItem(text: string, revision: Revision): string {
   return `{${mark}${memberFor(text, at, revision)}${text.slice(at)}`;
 }
 
-/** A stored object with its resourceVersion; what it holds below its metadata is shared. */
+/** A stored object with its resourceVersion; what it holds below its metadata is shared, and not to be changed. */
 export function objectWithRevision(stored: JsonObject, revision: Revision): MutableJsonObject {
   const { metadata } = stored;
   return {
     ...stored,
     metadata: { ...(isJsonObject(metadata) ? metadata : {}), resourceVersion: String(revision) },
-  } as MutableJsonObject; // Only its own two levels may be changed.
+  };
 }
 
 /** Where the first member of the metadata begins; undefined if something stands before it. */

@@ -54,9 +54,6 @@ export class Warnings {
 /** The value of a `Warning` header: `299 - "text"`. */
 export function warningHeader(text: string): string {
   // Visible characters only: the header is one line of ASCII.
-  const clean = [...text]
-    .map((character) => (/[\u0020-\u007e\t]/.test(character) ? character : " "))
-    .join("")
-    .replaceAll(/["\\]/g, "\\$&");
+  const clean = text.replaceAll(/[^\u0020-\u007e\t]/g, " ").replaceAll(/["\\]/g, "\\$&");
   return `299 - "${clean}"`;
 }

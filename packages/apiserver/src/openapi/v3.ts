@@ -39,7 +39,7 @@ export function versionDocument(version: ApiVersion, schemas: BuiltinSchemas): o
     ...custom,
   ]);
   return isCustom(version)
-    ? documentOf(operations, components, { title: "Keelson custom resources", version: "v0.1.0" })
+    ? documentOf(operations, components, { title: "Kubernetes CRD Swagger", version: "v0.1.0" })
     : { ...documentOf(operations, components, kubernetes, security) };
 }
 

@@ -1,8 +1,8 @@
 // Where a list goes on: opaque to clients, and shaped as they have seen it (KB 15, 18).
 
-import { isJsonObject, readJson } from "@keelson/base";
+import { isJsonObject, readJson, writeJson } from "@keelson/base";
 import { failures } from "@keelson/kube";
-import type { Cursor, Position, Revision } from "@keelson/store";
+import type { Cursor, Position } from "@keelson/store";
 
 /** A token for a page that begins after a position. `revision` -1: at whatever state is then the newest. */
 export function continueToken(
@@ -35,7 +35,9 @@ export function cursorFrom(
   if (!isJsonObject(value)) throw bad("not an object");
   const { v, rv, start, left } = value;
   if (v !== "meta.k8s.io/v1") {
-    throw failures.badRequest(`server does not recognize this encoded version ${String(v)}`);
+    throw failures.badRequest(
+      `server does not recognize this encoded version ${writeJson(v ?? "")}`,
+    );
   }
   if (typeof rv !== "number" || rv === 0 || !Number.isSafeInteger(rv)) {
     throw failures.badRequest(
@@ -53,7 +55,7 @@ export function cursorFrom(
   }
   return {
     after,
-    ...(rv > 0 ? { revision: rv as Revision } : {}),
+    ...(rv > 0 ? { revision: rv } : {}),
     ...(typeof left === "number" && Number.isSafeInteger(left) && left >= 0
       ? { remaining: left }
       : {}),

@@ -1,13 +1,12 @@
 // What is done to the objects of a built-in kind: its Go type, its defaults and its rules.
 
-import { cloneJson, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 import {
   apiVersionOf,
   emptyOf,
   fieldManager,
   rulesOf,
   subdomainNames,
-  TypedDecodeError,
   typedKind,
   type BuiltinKind,
   type BuiltinKinds,
@@ -15,7 +14,6 @@ import {
   type ManagedVersion,
 } from "@keelson/kube";
 
-import { DecodeError } from "./decode-error.ts";
 import { eventFromCore, eventToCore } from "./event-conversion.ts";
 import { once, onceByKey } from "./once.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
@@ -45,22 +43,15 @@ export function builtinModel(
       return empty();
     },
     read: (value, { now }) => {
-      try {
-        const { object, unknown } = typed().decode(value);
-        typed().applyDefaults(object, { now });
-        return { object, unknown };
-      } catch (error) {
-        if (error instanceof TypedDecodeError)
-          throw new DecodeError(error.message, { cause: error });
-        throw error;
-      }
+      const { object, unknown } = typed().decode(value);
+      typed().applyDefaults(object, { now });
+      return { object, unknown };
     },
     fromStored: isConverted ? eventFromCore : (stored) => stored,
     readsAsStored: !isConverted,
     toStored: (object) => {
-      const stored = cloneJson(isConverted ? eventToCore(object) : object);
-      typed().toStored(stored);
-      return stored;
+      typed().toStored(object);
+      return isConverted ? eventToCore(object) : object;
     },
     prepareForCreate: rules.prepareForCreate ?? leave,
     prepareForUpdate: rules.prepareForUpdate ?? leave,

@@ -14,6 +14,7 @@ import {
   memberOf,
   prepareObject,
   subdomainNames,
+  TypedDecodeError,
   validateObject,
   type CustomKind,
   type FieldError,
@@ -22,7 +23,6 @@ import {
   type StructuralSchema,
 } from "@keelson/kube";
 
-import { DecodeError } from "./decode-error.ts";
 import { finalizerWarnings } from "./finalizer-warnings.ts";
 import { once, onceByKey } from "./once.ts";
 import type { Model } from "./resource.ts";
@@ -97,7 +97,7 @@ function readObject(kind: CustomKind, object: MutableJsonObject): string[] {
   const metadata = memberOf(object, "metadata");
   if (metadata !== undefined) {
     const coerced = coerceMetadata(metadata);
-    if (coerced.error !== undefined) throw new DecodeError(coerced.error);
+    if (coerced.error !== undefined) throw new TypedDecodeError(coerced.error);
     unknown.push(...coerced.unknown.map((path) => `metadata.${path}`));
     object["metadata"] = coerced.metadata;
   }
@@ -112,7 +112,7 @@ function prepare({ schema, preservesUnknownFields }: CustomKind, object: Mutable
     return coerceEmbedded(schema, object);
   } catch (error) {
     if (!(error instanceof EmbeddedInvalid)) throw error;
-    throw new DecodeError(printFieldError(error.error), { cause: error });
+    throw new TypedDecodeError(printFieldError(error.error));
   }
 }
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import type { JsonObject } from "@keelson/base";
+import { cloneJson, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { customResources } from "./custom-resource.ts";
-import { DecodeError } from "./decode-error.ts";
+import { TypedDecodeError } from "@keelson/kube";
 
 const context = { now: "2026-01-01T00:00:00Z", uuid: () => "00000000-0000-0000-0000-000000000000" };
 
@@ -72,14 +72,14 @@ function definition(generation: number): JsonObject {
 const [v1, v1beta1, ...rest] = customResources(definition(1));
 assert.ok(v1 !== undefined && v1beta1 !== undefined);
 
-function widget(spec: JsonObject, more: JsonObject = {}): JsonObject {
-  return {
+function widget(spec: JsonObject, more: JsonObject = {}): MutableJsonObject {
+  return cloneJson({
     apiVersion: "example.com/v1",
     kind: "Widget",
     metadata: { name: "a", namespace: "b" },
     spec,
     ...more,
-  };
+  });
 }
 
 suite("custom resources", () => {
@@ -136,7 +136,7 @@ suite("custom resources", () => {
   test("metadata of a wrong type cannot be read", () => {
     assert.throws(
       () => v1.model.read(widget({}, { metadata: { labels: "x" } }), context),
-      new DecodeError(
+      new TypedDecodeError(
         "json: cannot unmarshal string into Go struct field ObjectMeta.labels of type map[string]string",
       ),
     );

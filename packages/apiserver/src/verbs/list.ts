@@ -127,7 +127,8 @@ function listValue(
   return format.shape === "metadata" ? partialMetadataList(whole) : whole;
 }
 
-function withoutKind({ apiVersion: _, kind: _kind, ...rest }: JsonObject): JsonObject {
+function withoutKind(object: JsonObject): JsonObject {
+  const { apiVersion: _, kind: _kind, ...rest } = object;
   return rest;
 }
 

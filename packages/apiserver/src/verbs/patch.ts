@@ -17,12 +17,12 @@ import {
   negotiatePatch,
   printValue,
   type PatchType,
+  TypedDecodeError,
 } from "@keelson/kube";
 
 import { duplicateField, fromJson, fromYaml } from "../encoding/read-body.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { uidOf } from "../object-metadata.ts";
-import { DecodeError } from "../resources/decode-error.ts";
 import { updateObject } from "../writes/update-object.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import { authorizeCreate } from "./authorize-create.ts";
@@ -200,7 +200,7 @@ function readPatched(
     );
     return object;
   } catch (error) {
-    if (error instanceof DecodeError) throw refuse(error.message);
+    if (error instanceof TypedDecodeError) throw refuse(error.message);
     throw error;
   }
 }

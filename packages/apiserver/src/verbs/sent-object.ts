@@ -1,12 +1,11 @@
 // The object in a body of a create or an update.
 
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
-import { apiVersionOf, failures, memberOf } from "@keelson/kube";
+import { apiVersionOf, failures, memberOf, TypedDecodeError } from "@keelson/kube";
 
 import { builtinFormats, customFormats, readBody } from "../encoding/read-body.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
-import { DecodeError } from "../resources/decode-error.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import type { Verbs } from "./verb.ts";
 import { judgeFields, strictText, unknownField, type WriteOptions } from "./write-options.ts";
@@ -27,7 +26,8 @@ export function sentObject(
   try {
     read = resource.model.read({ ...value, apiVersion, kind }, ruleContext(verbs));
   } catch (error) {
-    if (error instanceof DecodeError) throw failures.badRequest(`${described}: ${error.message}`);
+    if (error instanceof TypedDecodeError)
+      throw failures.badRequest(`${described}: ${error.message}`);
     throw error;
   }
   const problems = [...duplicates, ...read.unknown.map(unknownField)];

@@ -129,9 +129,9 @@ type Step =
   /** Its deletion is already under way, and this request does not hasten it. */
   | { readonly type: "wait" }
   /** It stays, marked. */
-  | { readonly type: "mark"; readonly object: JsonObject }
+  | { readonly type: "mark"; readonly object: MutableJsonObject }
   /** It goes, in its last state if that differs. */
-  | { readonly type: "remove"; readonly object: JsonObject | undefined };
+  | { readonly type: "remove"; readonly object: MutableJsonObject | undefined };
 
 interface Subject {
   readonly live: JsonObject;

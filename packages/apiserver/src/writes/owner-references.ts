@@ -17,7 +17,8 @@ export function mergeOwnerReferences(
   const repeated: string[] = [];
   for (const owner of owners) {
     if (!isJsonObject(owner)) continue;
-    if (seen.some((one) => jsonEqual(one, owner))) repeated.push(String(owner["uid"] ?? ""));
+    if (seen.some((one) => jsonEqual(one, owner)))
+      repeated.push(typeof owner["uid"] === "string" ? owner["uid"] : "");
     else seen.push(owner);
   }
   if (repeated.length === 0) return;

@@ -145,7 +145,7 @@ async function updateOnce(
     const errors = problems(resource, { next, live, subresource }, context);
     if (errors.length > 0) throw failures.invalid(groupKind(resource), name, errors);
     for (const text of resource.model.warnings(next, live)) warn(text);
-    const timed = keepTimes(next, live);
+    const timed = keepTimes(next, live) as MutableJsonObject; // Made from our own object.
     await writing.admission.validate(admitted, signal);
 
     const body = Body.of(inStoredOrder(resource.model.toStored(timed)));
