@@ -36,6 +36,7 @@ export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
+export { coerceMetadata, type CoercedMetadata } from "./schema/metadata-shape.ts";
 export { prepareObject } from "./schema/prepare.ts";
 export { prune, type PruneOptions } from "./schema/prune.ts";
 export { readSchema, type WrittenSchema } from "./schema/read-schema.ts";

@@ -11,13 +11,13 @@ import {
   type BuiltinKind,
   type BuiltinKinds,
   type FieldManager,
-  type ManagedKind,
   type ManagedVersion,
 } from "@keelson/kube";
 
 import { eventFromCore, eventToCore } from "./event-conversion.ts";
 import { once, onceByKey } from "./once.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
+import { scaleManager } from "./scale-manager.ts";
 import type { Model, Storage } from "./resource.ts";
 
 /**
@@ -47,7 +47,7 @@ export function builtinModel(
       typed().applyDefaults(object, { now });
       return { object, unknown };
     },
-    fromStored: isConverted ? (stored) => eventFromCore(stored) : (stored) => stored,
+    fromStored: isConverted ? eventFromCore : (stored) => stored,
     readsAsStored: !isConverted,
     toStored: (object) => {
       typed().toStored(object);
@@ -69,25 +69,20 @@ export function builtinModel(
 }
 
 function managerOf(kinds: BuiltinKinds, kind: BuiltinKind, subresource: string): FieldManager {
-  const body = kind.subresources.find(({ name }) => name === subresource);
-  // A scale is an object of its own kind; the other bodies are the object itself.
-  const isOwn = body === undefined || body.kind === kind.kind;
-  const { group, version, kind: name } = isOwn ? kind : body;
-  const type = isOwn ? kind.type : (body.type ?? kind.type);
-  const resetFields = isOwn ? resetFieldsOf(kind, subresource) : undefined;
+  if (subresource === "scale") return scaleManager();
+  const { group, version, kind: name, type } = kind;
+  const resetFields = resetFieldsOf(kind, subresource);
   const versions = otherVersions(kinds, kind);
-  const managed: ManagedKind = {
+  return fieldManager({
     group,
     version,
     kind: name,
     schema: kinds.schemaOf(type),
     subresource,
-    // Of the bodies that are kinds of their own only a scale is managed.
-    empty: isOwn ? emptyOf(kinds, kind) : { metadata: {}, spec: {}, status: { replicas: 0 } },
+    empty: emptyOf(kinds, kind),
     ...(resetFields === undefined ? {} : { resetFields }),
-    ...(isOwn && versions.size > 0 ? { versions } : {}),
-  };
-  return fieldManager(managed);
+    ...(versions.size > 0 ? { versions } : {}),
+  });
 }
 
 /** The other shapes of an object, with which somebody may manage its fields. */
