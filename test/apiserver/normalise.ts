@@ -51,7 +51,8 @@ export class Normaliser {
     });
     const { name, generateName } = object;
     if (typeof name === "string" && typeof generateName === "string" && name !== generateName) {
-      const isGenerated = name.startsWith(generateName.slice(0, 58)) && /^.{5}$/.test(name.slice(-5));
+      const isGenerated =
+        name.startsWith(generateName.slice(0, 58)) && /^.{5}$/.test(name.slice(-5));
       if (isGenerated) entries.push(["name", `${generateName}*****`]);
     }
     return Object.fromEntries(entries);
@@ -62,7 +63,9 @@ export class Normaliser {
     const { resourceVersion, continue: token, ...rest } = metadata;
     return {
       ...rest,
-      ...(typeof resourceVersion === "string" ? { resourceVersion: listVersion(resourceVersion) } : {}),
+      ...(typeof resourceVersion === "string"
+        ? { resourceVersion: listVersion(resourceVersion) }
+        : {}),
       ...(typeof token === "string" ? { continue: tokenText(token) } : {}),
     };
   }

@@ -242,10 +242,13 @@ function send(
   const head: OutgoingHttpHeaders = {
     "audit-id": auditId,
     "cache-control": "no-cache, private",
-    "content-type": contentType,
-    "content-length": Buffer.byteLength(body),
     ...headers,
   };
+  // A 304 says nothing of a body: caches would take it for news of the one they hold.
+  if (code !== 304) {
+    head["content-type"] = contentType;
+    head["content-length"] = Buffer.byteLength(body);
+  }
   if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
   raw.writeHead(code, head);
   raw.end(body);
