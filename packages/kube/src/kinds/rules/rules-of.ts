@@ -2,6 +2,7 @@
 
 import type { KindRules } from "../kind-rules.ts";
 import { appsRules } from "./apps/apps-rules.ts";
+import { batchRules } from "./batch/batch-rules.ts";
 import { coreRules } from "./core/core-rules.ts";
 import { customResourceDefinition } from "./apiextensions/definition-rules.ts";
 import { lease, leaseCandidate } from "./coordination/lease-rules.ts";
@@ -20,6 +21,7 @@ export type GroupRules = Readonly<Record<string, KindRules>>;
 const rules: Readonly<Record<string, GroupRules>> = {
   "": coreRules,
   apps: appsRules,
+  batch: batchRules,
   "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
   "coordination.k8s.io": { Lease: lease, LeaseCandidate: leaseCandidate },
   "discovery.k8s.io": { EndpointSlice: endpointSlice },
