@@ -7,7 +7,12 @@ import { showSelector } from "../label-selectors.ts";
 import { flagOf, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { checkNonNegative, dropFromTemplate, podNameWarnings } from "../workloads.ts";
+import {
+  checkNonNegative,
+  dropFromTemplate,
+  isStatusChange,
+  podNameWarnings,
+} from "../workloads.ts";
 import { isTimeZone, scheduleProblem } from "./cron-schedule.ts";
 import { checkJobSpec } from "./job-spec.ts";
 import { jobSpecWarnings } from "./job.ts";
@@ -42,6 +47,7 @@ export const cronJobRules: KindRules = {
         ...jobSpecWarnings(jobSpecOf(job), path),
       ];
     }
+    if (isStatusChange(job, old)) return [];
     const isSame = semanticEqual(objectOf(job, "spec"), objectOf(old, "spec"));
     const hasZone = textOf(objectOf(job, "spec"), "schedule").includes("TZ");
     return [

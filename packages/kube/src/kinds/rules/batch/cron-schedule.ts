@@ -11,8 +11,7 @@ export function scheduleProblem(schedule: string): string | undefined {
     const zone = text.slice(text.indexOf("=") + 1, space);
     // The real server's parser breaks here; what it then says is a fact of its own.
     if (space < 0) {
-      const start = text.indexOf("=") + 1;
-      return `invalid schedule format: runtime error: slice bounds out of range [${start}:-1]`;
+      return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
     }
     if (!isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
     text = text.slice(space).trim();

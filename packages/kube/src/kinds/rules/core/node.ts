@@ -26,6 +26,7 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
+import { isStatusChange } from "../workloads.ts";
 import { checkEffect } from "./pod/tolerations.ts";
 import { sortedKeys } from "./pod/resources.ts";
 
@@ -63,12 +64,7 @@ export const nodeRules: KindRules = {
     return at.errors;
   },
   warnings: (node, old) => {
-    if (
-      old !== undefined &&
-      JSON.stringify(objectOf(node, "status")) !== JSON.stringify(objectOf(old, "status"))
-    ) {
-      return [];
-    }
+    if (isStatusChange(node, old)) return [];
     const spec = objectOf(node, "spec");
     return [
       ...(has(spec, "configSource") ? ["spec.configSource: the feature is removed"] : []),

@@ -19,6 +19,7 @@ import {
 import { Place } from "../place.ts";
 import { isNative } from "../resource-names.ts";
 import { semanticEqual } from "../semantic-equal.ts";
+import { isStatusChange } from "../workloads.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { checkClaimSpec, strictClaim, type ClaimRuleOptions } from "./claim-spec.ts";
 import { claimSpecWarnings } from "./claim-warnings.ts";
@@ -55,9 +56,7 @@ export const persistentVolumeClaimRules: KindRules = {
   },
   warnings: (claim, old) => {
     // A change of the status is not spoken of.
-    if (old !== undefined && !semanticEqual(objectOf(claim, "status"), objectOf(old, "status"))) {
-      return [];
-    }
+    if (isStatusChange(claim, old)) return [];
     const isOld = has(annotationsOf(claim), classKey);
     return [
       ...(isOld

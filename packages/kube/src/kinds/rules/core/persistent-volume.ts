@@ -17,6 +17,7 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
+import { isStatusChange } from "../workloads.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";
 import { nodeTermWarnings } from "./node-labels.ts";
@@ -356,9 +357,7 @@ function isSameAffinity(next: JsonObject | undefined, old: JsonObject): boolean 
 }
 
 function warnings(volume: JsonObject, old: JsonObject | undefined): readonly string[] {
-  if (old !== undefined && !semanticEqual(objectOf(volume, "status"), objectOf(old, "status"))) {
-    return [];
-  }
+  if (isStatusChange(volume, old)) return [];
   const spec = objectOf(volume, "spec");
   const annotations = objectOf(objectOf(volume, "metadata"), "annotations");
   const terms = objectsOf(
