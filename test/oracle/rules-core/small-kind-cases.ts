@@ -308,6 +308,7 @@ const changingService: KindCases = {
     { "spec/clusterIP": "10.96.0.77", "spec/clusterIPs": ["10.96.0.77"] },
     { "spec/clusterIP": "", "spec/clusterIPs": [] },
     headless,
+    { "spec/ipFamilies": ["IPv6"] },
     { "spec/ipFamilyPolicy": "Nothing" },
     { "spec/type": "NodePort" },
     { before: { "spec/type": "NodePort" }, after: { "spec/type": "ClusterIP" } },

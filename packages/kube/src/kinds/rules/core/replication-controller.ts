@@ -2,13 +2,12 @@ import type { JsonObject } from "@keelson/base";
 
 import type { KindRules } from "../../kind-rules.ts";
 import { checkReplicaStatus } from "../apps/replica-set.ts";
-import { has, maybeObject, objectOf, writableObject } from "../members.ts";
+import { has, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
   checkNonNegative,
   checkRunsForever,
-  checkTemplateChosen,
   dropFromTemplate,
   podNameWarnings,
 } from "../workloads.ts";
@@ -59,7 +58,17 @@ function validateSpec(controller: JsonObject, old: JsonObject | undefined): Plac
     place.required();
     return at.errors;
   }
-  checkTemplateChosen({ matchLabels: selector }, template, place, { emptyChooses: true });
+  // The values of this selector are not judged, only compared.
+  const labels = maybeObject(objectOf(template, "metadata"), "labels");
+  const isChosen = Object.keys(selector).every(
+    (key) => maybeText(labels ?? {}, key) === textOf(selector, key),
+  );
+  if (!isChosen) {
+    place
+      .child("metadata")
+      .child("labels")
+      .invalid(labels ?? null, "`selector` does not match template `labels`");
+  }
   checkPodTemplate(
     template,
     place,

@@ -65,11 +65,15 @@ export const serviceRules: KindRules = {
   },
   validate: (service) => {
     const at = Place.root("spec");
-    checkService(service, at, undefined);
+    // Addresses are given before anything else is judged: one that is wrong is all that is said.
+    checkClusterIps(objectOf(service, "spec"), at, undefined);
+    if (at.errors.length === 0) checkService(service, at, undefined);
     return at.errors;
   },
   validateUpdate: (service, old) => {
     const at = Place.root("spec");
+    checkClusterIps(objectOf(service, "spec"), at, objectOf(old, "spec"));
+    if (at.errors.length > 0) return at.errors;
     checkClusterIpUpdate(objectOf(service, "spec"), objectOf(old, "spec"), at);
     checkLoadBalancerClass(objectOf(service, "spec"), at, objectOf(old, "spec"));
     const ports = [service, old].map((own) => {
@@ -111,7 +115,6 @@ function checkService(service: JsonObject, at: Place, old: JsonObject | undefine
   }
   checkLabels(objectOf(spec, "selector"), at.child("selector"));
   checkSessionAffinity(spec, at);
-  checkClusterIps(spec, at, old && objectOf(old, "spec"));
   const existing = old === undefined ? [] : textsOf(objectOf(old, "spec"), "externalIPs");
   for (const [index, address] of textsOf(spec, "externalIPs").entries()) {
     const place = at.child("externalIPs").item(index);
