@@ -31,6 +31,9 @@ import { builtinResources } from "./resources/builtin-resource.ts";
 import { customResources } from "./resources/custom-resource.ts";
 import { Registry } from "./resources/registry.ts";
 import type { Resource } from "./resources/resource.ts";
+import { binding } from "./subresources/binding.ts";
+import { eviction } from "./subresources/eviction.ts";
+import { scale } from "./subresources/scale.ts";
 import type { Verbs } from "./verbs/verb.ts";
 import type { Writing } from "./writes/write-request.ts";
 
@@ -174,7 +177,11 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   const dispatch = new ResourceDispatch({
     verbs,
     registry,
-    subresources: new Map(),
+    subresources: new Map([
+      ["*/scale", scale],
+      ["pods/binding", binding],
+      ["pods/eviction", eviction(registry)],
+    ]),
     virtual: new Map(),
   });
   const handler = new ApiHandler({
