@@ -5,3 +5,8 @@ export { Registry } from "./resources/registry.ts";
 export { Mirror } from "./mirror.ts";
 export type { Authenticator } from "./auth/authenticator.ts";
 export type { Authorizer } from "./auth/authorizer.ts";
+export { Discovery, type DiscoveryOptions } from "./discovery/discovery.ts";
+export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
+export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
+export { builtinResources } from "./resources/builtin-resource.ts";
+export { customResources } from "./resources/custom-resource.ts";
