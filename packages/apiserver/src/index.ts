@@ -10,3 +10,4 @@ export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
 export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
 export { builtinResources } from "./resources/builtin-resource.ts";
 export { customResources } from "./resources/custom-resource.ts";
+export { arkDefinitions, arkGroup, arkResources } from "./ark/ark-kinds.ts";
