@@ -5,3 +5,11 @@ export type { Authenticated, Authenticator, Credentials } from "./auth/authentic
 export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
 export { anonymous, mastersGroup, type User } from "./auth/user.ts";
 export type { Resource } from "./resources/resource.ts";
+export { Registry } from "./resources/registry.ts";
+export { Mirror } from "./mirror.ts";
+export { Discovery, type DiscoveryOptions } from "./discovery/discovery.ts";
+export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
+export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
+export { builtinResources } from "./resources/builtin-resource.ts";
+export { customResources } from "./resources/custom-resource.ts";
+export { arkDefinitions, arkGroup, arkResources } from "./ark/ark-kinds.ts";
