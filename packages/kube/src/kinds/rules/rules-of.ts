@@ -1,6 +1,8 @@
 // The rules of every built-in kind, by group and kind.
 
 import type { KindRules } from "../kind-rules.ts";
+import { appsRules } from "./apps/apps-rules.ts";
+import { coreRules } from "./core/core-rules.ts";
 import { customResourceDefinition } from "./apiextensions/definition-rules.ts";
 import { lease, leaseCandidate } from "./coordination/lease-rules.ts";
 import { endpointSlice } from "./discovery/endpoint-slice-rules.ts";
@@ -16,6 +18,8 @@ import { priorityClass } from "./scheduling/priority-class-rules.ts";
 export type GroupRules = Readonly<Record<string, KindRules>>;
 
 const rules: Readonly<Record<string, GroupRules>> = {
+  "": coreRules,
+  apps: appsRules,
   "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
   "coordination.k8s.io": { Lease: lease, LeaseCandidate: leaseCandidate },
   "discovery.k8s.io": { EndpointSlice: endpointSlice },
