@@ -92,7 +92,7 @@ export interface Model {
   readonly empty: JsonObject;
 
   /**
-   * A body, or the outcome of a patch, as the kind reads it: wrong types throw a `DecodeError`, unknown fields are
+   * A body, or the outcome of a patch, as the kind reads it: wrong types throw a `TypedDecodeError`, unknown fields are
    * dropped and named, absent ones are defaulted.
    */
   read(value: JsonObject, context: RuleContext): Read;
@@ -100,8 +100,8 @@ export interface Model {
   fromStored(stored: JsonObject): JsonObject;
   /** Whether `fromStored` answers every object as it is, so that its text may be sent unread. */
   readonly readsAsStored: boolean;
-  /** An object of this version as it is stored. */
-  toStored(object: JsonObject): JsonObject;
+  /** An object of this version as it is stored. It may change the object, which is the caller's own. */
+  toStored(object: MutableJsonObject): JsonObject;
 
   prepareForCreate(object: MutableJsonObject, context: RuleContext): void;
   prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
