@@ -5,15 +5,18 @@ import type { SecureContextOptions } from "node:tls";
 
 import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
-import type { Selector, Store } from "@keelson/store";
+import { NotFound, type Selector, type Store } from "@keelson/store";
 
 import { Admission } from "./admission/admission.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { ApiHandler, type PathHandler } from "./api-handler.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { BoundObjects } from "./auth/bound-objects.ts";
 import type { Authorizer } from "./auth/authorizer.ts";
 import { RbacAuthorizer, rbacStoreKinds } from "./auth/rbac/rbac-authorizer.ts";
 import type { RbacKind } from "./auth/rbac/rbac-rules.ts";
+import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
+import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
 import { definitionKind, runDefinitions, serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
@@ -46,10 +49,23 @@ export interface ApiServerOptions {
   readonly metrics: Metrics;
   /** Kinds of our own, served beside the built-in ones. */
   readonly resources?: readonly Resource[];
-  readonly authenticator: Authenticator;
+  /** Who callers are. Called once, before anything is served. */
+  readonly identity: (parts: IdentityParts) => Identity;
   /** The certificate of our CA, PEM: every namespace holds it. */
   readonly rootCertificate: string;
   readonly tls: SecureContextOptions | undefined;
+}
+
+/** What telling callers apart needs of the server. */
+export interface IdentityParts {
+  readonly objects: BoundObjects;
+}
+
+export interface Identity {
+  readonly authenticator: Authenticator;
+  /** What TokenReview asks, and what signs; absent where there are no tokens. */
+  readonly tokens?: TokenAuthenticator;
+  readonly serviceAccounts?: ServiceAccountTokens;
 }
 
 /** A running API server. Disposing of it ends watches, finishes requests and stops the loops. */
@@ -79,6 +95,11 @@ export class ApiServer implements AsyncDisposable {
   /** Resolves never, or rejects with what no loop could survive. */
   join(): Promise<void> {
     return this.#scope.join();
+  }
+
+  /** Runs a task for as long as the server does. */
+  spawn(name: string, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#scope.spawn(name, task);
   }
 
   get server(): Server {
@@ -123,6 +144,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       ClusterRoleBinding: rbac("ClusterRoleBinding"),
     }),
   );
+  const identity = options.identity({ objects: boundObjects(store, serviceAccounts) });
   const kinds = await loadBuiltinKinds();
   const registry = new Registry();
   registry.put("built-in", builtinResources(kinds));
@@ -185,7 +207,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     virtual: new Map(),
   });
   const handler = new ApiHandler({
-    authenticator: options.authenticator,
+    authenticator: identity.authenticator,
     authorizer,
     impersonate: (user) => user,
     admit: () => ({ [Symbol.dispose]: () => undefined }),
@@ -199,4 +221,21 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   );
   address = "127.0.0.1";
   return { server, scope, registry, undo: undo.move() };
+}
+
+/** What tokens are bound to: accounts from memory, the rest as it is stored now. */
+function boundObjects(store: Store, serviceAccounts: Mirror): BoundObjects {
+  return {
+    find: ({ kind, namespace, name }, signal) => {
+      const mirrored = kind === "ServiceAccount" ? serviceAccounts.get(namespace, name) : undefined;
+      if (mirrored !== undefined) return mirrored.object;
+      return store.get({ kind, namespace, name }, signal).then(
+        ({ body }) => body.value,
+        (error: unknown) => {
+          if (error instanceof NotFound) return undefined;
+          throw error;
+        },
+      );
+    },
+  };
 }
