@@ -23,6 +23,8 @@ import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { healthPaths, type HealthCheck } from "./health.ts";
 import { Server } from "./http/server.ts";
+import { addressRange } from "./effects/address-range.ts";
+import { serviceEffects } from "./effects/services.ts";
 import { exclusively } from "./loops/exclusive.ts";
 import { runGarbageCollector } from "./loops/garbage-collector.ts";
 import { runNamespaceContents, runNamespaces } from "./loops/namespaces.ts";
@@ -39,6 +41,9 @@ import { eviction } from "./subresources/eviction.ts";
 import { scale } from "./subresources/scale.ts";
 import type { Verbs } from "./verbs/verb.ts";
 import type { Writing } from "./writes/write-request.ts";
+
+/** The addresses of Services; the first is our own. */
+export const serviceRange = "10.96.0.0/12";
 
 export interface ApiServerOptions {
   /** Belongs to the caller, and outlives the server. */
@@ -153,7 +158,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   undo.use(serveDefinitions({ definitions, registry, resourcesOf: customResources }));
 
   const admission = new Admission([namespaceLifecycle({ store, namespaces })]);
-  const writing: Writing = { store, admission, effects: new Map(), clock, random };
+  const addresses = addressRange(serviceRange);
+  const effects = new Map([["Service", serviceEffects({ store, clock, random, log, addresses })]]);
+  const writing: Writing = { store, admission, effects, clock, random };
   const verbs: Verbs = { ...writing, codec: new ProtobufCodec(kinds), authorizer, log };
   const loop = (name: string): Objects => new Objects({ ...writing, registry, name });
   await runBootstrap({ objects: loop("keelson-bootstrap") }, signal);
