@@ -9,6 +9,14 @@ import { NotFound, type Selector, type Store } from "@keelson/store";
 
 import { Admission } from "./admission/admission.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { priorityAdmission } from "./admission/priority.ts";
+import { serviceAccountAdmission } from "./admission/service-account.ts";
+import {
+  defaultClasses,
+  defaultTolerations,
+  notReadyTaint,
+  storageProtection,
+} from "./admission/small-defaults.ts";
 import { ApiHandler, type PathHandler } from "./api-handler.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { BoundObjects } from "./auth/bound-objects.ts";
@@ -140,6 +148,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     fields: [{ path: ["metadata", "name"], operator: "Equals", value: "kube-root-ca.crt" }],
   });
   const definitions = mirror(definitionKind);
+  const priorityClasses = mirror("PriorityClass.scheduling.k8s.io");
+  const storageClasses = mirror("StorageClass.storage.k8s.io");
+  const ingressClasses = mirror("IngressClass.networking.k8s.io");
   const rbac = (kind: RbacKind): Mirror => mirror(rbacStoreKinds[kind]);
   const authorizer: Authorizer = undo.use(
     new RbacAuthorizer({
@@ -157,7 +168,15 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   await Promise.all(mirrors.map(async (one) => await one.ready));
   undo.use(serveDefinitions({ definitions, registry, resourcesOf: customResources }));
 
-  const admission = new Admission([namespaceLifecycle({ store, namespaces })]);
+  const admission = new Admission([
+    namespaceLifecycle({ store, namespaces }),
+    serviceAccountAdmission({ store, serviceAccounts, random }),
+    notReadyTaint,
+    priorityAdmission({ classes: priorityClasses }),
+    defaultTolerations,
+    defaultClasses({ storageClasses, ingressClasses }),
+    storageProtection,
+  ]);
   const addresses = addressRange(serviceRange);
   const effects = new Map([["Service", serviceEffects({ store, clock, random, log, addresses })]]);
   const writing: Writing = { store, admission, effects, clock, random };
