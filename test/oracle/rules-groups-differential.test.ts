@@ -28,7 +28,7 @@ oracleTest("cases by hand are judged as the real server does", async (t) => {
   const steps = stepsOf(tables, find).filter(
     ({ kind }) => only === undefined || only.split(",").includes(kind.kind),
   );
-  const runner = new Runner(laboratory);
+  const runner = new Runner(laboratory, kinds);
   const report = await runTrials(
     { title: "cases", seed: 0, count: steps.length, concurrency: 8 },
     async (_random, index, signal) => {

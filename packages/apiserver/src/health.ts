@@ -42,9 +42,10 @@ export function healthPaths({
     const excluded = new Set(query.getAll("exclude"));
     const within = AbortSignal.any([signal, clock.timeout(checksMs)]);
     const results = await Promise.all(
-      chosen.map(async ({ name, check }) => {
+      chosen.map(async (one) => {
+        const { name } = one;
         if (excluded.has(name)) return { name, isExcluded: true, isGood: true };
-        const isGood = await check(within).then(
+        const isGood = await one.check(within).then(
           () => true,
           () => false,
         );

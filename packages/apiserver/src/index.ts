@@ -1,10 +1,11 @@
 // The Kubernetes API over HTTP, on a store. docs/differences.md lists where it differs from kube-apiserver.
 
+export { ApiServer, type ApiServerOptions } from "./apiserver.ts";
+export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
+export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
+export { anonymous, mastersGroup, type User } from "./auth/user.ts";
 export type { Resource } from "./resources/resource.ts";
 export { Registry } from "./resources/registry.ts";
-export { Mirror } from "./mirror.ts";
-export type { Authenticator } from "./auth/authenticator.ts";
-export type { Authorizer } from "./auth/authorizer.ts";
 export { Discovery, type DiscoveryOptions } from "./discovery/discovery.ts";
 export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
 export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";

@@ -219,6 +219,9 @@ export {
   TypedDecodeError,
   type TypeMismatch,
 } from "./typed/decode-error.ts";
+export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
+export { convertEvent, type EventShape } from "./typed/convert/event.ts";
+export type { DuplicateKeys } from "./typed/decode-state.ts";
 export {
   emptyOf,
   typedKind,

@@ -101,8 +101,8 @@ export interface SentBody {
 export interface DecodedBody {
   /** Printed after decoding alone. */
   readonly object?: JsonObject;
-  /** With defaults, and once through the server's own form. */
-  readonly defaulted?: JsonObject;
+  /** With defaults, stored and read again. */
+  readonly stored?: JsonObject;
   /** What a strict decoder says besides. */
   readonly strict: readonly string[];
   /** Instead of all that. */

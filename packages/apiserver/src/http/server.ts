@@ -1,6 +1,7 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
 import type { X509Certificate } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Http2Session } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
@@ -160,15 +161,16 @@ export class Server implements AsyncDisposable {
   ): Promise<void> {
     const { raw } = reply;
     reply.hijack();
-    raw.writeHead(answer.code, {
+    const head: OutgoingHttpHeaders = {
       "audit-id": incoming.auditId,
       "cache-control": "no-cache, private",
       "content-type": answer.contentType,
       ...answer.headers,
-      ...(warnings.length > 0 ? { warning: warnings.map(warningHeader) } : {}),
-      // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
-      ...(raw.req.httpVersionMajor === 1 ? { connection: "close" } : {}),
-    });
+    };
+    if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
+    // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
+    if (raw.req.httpVersionMajor === 1) head["connection"] = "close";
+    raw.writeHead(answer.code, head);
     raw.flushHeaders();
     using _ = onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason));
     try {
@@ -237,14 +239,18 @@ function send(
   const { raw } = reply;
   reply.hijack();
   if (raw.destroyed) return;
-  raw.writeHead(code, {
+  const head: OutgoingHttpHeaders = {
     "audit-id": auditId,
     "cache-control": "no-cache, private",
-    "content-type": contentType,
-    "content-length": Buffer.byteLength(body),
     ...headers,
-    ...(warnings.length > 0 ? { warning: warnings.map(warningHeader) } : {}),
-  });
+  };
+  // A 304 says nothing of a body: caches would take it for news of the one they hold.
+  if (code !== 304) {
+    head["content-type"] = contentType;
+    head["content-length"] = Buffer.byteLength(body);
+  }
+  if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
+  raw.writeHead(code, head);
   raw.end(body);
 }
 

@@ -7,9 +7,9 @@ import {
   type JsonObject,
   type MutableJsonObject,
 } from "@keelson/base";
-import { failures, memberOf, type RuleContext } from "@keelson/kube";
+import { beginTermination, failures, memberOf, type RuleContext } from "@keelson/kube";
 
-import { metadataOf, nameOf, ownMetadata } from "../object-metadata.ts";
+import { nameOf } from "../object-metadata.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 
 export interface DeletionRule {
@@ -24,9 +24,6 @@ export interface DeletionRule {
 }
 
 const undeletable = new Set(["default", "kube-system", "kube-public"]);
-
-/** The finalizer that lets a definition wait for its objects (KB 67). */
-export const customResourceCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 const rules: Readonly<Record<string, DeletionRule>> = {
   Namespace: {
@@ -60,20 +57,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
   "CustomResourceDefinition.apiextensions.k8s.io": {
     isHeld: () => true,
     begin: (definition, { now }) => {
-      const metadata = ownMetadata(definition);
-      const finalizers = memberOf(metadataOf(definition), "finalizers");
-      const held = isJsonArray(finalizers) ? (finalizers as string[]) : [];
-      if (!held.includes(customResourceCleanup)) {
-        metadata["finalizers"] = [...held, customResourceCleanup];
-      }
-      setCondition(definition, {
-        type: "Terminating",
-        status: "True",
-        reason: "InstanceDeletionPending",
-        message:
-          "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-        lastTransitionTime: now,
-      });
+      Object.assign(definition, beginTermination(definition, now));
     },
   },
 };
@@ -81,16 +65,6 @@ const rules: Readonly<Record<string, DeletionRule>> = {
 /** The rule of a kind, by its name in the store. */
 export function deletionRule(kind: string): DeletionRule {
   return Object.hasOwn(rules, kind) ? (rules[kind] ?? {}) : {};
-}
-
-function setCondition(object: MutableJsonObject, condition: MutableJsonObject): void {
-  const status = object["status"];
-  const own = isJsonObject(status) ? status : {};
-  const conditions = isJsonArray(own["conditions"]) ? own["conditions"] : [];
-  const others = conditions.filter(
-    (one) => !isJsonObject(one) || one["type"] !== condition["type"],
-  );
-  object["status"] = { ...own, conditions: [...others, condition] };
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {

@@ -35,6 +35,8 @@ suite("rules", () => {
     [integers, "self.map(x, x * 2).exists_one(x, x == 4)", [1, 2], [2, 2]],
     [pair, "has(self.a) && self.x__dash__y == 'z'", { a: 1, "x-y": "z" }, { "x-y": "z" }],
     [pair, "self.?a.orValue(1) == 1", {}, { a: 2 }],
+    [pair, "[?self.?a, 7].size() == 2 && [self.?a][?0].hasValue()", { a: 1 }, {}],
+    [pair, "{?'?': self.?b, 'c': 'd'} == {'?': 'x', 'c': 'd'}", { b: "x" }, { a: 1 }],
     [
       { type: "string", format: "date-time" },
       "self.getFullYear() == 2026",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -79,6 +80,8 @@ func main() {
 	for _, shared := range []any{
 		&metav1.DeleteOptions{}, &metav1.Status{}, &metav1.WatchEvent{}, &metav1.Table{},
 		&metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}, &runtime.Unknown{},
+		// What annotations of the first version hold of the second.
+		&autoscalingv1.MetricSpec{}, &autoscalingv1.MetricStatus{}, &autoscalingv1.HorizontalPodAutoscalerCondition{},
 	} {
 		describe(typeOf(shared), found.Types)
 	}
