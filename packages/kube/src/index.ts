@@ -33,15 +33,10 @@ export {
 } from "./patch/json-patch-decode.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
-export {
-  causeMessage,
-  fieldErrorMessage,
-  type FieldError,
-  type FieldErrorType,
-} from "./schema/field-error.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
+export { coerceMetadata, type CoercedMetadata } from "./schema/metadata-shape.ts";
 export { prepareObject } from "./schema/prepare.ts";
 export { prune, type PruneOptions } from "./schema/prune.ts";
 export { readSchema, type WrittenSchema } from "./schema/read-schema.ts";
@@ -70,6 +65,7 @@ export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { rulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
+export { printValue } from "./go-text/go-print.ts";
 export {
   convertByName,
   kindOfDefinition,
@@ -94,6 +90,13 @@ export {
 } from "./crd/lifecycle.ts";
 export { compareVersions } from "./crd/versions.ts";
 export * as failures from "./status/failures.ts";
+export {
+  causeOf,
+  printFieldError,
+  printFieldErrors,
+  type FieldError,
+  type FieldErrorType,
+} from "./status/field-error.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
 export {
   printGroupKind,
@@ -105,6 +108,8 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status/status.ts";
+export { compareBytes } from "./go-text/byte-order.ts";
+export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
 export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
@@ -215,6 +220,9 @@ export {
   TypedDecodeError,
   type TypeMismatch,
 } from "./typed/decode-error.ts";
+export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
+export { convertEvent, type EventShape } from "./typed/convert/event.ts";
+export type { DuplicateKeys } from "./typed/decode-state.ts";
 export {
   emptyOf,
   typedKind,

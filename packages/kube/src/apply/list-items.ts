@@ -2,6 +2,8 @@
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 
+import { compareBytes } from "../go-text/byte-order.ts";
+import { goJson, goJsonString } from "../go-text/go-json.ts";
 import { quote } from "../go-text/quote.ts";
 import { memberOf } from "../object/member.ts";
 import { keyElement, valueElement, type ItemElement } from "./item-element.ts";
@@ -40,6 +42,37 @@ function setElement(item: Json): ItemElement | string {
   return valueElement(item);
 }
 
+/** The text of an item's element; undefined if it has none. Cheaper than to make the element. */
+export function elementText(list: ListType, item: Json): string | undefined {
+  const [key, more] = list.keys;
+  if (key !== undefined && more === undefined && isJsonObject(item)) {
+    const value = memberOf(item, key);
+    if (typeof value === "string") return `k:{${goJsonString(key)}:${goJsonString(value)}}`;
+  }
+  return textOfKeys(list, item) ?? textOfElement(list, item);
+}
+
+function textOfElement(list: ListType, item: Json): string | undefined {
+  const element = elementOf(list, item);
+  return typeof element === "string" ? undefined : element.text;
+}
+
+/** As ports have it: two keys in order, both there, texts or whole numbers. */
+function textOfKeys({ keys }: ListType, item: Json): string | undefined {
+  const [first, second, more] = keys;
+  if (first === undefined || second === undefined || more !== undefined) return undefined;
+  if (!isJsonObject(item) || compareBytes(first, second) >= 0) return undefined;
+  const left = plainText(memberOf(item, first));
+  const right = plainText(memberOf(item, second));
+  if (left === undefined || right === undefined) return undefined;
+  return `k:{${goJsonString(first)}:${left},${goJsonString(second)}:${right}}`;
+}
+
+function plainText(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return goJsonString(value);
+  return typeof value === "number" ? goJson(value) : undefined;
+}
+
 /** What keeps an item from having an element, if anything: cheaper than to make it. */
 export function itemProblem(list: ListType, item: Json): string | undefined {
   const [key] = list.keys;
@@ -55,8 +88,7 @@ export function identityOf(list: ListType, item: Json): Json {
     const value = memberOf(item, key);
     if (typeof value === "string") return `"${value}`;
   }
-  const element = elementOf(list, item);
-  return typeof element === "string" ? null : element.text;
+  return elementText(list, item) ?? null;
 }
 
 /** Whether two lists name the same items in the same order, by keys that are texts or numbers. */

@@ -26,6 +26,8 @@ export interface ListType {
 export interface MapType {
   readonly isAtomic: boolean;
   readonly fields: ReadonlyMap<string, MapField>;
+  /** The same by their keys in a stored field set. */
+  readonly fieldsByKey: ReadonlyMap<string, MapField>;
   /** The type of members that are not fields; undefined where there may be none. */
   readonly other: MergeType | undefined;
   /** Whether nothing at all is known of the members. */
@@ -33,6 +35,9 @@ export interface MapType {
 }
 
 export interface MapField {
+  readonly name: string;
+  /** The field's key in a stored field set: `f:name`. */
+  readonly key: string;
   readonly type: MergeType;
   readonly default: Json | undefined;
 }
@@ -125,12 +130,18 @@ function compile(schema: StructuralSchema, isOpen: boolean): MergeType {
 function compileMap(schema: StructuralSchema, isOpen: boolean): MapType {
   const fields = new Map<string, MapField>();
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    fields.set(name, { type: compile(member, isOpen), default: member.default });
+    fields.set(name, {
+      name,
+      key: `f:${name}`,
+      type: compile(member, isOpen),
+      default: member.default,
+    });
   }
   const other = otherMembers(schema, isOpen, fields.size);
   return {
     isAtomic: schema["x-kubernetes-map-type"] === "atomic",
     fields,
+    fieldsByKey: new Map(Array.from(fields.values(), (field) => [field.key, field])),
     other,
     isDeduced: fields.size === 0 && (other === deducedType || isUntypedScalar(schema)),
   };
@@ -180,6 +191,7 @@ function deduced(): MergeType {
   const map: { -readonly [Key in keyof MapType]: MapType[Key] } = {
     isAtomic: false,
     fields: new Map(),
+    fieldsByKey: new Map(),
     other: undefined,
     isDeduced: true,
   };
@@ -201,6 +213,7 @@ function leaf(): MergeType {
   const map: { -readonly [Key in keyof MapType]: MapType[Key] } = {
     isAtomic: true,
     fields: new Map(),
+    fieldsByKey: new Map(),
     other: undefined,
     isDeduced: false,
   };

@@ -8,7 +8,8 @@ import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { FieldSet, type PathStep, type SetNode } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { BadPathElement, parseItemElement } from "./item-element.ts";
-import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { hasInside, isMember } from "./stored-node.ts";
 
 /** What a manager owns: the same set in two forms, each made when it is first asked for. Never changes. */
 export class OwnedFields {
@@ -120,15 +121,6 @@ function isOnlySelf(value: JsonObject): boolean {
   return hasSelf;
 }
 
-function hasInside(value: JsonObject): boolean {
-  for (const key in value) if (key !== ".") return true;
-  return false;
-}
-
-function isMember(value: JsonObject): boolean {
-  return value["."] !== undefined || !hasInside(value);
-}
-
 function child(value: JsonObject, step: PathStep): JsonObject | undefined {
   const inner = value[keyOf(step)];
   return inner === undefined ? undefined : (inner as JsonObject);
@@ -232,10 +224,10 @@ function hasPartOfAtomic(type: MergeType, value: JsonObject): boolean {
 function mapHasPart(map: MapType, value: JsonObject): boolean {
   if (map.isDeduced) return false;
   for (const key in value) {
-    if (!key.startsWith("f:")) continue;
+    if (key.charCodeAt(0) !== 102) continue;
     const inner = value[key] as JsonObject;
     if (!hasInside(inner)) continue;
-    const type = memberType(map, key.slice(2));
+    const type = map.fieldsByKey.get(key)?.type ?? map.other;
     if (type !== undefined && (isAtomic(type) || hasPartOfAtomic(type, inner))) return true;
   }
   return false;

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "@keelson/base";
 import { compareTyped, type Comparison } from "./compare-typed.ts";
 import { ApplyConflicts, type ManagerConflict } from "./conflicts.ts";
 import type { FieldSet } from "./field-set.ts";
+import { droppedFields, unusual } from "./given-up.ts";
 import { managerKey, type ManagedSet, type Managers } from "./managed-fields.ts";
 import { deducedType, type MergeType } from "./merge-type.ts";
 import { mergeTyped } from "./merge-typed.ts";
@@ -81,12 +82,27 @@ export function applyConfiguration(
   const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
   const mine: ManagedSet = { ...writer, time: last?.time, owned: OwnedFields.of(set) };
   managers.set(key, mine);
-  const object = prune(kind, merged, { managers, mine, last });
+  const dropped =
+    last?.apiVersion === kind.apiVersion ? droppedFields(type, last.owned.stored, set) : unusual;
+  const object = prune(kind, merged, { managers, mine, last, dropped });
   const { rest } = settle(kind, live, object, managers, { skip: key, force });
   const owned = set.difference(systemFields);
   if (owned.isEmpty) rest.delete(key);
-  else rest.set(key, { ...mine, owned: OwnedFields.of(owned) });
+  else rest.set(key, { ...mine, owned: ownedAfter(last, dropped, owned) });
   return { managers: rest, object: sameOrUndefined(live, object) };
+}
+
+/** The set, as what is left of the last one where it is just that: then most of its stored form is there already. */
+function ownedAfter(
+  last: ManagedSet | undefined,
+  dropped: FieldSet | undefined | typeof unusual,
+  owned: FieldSet,
+): OwnedFields {
+  if (last === undefined || dropped === undefined || dropped === unusual) {
+    return OwnedFields.of(owned);
+  }
+  const left = last.owned.difference(dropped);
+  return left.equals(owned) ? left : OwnedFields.of(owned);
 }
 
 function keepsItsFields(kind: VersionedKind, config: JsonObject, last: ManagedSet): boolean {

@@ -4,8 +4,8 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
-import { elementOf } from "./list-items.ts";
-import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { elementText } from "./list-items.ts";
+import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
 
 /** Fields of a map that count for nothing; below them, fields of those maps. */
 export interface Ignored {
@@ -66,37 +66,37 @@ function ownsMembers(
   for (const name in value) {
     const member = value[name];
     if (member === undefined || ignored?.names.has(name) === true) continue;
-    const type = memberType(map, name);
+    const field = map.fields.get(name);
+    const type = field?.type ?? map.other;
     const inside = ignored?.inside.get(name);
     // An empty list of items is nothing to own, and neither is a map of ignored fields.
     if (type === undefined || isEmptyList(type, member)) {
-      if (type === undefined || !map.fields.has(name)) return false;
+      if (type === undefined || field === undefined) return false;
       continue;
     }
-    const own = stored[`f:${name}`];
+    const own = stored[field?.key ?? `f:${name}`];
     if (own === undefined) {
       if (inside === undefined || !isJsonObject(member)) return false;
       if (!ownsMap(type.map ?? noMap, member, nothing, inside)) return false;
       continue;
     }
-    if (!ownsMember(map, name, member, own as JsonObject, inside)) return false;
+    if (!ownsMember(type, field !== undefined, member, own as JsonObject, inside)) return false;
     count += 1;
   }
   return count === countInside(stored);
 }
 
 function ownsMember(
-  map: MapType,
-  name: string,
+  type: MergeType,
+  isNamed: boolean,
   member: Json,
   own: JsonObject,
   inside: Ignored | undefined,
 ): boolean {
-  const type = memberType(map, name);
-  if (type === undefined) return false;
+  // Most are scalars, and one leaf whatever their type.
+  if (typeof member !== "object") return isLeaf(own);
   if (member === null || isEmptyObject(member)) return isLeaf(own);
   // A member that the schema does not name is itself owned, besides what is in it.
-  const isNamed = map.fields.has(name);
   if (isContainer(type, member)) {
     return (own["."] !== undefined) === !isNamed && owns(type, member, own, inside);
   }
@@ -105,17 +105,16 @@ function ownsMember(
 
 function ownsList(list: ListType, value: Json, stored: JsonObject): boolean {
   if (list.isAtomic) return isLeaf(stored);
-  if (!isJsonArray(value)) return false;
-  let count = 0;
+  // First, because it is cheap: an apply that adds or gives up an item need not be looked at further.
+  if (!isJsonArray(value) || value.length !== countInside(stored)) return false;
   for (const item of value) {
-    const element = elementOf(list, item);
-    if (typeof element === "string") return false;
-    const own = stored[element.text];
+    const text = elementText(list, item);
+    if (text === undefined) return false;
+    const own = stored[text];
     if (own === undefined) return false;
     if (!ownsItem(list, item, own as JsonObject)) return false;
-    count += 1;
   }
-  return count === countInside(stored);
+  return true;
 }
 
 /** Items are owned themselves, besides what is in them. */
@@ -153,4 +152,10 @@ function countInside(stored: JsonObject): number {
 }
 
 const nothing: JsonObject = Object.freeze({});
-const noMap: MapType = { isAtomic: false, fields: new Map(), other: undefined, isDeduced: false };
+const noMap: MapType = {
+  isAtomic: false,
+  fields: new Map(),
+  fieldsByKey: new Map(),
+  other: undefined,
+  isDeduced: false,
+};

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "@keelson/base";
 import { unsupportedIn } from "../cel/validate-schema.ts";
 import { caBundleProblem } from "../kinds/rules/meta/pem.ts";
 import { at, flag, objects, text, texts } from "../kinds/rules/meta/reading.ts";
-import { fieldErrorMessage, invalid, type FieldError } from "../schema/field-error.ts";
+import { invalidField, printFieldError, type FieldError } from "../status/field-error.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { approvalOf, isProtectedGroup } from "./approval.ts";
@@ -93,7 +93,7 @@ export function judgeStructure(definition: JsonObject, now: string): JsonObject 
 function structureCondition(definition: JsonObject): DefinitionCondition | undefined {
   const errors: FieldError[] = [];
   if (flag(definition, "spec", "preserveUnknownFields")) {
-    errors.push(invalid("spec.preserveUnknownFields", true, "must be false"));
+    errors.push(invalidField("spec.preserveUnknownFields", true, "must be false"));
   }
   for (const [index, version] of objects(definition, "spec", "versions").entries()) {
     const written = at(version, "schema", "openAPIV3Schema");
@@ -107,7 +107,7 @@ function structureCondition(definition: JsonObject): DefinitionCondition | undef
     errors.push(...validateStructure(schema, `spec.versions[${index}].schema.openAPIV3Schema`));
   }
   if (errors.length === 0) return undefined;
-  const messages = [...new Set(errors.map(fieldErrorMessage))];
+  const messages = [...new Set(errors.map(printFieldError))];
   const message = messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]`;
   return { type: "NonStructuralSchema", status: "True", reason: "Violations", message };
 }

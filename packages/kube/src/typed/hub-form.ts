@@ -7,6 +7,7 @@ import type { MutableJson, MutableJsonObject } from "@keelson/base";
 import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
 import { quote } from "../go-text/quote.ts";
+import { autoscalerAnnotations } from "./convert/autoscaler.ts";
 import { encodeText } from "./base64.ts";
 import { TypedDecodeError } from "./decode-error.ts";
 import { isUnset, objectAt, objectsAt } from "./defaults/default-rule.ts";
@@ -16,11 +17,11 @@ import { compileWalk, type StructRule } from "./struct-walk.ts";
 export function hubForm(
   kind: BuiltinKind,
   structOf: (type: string) => GoStruct,
-): StructRule<undefined> | undefined {
-  return compileWalk<undefined>(kind.type, { structOf, ruleAt: ({ type }) => rules.get(type) });
+): StructRule<unknown> | undefined {
+  return compileWalk<unknown>(kind.type, { structOf, ruleAt: ({ type }) => rules.get(type) });
 }
 
-const rules: ReadonlyMap<string, StructRule<undefined>> = new Map(
+const rules: ReadonlyMap<string, StructRule<unknown>> = new Map(
   Object.entries({
     "core.v1.Pod": (pod) => {
       dropAnnotations(pod, initContainerAnnotations);
@@ -88,23 +89,22 @@ const rules: ReadonlyMap<string, StructRule<undefined>> = new Map(
         typeof generation === "string" ? canonicalInteger(generation, "") : "0";
       metadata["annotations"] = annotations;
     },
+    "apps.v1.RollingUpdateDeployment": zeroLimits,
+    "apps.v1.RollingUpdateDaemonSet": zeroLimits,
     "apps.v1.StatefulSetSpec": (spec) => {
       for (const claim of objectsAt(spec, "volumeClaimTemplates")) {
         claim["kind"] = "PersistentVolumeClaim";
         claim["apiVersion"] = "v1";
       }
     },
-    "autoscaling.v1.HorizontalPodAutoscalerSpec": (spec) => {
-      spec["targetCPUUtilizationPercentage"] ??= 80;
-    },
     "autoscaling.v2.HorizontalPodAutoscaler": (autoscaler) =>
-      dropAnnotations(autoscaler, autoscalerAnnotations),
+      dropAnnotations(autoscaler, Object.values(autoscalerAnnotations)),
     "apiextensions.v1.CustomResourceConversion": (conversion) => {
       const webhook = objectAt(conversion, "webhook");
       if (webhook === undefined || objectAt(webhook, "clientConfig") !== undefined) return;
       if (!isJsonArray(webhook["conversionReviewVersions"])) delete conversion["webhook"];
     },
-  } satisfies Readonly<Record<string, StructRule<undefined>>>),
+  } satisfies Readonly<Record<string, StructRule<unknown>>>),
 );
 
 const initContainerAnnotations = [
@@ -112,14 +112,6 @@ const initContainerAnnotations = [
   "pod.alpha.kubernetes.io/init-containers",
   "pod.beta.kubernetes.io/init-container-statuses",
   "pod.alpha.kubernetes.io/init-container-statuses",
-];
-const autoscalerAnnotations = [
-  "autoscaling.alpha.kubernetes.io/metrics",
-  "autoscaling.alpha.kubernetes.io/behavior",
-  "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
-  "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
-  "autoscaling.alpha.kubernetes.io/current-metrics",
-  "autoscaling.alpha.kubernetes.io/conditions",
 ];
 const rollbackAnnotation = "deprecated.deployment.rollback.to";
 const templateAnnotation = "deprecated.daemonset.template.generation";
@@ -135,6 +127,12 @@ function dropAnnotations(object: MutableJsonObject, names: readonly string[]): v
     isChanged = true;
   }
   if (isChanged && Object.keys(annotations).length === 0) delete metadata["annotations"];
+}
+
+/** No pointers in the server's own form: nothing becomes zero. */
+function zeroLimits(rolling: MutableJsonObject): void {
+  rolling["maxUnavailable"] ??= 0;
+  rolling["maxSurge"] ??= 0;
 }
 
 interface Pair {

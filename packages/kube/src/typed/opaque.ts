@@ -102,23 +102,25 @@ function decodeIntOrString(value: Json, state: DecodeState): MutableJson {
 }
 
 /** Any value, read and printed again: numbers and texts are Go's afterwards. */
-function anyValue(value: Json): MutableJson {
+function anyValue(value: Json, state: DecodeState): MutableJson {
   if (typeof value === "string") return wellFormed(value);
-  if (value instanceof JsonNumber) return anyNumber(value);
-  if (isJsonArray(value)) return value.map(anyValue);
+  if (value instanceof JsonNumber) return anyNumber(value, state);
+  if (isJsonArray(value)) return value.map((item) => anyValue(item, state));
   if (!isJsonObject(value)) return value;
   const copy: MutableJsonObject = {};
   for (const key of Object.keys(value)) {
-    setMember(copy, wellFormed(key), anyValue(value[key] ?? null));
+    setMember(copy, wellFormed(key), anyValue(value[key] ?? null, state));
   }
   return copy;
 }
 
-function anyNumber({ text }: JsonNumber): MutableJson {
+function anyNumber({ text }: JsonNumber, state: DecodeState): MutableJson {
   const number = Number(text);
   if (text === "-0") return 0;
   if (Number.isFinite(number)) return Object.is(number, -0) ? new JsonNumber("-0") : number;
-  throw new TypedDecodeError({ value: `number ${text}`, type: "float64", struct: "", field: "" });
+  const mismatch = { value: `number ${text}`, type: "float64", struct: "", field: "" };
+  state.noteLate(new TypedDecodeError(mismatch));
+  return 0;
 }
 
 function schemaOrArray(value: Json, state: DecodeState, { schema }: SchemaDecoder): MutableJson {
@@ -151,6 +153,7 @@ function alone(state: DecodeState, decode: (inner: DecodeState) => MutableJson):
   try {
     const decoded = decode(inner);
     inner.throwFirst();
+    if (inner.late !== undefined) state.noteLate(inner.late);
     return decoded;
   } catch (error) {
     if (error instanceof TypedDecodeError && error.mismatch !== undefined) {

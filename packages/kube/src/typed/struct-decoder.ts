@@ -149,7 +149,7 @@ export class StructDecoders {
     return {
       decode: (value, state) => {
         if (isJsonObject(value)) {
-          return (isText ? copyTexts(value) : undefined) ?? decodeMap(codec, value, state);
+          return (isText ? copyTexts(value, state) : undefined) ?? decodeMap(codec, value, state);
         }
         state.noteMismatch(jsonTypeName(value), name);
         return {};
@@ -168,10 +168,14 @@ function decodeStruct(
 ): MutableJsonObject {
   const printed: MutableJsonObject = {};
   const { steps } = state;
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  const duplicates = state.duplicatesAmong(keys)?.filter(({ key }) => plan.fields.has(key));
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? "";
+    if (duplicates !== undefined) state.noteDuplicates(duplicates, index);
     const field = plan.fields.get(key);
     if (field === undefined) {
-      state.noteUnknown(wellFormed(key));
+      state.noteUnknown(key);
       continue;
     }
     const member = value[key] ?? null;
@@ -181,6 +185,7 @@ function decodeStruct(
     steps.pop();
     if (field.isPointer || field.isAlwaysPrinted || !isEmpty(decoded)) printed[key] = decoded;
   }
+  if (duplicates !== undefined) state.noteDuplicates(duplicates, keys.length);
   for (const field of plan.always) {
     if (printed[field.name] === undefined) printed[field.name] = field.codec.zero();
   }
@@ -217,8 +222,13 @@ function decodeList(item: TypeCodec, values: readonly Json[], state: DecodeState
 }
 
 /** A map of texts, almost always; undefined if there is more to do than to copy it. */
-function copyTexts(value: Readonly<Record<string, Json>>): MutableJsonObject | undefined {
-  for (const key of Object.keys(value)) {
+function copyTexts(
+  value: Readonly<Record<string, Json>>,
+  state: DecodeState,
+): MutableJsonObject | undefined {
+  const keys = Object.keys(value);
+  if (state.duplicatesAmong(keys) !== undefined) return undefined;
+  for (const key of keys) {
     const text = value[key];
     if (typeof text !== "string" || !text.isWellFormed() || !key.isWellFormed()) return undefined;
   }
@@ -232,12 +242,17 @@ function decodeMap(
 ): MutableJsonObject {
   const { steps } = state;
   const printed: MutableJsonObject = {};
-  for (const key of Object.keys(members)) {
+  const keys = Object.keys(members);
+  const duplicates = state.duplicatesAmong(keys);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? "";
+    if (duplicates !== undefined) state.noteDuplicates(duplicates, index);
     const name = wellFormed(key);
     const value = members[key] ?? null;
-    steps.push(name);
+    steps.push(key);
     setMember(printed, name, value === null ? codec.zero() : codec.decode(value, state));
     steps.pop();
   }
+  if (duplicates !== undefined) state.noteDuplicates(duplicates, keys.length);
   return printed;
 }

@@ -1,6 +1,8 @@
 // The rules of every built-in kind, by group and kind.
 
 import type { KindRules } from "../kind-rules.ts";
+import { appsRules } from "./apps/apps-rules.ts";
+import { coreRules } from "./core/core-rules.ts";
 import {
   mutatingAdmissionPolicy,
   mutatingAdmissionPolicyBinding,
@@ -50,6 +52,8 @@ import {
 export type GroupRules = Readonly<Record<string, KindRules>>;
 
 const rules: Readonly<Record<string, GroupRules>> = {
+  "": coreRules,
+  apps: appsRules,
   "admissionregistration.k8s.io": {
     MutatingAdmissionPolicy: mutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding: mutatingAdmissionPolicyBinding,

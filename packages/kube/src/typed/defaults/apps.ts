@@ -15,12 +15,8 @@ export const appsDefaults: DefaultRules = {
         strategy["type"] = "RollingUpdate";
         if (isNil(strategy, "rollingUpdate")) strategy["rollingUpdate"] = {};
       }
-      const rolling = objectAt(strategy, "rollingUpdate");
-      if (strategy["type"] !== "RollingUpdate" || rolling === undefined) return;
-      if (isNil(rolling, "partition")) rolling["partition"] = 0;
     },
   },
-  "apps.v1.RollingUpdateStatefulSetStrategy": ofTheStrategy(["partition"]),
 };
 
 function rollingUpdates(limits: Readonly<Record<string, string | number>>): DefaultRule {

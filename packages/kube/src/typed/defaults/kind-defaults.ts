@@ -29,8 +29,10 @@ export function kindDefaults(kinds: BuiltinKinds, kind: BuiltinKind): Rule {
     const additions = Object.entries(added)
       .filter(([name]) => own?.owns.includes(name) !== true)
       .map(([name, value]) => {
-        const isPointer = fields.find((field) => field.name === name)?.isPointer ?? false;
-        return { name, value, isPointer };
+        const field = fields.find((one) => one.name === name);
+        // A pointer that is null though it need not be printed is one to a time that is zero.
+        const isNullSet = field?.isPointer === true && !field.isAlwaysPrinted;
+        return { name, value, isPointer: field?.isPointer ?? false, isNullSet };
       });
     const lists = hasLists ? fields.filter(({ goType }) => isResourceList(goType)) : [];
     const names = lists.map(({ name }) => name);
@@ -61,16 +63,17 @@ interface Addition {
   readonly value: Json;
   /** Only nothing is replaced, not zero. */
   readonly isPointer: boolean;
+  /** Null is a value there. */
+  readonly isNullSet: boolean;
 }
 
 function adding(additions: readonly Addition[]): Rule | undefined {
   if (additions.length === 0) return undefined;
   return (struct, { now }) => {
-    for (const { name, value, isPointer } of additions) {
+    for (const { name, value, isPointer, isNullSet } of additions) {
       const present = struct[name];
-      if (present === undefined || present === null || (!isPointer && isZero(present))) {
-        struct[name] = fresh(value, now);
-      }
+      const isMissing = present === undefined || (present === null && !isNullSet);
+      if (isMissing || (!isPointer && isZero(present))) struct[name] = fresh(value, now);
     }
   };
 }

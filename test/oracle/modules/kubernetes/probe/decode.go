@@ -19,8 +19,8 @@ type body struct {
 type decoded struct {
 	// Object as it is printed after decoding alone.
 	Object json.RawMessage `json:"object,omitempty"`
-	// Defaulted, and once through the server's own form.
-	Defaulted json.RawMessage `json:"defaulted,omitempty"`
+	// Stored: with defaults, stored and read again.
+	Stored json.RawMessage `json:"stored,omitempty"`
 	// Strict: what a strict decoder reports, each as in a message.
 	Strict []string `json:"strict,omitempty"`
 	// Error instead of all that.
@@ -55,10 +55,32 @@ func decode(scheme *runtime.Scheme, sent body) decoded {
 	if err != nil {
 		return decoded{Error: err.Error()}
 	}
+	if internal, err = stored(factory, gvk, internal); err != nil {
+		return decoded{Error: err.Error()}
+	}
 	var text bytes.Buffer
 	if err := factory.EncoderForVersion(info.Serializer, gvk.GroupVersion()).Encode(internal, &text); err != nil {
 		return decoded{Error: err.Error()}
 	}
-	found.Defaulted = text.Bytes()
+	found.Stored = text.Bytes()
 	return found
+}
+
+// stored writes an object as etcd gets it, and reads it again.
+func stored(factory serializer.CodecFactory, gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
+	format := runtime.ContentTypeProtobuf
+	if gvk.Group == "apiextensions.k8s.io" || gvk.Group == "apiregistration.k8s.io" {
+		format = runtime.ContentTypeJSON
+	}
+	info, _ := runtime.SerializerInfoForMediaType(factory.SupportedMediaTypes(), format)
+	version := gvk.GroupVersion()
+	if version.Group == "autoscaling" {
+		version.Version = "v2" // Both versions are stored as this one.
+	}
+	bytes, err := runtime.Encode(factory.EncoderForVersion(info.Serializer, version), object)
+	if err != nil {
+		return nil, err
+	}
+	hub := schema.GroupVersion{Group: gvk.Group, Version: runtime.APIVersionInternal}
+	return runtime.Decode(factory.DecoderToVersion(info.Serializer, hub), bytes)
 }
