@@ -2,6 +2,7 @@
 
 import { accessCases } from "./access-cases.ts";
 import type { KindCases } from "./cases.ts";
+import { certificateCases } from "./certificate-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { scaleStorageCases } from "./scale-storage-cases.ts";
@@ -13,4 +14,5 @@ export const tables: readonly KindCases[] = [
   ...networkCases,
   ...scaleStorageCases,
   ...serverCases,
+  ...certificateCases,
 ];

@@ -3,6 +3,16 @@
 import type { KindRules } from "../kind-rules.ts";
 import { appsRules } from "./apps/apps-rules.ts";
 import { coreRules } from "./core/core-rules.ts";
+import {
+  mutatingAdmissionPolicy,
+  mutatingAdmissionPolicyBinding,
+  validatingAdmissionPolicy,
+  validatingAdmissionPolicyBinding,
+} from "./admissionregistration/policy-rules.ts";
+import {
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+} from "./admissionregistration/webhook-rules.ts";
 import { customResourceDefinition } from "./apiextensions/definition-rules.ts";
 import { apiService } from "./apiregistration/api-service-rules.ts";
 import {
@@ -12,6 +22,11 @@ import {
   tokenRequest,
 } from "./authorization/review-rules.ts";
 import { horizontalPodAutoscaler, scale } from "./autoscaling/autoscaler-rules.ts";
+import {
+  certificateSigningRequest,
+  certificateSigningRequestApproval,
+} from "./certificates/signing-request-rules.ts";
+import { clusterTrustBundle } from "./certificates/trust-bundle-rules.ts";
 import { lease, leaseCandidate } from "./coordination/lease-rules.ts";
 import { endpointSlice } from "./discovery/endpoint-slice-rules.ts";
 import { event } from "./events/event-rules.ts";
@@ -39,6 +54,14 @@ export type GroupRules = Readonly<Record<string, KindRules>>;
 const rules: Readonly<Record<string, GroupRules>> = {
   "": coreRules,
   apps: appsRules,
+  "admissionregistration.k8s.io": {
+    MutatingAdmissionPolicy: mutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding: mutatingAdmissionPolicyBinding,
+    MutatingWebhookConfiguration: mutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy: validatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding: validatingAdmissionPolicyBinding,
+    ValidatingWebhookConfiguration: validatingWebhookConfiguration,
+  },
   "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
   "apiregistration.k8s.io": { APIService: apiService },
   "authentication.k8s.io": { TokenRequest: tokenRequest },
@@ -48,6 +71,11 @@ const rules: Readonly<Record<string, GroupRules>> = {
     SubjectAccessReview: subjectAccessReview,
   },
   autoscaling: { HorizontalPodAutoscaler: horizontalPodAutoscaler, Scale: scale },
+  "certificates.k8s.io": {
+    CertificateSigningRequest: certificateSigningRequest,
+    "CertificateSigningRequest/approval": certificateSigningRequestApproval,
+    ClusterTrustBundle: clusterTrustBundle,
+  },
   "coordination.k8s.io": { Lease: lease, LeaseCandidate: leaseCandidate },
   "discovery.k8s.io": { EndpointSlice: endpointSlice },
   "events.k8s.io": { Event: event },

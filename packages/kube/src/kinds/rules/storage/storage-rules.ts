@@ -9,6 +9,7 @@ import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { showAmount, signOf } from "../amounts.ts";
+import { deprecatedLabel } from "../core/node-labels.ts";
 import { checkLabelSelector, showSelector } from "../label-selectors.ts";
 import {
   has,
@@ -22,7 +23,7 @@ import {
   textsOf,
 } from "../members.ts";
 import { checkImmutable, checkImmutableShown, isSame } from "../meta/checks.ts";
-import { deprecatedNodeLabel, selectorWarnings } from "../meta/node-labels.ts";
+import { selectorWarnings } from "../meta/node-labels.ts";
 import { Place } from "../place.ts";
 
 const parametersMax = 512;
@@ -42,7 +43,7 @@ export const storageClass: KindRules = {
   warnings: (object) =>
     objectsOf(object, "allowedTopologies").flatMap((term, index) =>
       objectsOf(term, "matchLabelExpressions").flatMap((expression, place) => {
-        const said = deprecatedNodeLabel(textOf(expression, "key"));
+        const said = deprecatedLabel(textOf(expression, "key"));
         const path = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`;
         return said === undefined ? [] : [`${path}: ${said}`];
       }),
