@@ -11,6 +11,8 @@ import { parseArgs } from "node:util";
 import { allCases } from "./all-cases.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe } from "./differences.ts";
+import { failureReport } from "./failure-report.ts";
+import { startOurs } from "./ours.ts";
 import { runCases } from "./run-cases.ts";
 import { startReference } from "./target.ts";
 
@@ -27,7 +29,8 @@ const wanted = new RegExp(values.only);
 const cases = (await allCases()).filter(({ name }) => wanted.test(name));
 
 await using reference = await startReference(signal);
-await using ours = await startReference(signal);
+await using ours =
+  values.against === "oracle" ? await startReference(signal) : await startOurs(signal);
 const startedAt = performance.now();
 const [left, right] = await Promise.all([
   runCases(reference, cases, { signal }),
@@ -43,7 +46,9 @@ if (values.show) {
 const comparison = compareRecordings(cases, left, right);
 const text = comparison.unexplained.map(describe).join("\n\n");
 console.log(text);
-if (values.report !== undefined) writeFileSync(values.report, `${text}\n`);
+if (values.report !== undefined) {
+  writeFileSync(values.report, `${failureReport(comparison.unexplained, cases.length)}\n`);
+}
 console.log(`\n${coverageTable(left)}\n`);
 const explained = [...comparison.explained].map(([id, count]) => `${id}: ${count}`).join(", ");
 console.log(

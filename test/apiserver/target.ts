@@ -35,6 +35,9 @@ const controllers = [
 /** The real server, with those controllers that are part of ours. */
 export async function startReference(signal: AbortSignal): Promise<Oracle> {
   // Its controller would write the status of flow schemas at moments of its own.
-  const flags = { "kube-apiserver": ["--enable-priority-and-fairness=false"] };
+  const flags = {
+    "kube-apiserver": ["--enable-priority-and-fairness=false"],
+    "kube-controller-manager": ["--kube-api-qps=1000", "--kube-api-burst=2000"],
+  };
   return await startOracle({ controllers, flags }, signal);
 }
