@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The differential cases by hand:
 //
-//   node test/apiserver/differential.ts [--against oracle] [--only REGEX] [--report FILE] [--show]
+//   node test/apiserver/differential.ts [--against sqlite|postgresql|oracle] [--only REGEX] [--report FILE] [--show]
 //
 // `--against oracle` runs them on two real servers, which proves the normalisation and the cases themselves.
 
@@ -30,7 +30,12 @@ const cases = (await allCases()).filter(({ name }) => wanted.test(name));
 
 await using reference = await startReference(signal);
 await using ours =
-  values.against === "oracle" ? await startReference(signal) : await startOurs(signal);
+  values.against === "oracle"
+    ? await startReference(signal)
+    : await startOurs(
+        { driver: values.against === "postgresql" ? "postgresql" : "sqlite" },
+        signal,
+      );
 const startedAt = performance.now();
 const [left, right] = await Promise.all([
   runCases(reference, cases, { signal }),
