@@ -23,6 +23,7 @@ import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
 import { serviceEffects } from "./effects/services.ts";
+import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
 import { healthPaths } from "./health.ts";
 import { Server } from "./http/server.ts";
@@ -147,8 +148,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     admission: new Admission(plugins),
     effects: new Map([["Service", serviceEffects({ ...shared, addresses })]]),
   };
-  const loop = (name: string): Objects => new Objects({ ...writing, registry, name });
-  await runBootstrap({ objects: loop("keelson-bootstrap"), log }, signal);
+  const loop = (name: string, manager: string): Objects =>
+    new Objects({ ...writing, registry, name, manager });
+  await runBootstrap({ objects: loop("apiserver", "kube-apiserver"), log }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
@@ -158,6 +160,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   const server = undo.use(
     new Server({
       handler,
+      encodeFailure: failureEncoder(verbs.codec),
       clock,
       random,
       log,
@@ -207,6 +210,7 @@ function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
       documentPaths([discovery, openApi]),
     ],
     dispatch: new ResourceDispatch({ verbs, registry, subresources: answerers, virtual }),
+    encodeFailure: failureEncoder(verbs.codec),
     metrics: verbs.metrics,
     clock,
     log,

@@ -122,3 +122,21 @@ function newestDefault(classes: Mirror, annotation: string): JsonObject | undefi
       made(a) < made(b) ? 1 : made(a) > made(b) ? -1 : nameOf(a) < nameOf(b) ? -1 : 1,
     )[0];
 }
+
+/** A request for a certificate says who asks, and the server says it. */
+export const certificateRequester: AdmissionPlugin = {
+  name: "CertificateRequester",
+  handles: (resource, operation) =>
+    isResource(resource, "certificatesigningrequests.certificates.k8s.io") &&
+    operation === "CREATE",
+  admit: ({ object, user, subresource }) => {
+    if (object === undefined || subresource !== "") return;
+    const spec = ownSpec(object);
+    for (const name of ["username", "uid", "groups", "extra"]) delete spec[name];
+    if (user.name !== "") spec["username"] = user.name;
+    if (user.uid !== "") spec["uid"] = user.uid;
+    if (user.groups.length > 0) spec["groups"] = [...user.groups];
+    const extra = Object.entries(user.extra).map(([key, values]) => [key, [...values]] as const);
+    if (extra.length > 0) spec["extra"] = Object.fromEntries(extra);
+  },
+};

@@ -108,7 +108,9 @@ class Reader {
 function keyText(key: unknown): string {
   if (!isScalar(key)) throw new YamlError("yaml: a key must be a scalar");
   const { value } = key;
-  return typeof value === "string" ? value : (key.source ?? String(value));
+  if (typeof value === "string") return value;
+  // A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`.
+  return value === null || value instanceof Date ? (key.source ?? "") : String(value);
 }
 
 function scalar(value: unknown, source: string | undefined): MutableJson {

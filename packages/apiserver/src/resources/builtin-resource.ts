@@ -1,5 +1,6 @@
 // The built-in kinds as resources.
 
+import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import {
   apiVersionOf,
   builtinRow,
@@ -9,6 +10,7 @@ import {
   type BuiltinSubresource,
 } from "@keelson/kube";
 
+import { metadataOf } from "../object-metadata.ts";
 import { builtinModel } from "./builtin-model.ts";
 import type { Resource, Storage, Subresource } from "./resource.ts";
 
@@ -43,6 +45,17 @@ const deprecations: Readonly<Record<string, string>> = {
     "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
 };
 
+/** What a field selector may name although no object of the kind shows it while it is new. */
+const moreFieldLabels: Readonly<Record<string, readonly string[]>> = {
+  "batch/v1/Job": ["status.successful"],
+};
+
+/** The annotations of a Deployment go to its ReplicaSets, so they count as its spec. */
+function hasNewAnnotations(next: JsonObject, live: JsonObject): boolean {
+  const of = (object: JsonObject): Json => metadataOf(object)["annotations"] ?? {};
+  return !jsonEqual(of(next), of(live));
+}
+
 /** Kinds that share the storage of another: one object, two shapes. */
 const sharedStorage: Readonly<Record<string, Storage>> = {
   "events.k8s.io/v1/Event": { kind: "Event", apiVersion: "v1" },
@@ -69,7 +82,8 @@ function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
       .map(subresourceOf),
     isCustom: false,
     switches,
-    fieldLabels,
+    fieldLabels: [...fieldLabels, ...(moreFieldLabels[name] ?? [])],
+    ...(name === "apps/v1/Deployment" ? { raisesGeneration: hasNewAnnotations } : {}),
     patchTypes: builtInPatches,
     deprecation: Object.hasOwn(deprecations, name) ? deprecations[name] : undefined,
     storage,
