@@ -1,6 +1,6 @@
 // What admission adds to single kinds: tolerations, taints, classes, protection.
 
-import type { JsonObject, MutableJsonObject } from "@keelson/base";
+import { setMember, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import type { Mirror } from "../mirror.ts";
 import { nameOf, metadataOf, metadataText, ownMetadata, finalizersOf } from "../object-metadata.ts";
@@ -136,7 +136,8 @@ export const certificateRequester: AdmissionPlugin = {
     if (user.name !== "") spec["username"] = user.name;
     if (user.uid !== "") spec["uid"] = user.uid;
     if (user.groups.length > 0) spec["groups"] = [...user.groups];
-    const extra = Object.entries(user.extra).map(([key, values]) => [key, [...values]] as const);
-    if (extra.length > 0) spec["extra"] = Object.fromEntries(extra);
+    const extra: MutableJsonObject = {};
+    for (const [key, values] of Object.entries(user.extra)) setMember(extra, key, [...values]);
+    if (Object.keys(extra).length > 0) spec["extra"] = extra;
   },
 };

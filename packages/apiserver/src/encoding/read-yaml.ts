@@ -110,7 +110,9 @@ function keyText(key: unknown): string {
   const { value } = key;
   if (typeof value === "string") return value;
   // A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`.
-  return value === null || value instanceof Date ? (key.source ?? "") : String(value);
+  const isPlain =
+    typeof value === "boolean" || typeof value === "number" || typeof value === "bigint";
+  return isPlain ? String(value) : (key.source ?? "");
 }
 
 function scalar(value: unknown, source: string | undefined): MutableJson {

@@ -48,7 +48,7 @@ export function sentDeleteOptions(
     codec,
   });
   if (kind !== "DeleteOptions") {
-    throw failures.badRequest(unregistered(String(kind), String(apiVersion)));
+    throw failures.badRequest(unregistered(kind, apiVersion));
   }
   return deleteOptionsFrom(options);
 }

@@ -223,8 +223,11 @@ function readPatched(
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
   const { kind, apiVersion } = value;
   if (!resource.isCustom && (kind !== resource.kind || apiVersion !== apiVersionOf(resource))) {
-    const known = verbs.codec.typeOf(String(apiVersion), String(kind));
-    if (known === undefined) throw refuse(unregistered(String(kind), String(apiVersion)));
+    const isKnown =
+      typeof kind === "string" &&
+      typeof apiVersion === "string" &&
+      verbs.codec.typeOf(apiVersion, kind) !== undefined;
+    if (!isKnown) throw refuse(unregistered(kind ?? "", apiVersion ?? ""));
   }
   try {
     const { object, problems: own } = resource.model.read(cloneJson(value), ruleContext(verbs));
@@ -240,8 +243,9 @@ function readPatched(
 }
 
 /** A kind that nobody knows, as the real server's registry of types says it. */
-export function unregistered(kind: string, apiVersion: string): string {
-  return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+export function unregistered(kind: Json, apiVersion: Json): string {
+  const shown = (value: Json): string => quote(typeof value === "string" ? value : "");
+  return `no kind ${shown(kind)} is registered for version ${shown(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 /** A wrong type, as turning a map into a struct says it. */
