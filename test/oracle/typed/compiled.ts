@@ -89,6 +89,7 @@ function bodyFor(kind: BuiltinKind, { kinds, examples }: CompiledRun, seed: stri
     { field: 1.4, null: 0, zero: 0.1, wrong: 0, unknown: 0 },
     { field: 0.5, null: 0.05, zero: 0.1, wrong: 0.01, unknown: 0.05 },
     { field: 1.1, null: 0.05, zero: 0.1, wrong: 0.03, unknown: 0.02 },
+    { field: 0.4, null: 0.05, zero: 0.1, wrong: 0.2, unknown: 0.1 },
   ]);
   const body = new BodyMaker(kinds, random, chances).struct(kind.type);
   const example = examples[nameOf(kind)]?.sent ?? {};
