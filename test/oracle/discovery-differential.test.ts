@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 
 import type { JsonObject } from "@keelson/base";
+import {
+  builtinResources,
+  customResources,
+  Discovery,
+  OpenApi,
+  Registry,
+  type DocumentAnswer,
+} from "@keelson/apiserver";
 import { ManualClock } from "@keelson/base/testing";
 import { loadBuiltinKinds, StatusError } from "@keelson/kube";
 
-import { Discovery } from "../../packages/apiserver/src/discovery/discovery.ts";
-import type { DocumentAnswer } from "../../packages/apiserver/src/discovery/document.ts";
-import { OpenApi } from "../../packages/apiserver/src/openapi/openapi.ts";
-import { builtinResources } from "../../packages/apiserver/src/resources/builtin-resource.ts";
-import { customResources } from "../../packages/apiserver/src/resources/custom-resource.ts";
-import { Registry } from "../../packages/apiserver/src/resources/registry.ts";
 import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference } from "./compare.ts";
 import { definitions } from "./discovery-definitions.ts";
@@ -238,7 +240,7 @@ oracleTest("formats, names and paths are answered as the real server does", asyn
   const version = JSON.parse(text) as JsonObject;
   const own = ours.json({ path: "/version" });
   assert.deepEqual(Object.keys(own), Object.keys(version));
-  assert.equal(own["gitVersion"], `${String(version["gitVersion"])}+keelson`);
+  assert.equal(own["gitVersion"], `${version["gitVersion"] as string}+keelson`);
   assert.deepEqual([own["major"], own["minor"]], [version["major"], version["minor"]]);
 });
 

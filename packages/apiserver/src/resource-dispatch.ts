@@ -40,13 +40,20 @@ const usual: Answerers = {
   deletecollection: deleteCollection,
 };
 
-const ofStatus: Answerers = { get, update, patch };
+/** Subresources whose body is the object itself, of which each writes a part. */
+const partial: Answerers = { get, update, patch };
+const partialNames = new Set(["status", "finalize", "approval", "ephemeralcontainers", "resize"]);
 
 export class ResourceDispatch {
   readonly #options: DispatchOptions;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+  }
+
+  /** Whether a request names a resource that there is. */
+  isServed({ group, version, resource }: ResourceRequest): boolean {
+    return this.#options.registry.find(group, version, resource) !== undefined;
   }
 
   async answer(
@@ -92,7 +99,7 @@ export class ResourceDispatch {
       const special =
         subresources.get(`${resource.plural}/${subresource}`) ??
         subresources.get(`*/${subresource}`);
-      return special ?? (subresource === "status" ? ofStatus : {});
+      return special ?? (partialNames.has(subresource) ? partial : {});
     }
     if (resource.storage !== undefined) return usual;
     return virtual.get(`${resource.group}/${resource.plural}`) ?? {};

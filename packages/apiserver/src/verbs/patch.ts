@@ -31,7 +31,6 @@ import { formatFor, objectAnswer, type Verb, type Verbs } from "./verb.ts";
 import {
   judgeFields,
   strictText,
-  unknownField,
   writeOptions,
   writeRequest,
   type WriteOptions,
@@ -39,12 +38,12 @@ import {
 
 /** Changes an object, or its status, by a patch of one of the four types (KB 30–32, 41–50). */
 export const patch: Verb = async (verbs, exchange) => {
-  const { resource, info, signal } = exchange;
-  const type = negotiatePatch(header(exchange, "content-type"), resource.patchTypes);
-  const format = formatFor(exchange);
+  const { info, signal } = exchange;
+  const request = patchRequest(exchange);
+  const { type, options } = request;
   const isApply = type === "apply";
-  const options = writeOptions(exchange, "PatchOptions", { isApply });
-  const change = patcher(verbs, exchange, { type, options });
+  const format = formatFor(exchange);
+  const change = patcherOf(verbs, exchange, request);
   const written = await updateObject(
     verbs,
     writeRequest(exchange, options),
@@ -59,13 +58,19 @@ export const patch: Verb = async (verbs, exchange) => {
   return objectAnswer(verbs, exchange, format, { ...written, code: written.isCreated ? 201 : 200 });
 };
 
-interface Patch {
+export interface Patch {
   readonly type: PatchType;
   readonly options: WriteOptions;
 }
 
+/** What a request wants to be patched, and how. Throws a `StatusError`. */
+export function patchRequest(exchange: ResourceExchange): Patch {
+  const type = negotiatePatch(header(exchange, "content-type"), exchange.resource.patchTypes);
+  return { type, options: writeOptions(exchange, "PatchOptions", { isApply: type === "apply" }) };
+}
+
 /** A function from the live object to the patched one, managed fields included. */
-function patcher(
+export function patcherOf(
   verbs: Verbs,
   exchange: ResourceExchange,
   patch: Patch,
@@ -124,8 +129,8 @@ function applyBody(body: Uint8Array): ReturnType<typeof fromYaml> {
   // JSON is YAML too, and much sooner read.
   if (/^\s*\{/.test(text)) {
     try {
-      const { value, duplicates } = fromJson(text);
-      if (duplicates.length === 0) return { value, duplicates };
+      const read = fromJson(text);
+      if (read.duplicates.length === 0) return read;
     } catch {
       // Not JSON after all.
     }
@@ -194,10 +199,8 @@ function readPatched(
     ]);
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
   try {
-    const { object, unknown } = resource.model.read(cloneJson(value), ruleContext(verbs));
-    judgeFields([...problems, ...unknown.map(unknownField)], { ...options, warn }, (all) =>
-      refuse(strictText(all)),
-    );
+    const { object, problems: own } = resource.model.read(cloneJson(value), ruleContext(verbs));
+    judgeFields([...problems, ...own], { ...options, warn }, (all) => refuse(strictText(all)));
     return object;
   } catch (error) {
     if (error instanceof TypedDecodeError) throw refuse(error.message);
