@@ -224,6 +224,7 @@ export {
 export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
 export { convertEvent, type EventShape } from "./typed/convert/event.ts";
 export type { DuplicateKeys } from "./typed/decode-state.ts";
+export { sentKindProblem, unrecognizedMessage, type SentBody } from "./typed/sent-kind.ts";
 export {
   emptyOf,
   typedBody,
