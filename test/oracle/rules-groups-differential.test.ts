@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
 
-import { Laboratory, oracleTest, runTrials } from "./differential.ts";
+import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
 import { play, type LifeStep } from "./rules-groups/definition-life.ts";
 import { Runner, stepsOf } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
@@ -36,6 +36,18 @@ oracleTest("cases by hand are judged as the real server does", async (t) => {
       if (step === undefined) throw new RangeError(`no step ${index}`);
       return await runner.run(step, signal);
     },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("cases by chance are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const runner = new Runner(laboratory, await loadBuiltinKinds());
+  const report = await runTrials(
+    { title: "chance", ...trialSettings(1000), concurrency: 8 },
+    async (random, _index, signal) => await runner.chance(random, tables, signal),
     t.signal,
   );
   t.diagnostic(`\n${report.toString()}`);

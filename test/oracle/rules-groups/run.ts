@@ -1,6 +1,6 @@
 // One case: sent to the real server, and judged by our rules.
 
-import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isJsonObject, type Json, type JsonObject, type Random } from "@keelson/base";
 import {
   decodeFailureMessage,
   typedKind,
@@ -14,6 +14,7 @@ import type { Laboratory, Trial } from "../differential.ts";
 import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
+import { mutate, unordered } from "./mutations.ts";
 import { judgeCreate, judgeStatusUpdate, judgeUpdate, verdictOf, type Judged } from "./judge.ts";
 
 export type Operation = "create" | "update" | "status";
@@ -57,10 +58,31 @@ export class Runner {
       : await this.#update(step, signal);
   }
 
-  async #create(step: Step, signal: AbortSignal): Promise<Trial> {
+  /** A creation or an update that chance makes, for a kind of the tables. */
+  async chance(random: Random, tables: readonly KindCases[], signal: AbortSignal): Promise<Trial> {
+    const cases = random.pick(tables);
+    const [group = "", version = "", name = ""] = cases.kind.split("/");
+    const kind = this.#kinds.find({ group, version, kind: name });
+    if (kind === undefined) throw new Error(`no kind ${cases.kind}`);
+    const isUpdate = kind.listKind !== undefined && random.integer(4) === 0;
+    const operation = isUpdate ? "update" : "create";
+    const make = (object: JsonObject): JsonObject =>
+      mutate(object, { cases: cases[operation] ?? [], kind, kinds: this.#kinds, random });
+    const step: Step = { cases, kind, operation, change: {}, index: 0 };
+    const trial = isUpdate
+      ? await this.#update(step, signal, make)
+      : await this.#create(step, signal, make);
+    return { ...trial, oracle: orderless(trial.oracle), ours: orderless(trial.ours) };
+  }
+
+  async #create(
+    step: Step,
+    signal: AbortSignal,
+    make: (object: JsonObject) => JsonObject = (object) => object,
+  ): Promise<Trial> {
     const { kind, cases, change } = step;
     const one = isUpdateCase(change) ? change.after : change;
-    const body = changed(this.#object(kind, cases, "case", 0), one);
+    const body = make(changed(this.#object(kind, cases, "case", 0), one));
     const path = collectionPath(kind, kind.isNamespaced ? namespace : undefined);
     const query = kind.listKind === undefined ? "" : "?dryRun=All";
     const answer = await this.#laboratory.send(
@@ -92,7 +114,11 @@ export class Runner {
     }
   }
 
-  async #update(step: Step, signal: AbortSignal): Promise<Trial> {
+  async #update(
+    step: Step,
+    signal: AbortSignal,
+    make: (object: JsonObject) => JsonObject = (object) => object,
+  ): Promise<Trial> {
     const { kind, cases, change, operation } = step;
     const { before, after } = isUpdateCase(change) ? change : { before: {}, after: change };
     const index = (this.#names += 1);
@@ -105,16 +131,20 @@ export class Runner {
     if (typeof name !== "string") throw new TypeError("the server gave no name");
     const path = `${collection}/${encodeURIComponent(name)}`;
     try {
-      const old = await this.#settled(path, signal);
-      const next = changed(old, after);
-      const to = operation === "status" ? `${path}/status` : path;
-      const answer = await this.#laboratory.send(
-        { method: "PUT", path: `${to}?dryRun=All`, body: next },
-        signal,
-      );
-      const judge = operation === "status" ? judgeStatusUpdate : judgeUpdate;
-      const ours = this.#decoded(kind, next, (object) => judge(kind, object, old));
-      return trialOf(step, answer, ours, next);
+      for (;;) {
+        const old = await this.#settled(path, signal);
+        const next = make(changed(old, after));
+        const to = operation === "status" ? `${path}/status` : path;
+        const answer = await this.#laboratory.send(
+          { method: "PUT", path: `${to}?dryRun=All`, body: next },
+          signal,
+        );
+        // A loop of the server was quicker.
+        if (answer.status === 409) continue;
+        const judge = operation === "status" ? judgeStatusUpdate : judgeUpdate;
+        const ours = this.#decoded(kind, next, (object) => judge(kind, object, old));
+        return trialOf(step, answer, ours, next);
+      }
     } finally {
       await this.#laboratory.send({ method: "DELETE", path }, signal);
     }
@@ -197,4 +227,9 @@ function trialOf(
 /** A version that will go is the server's to speak of, not the kind's. */
 function isAboutVersion(warning: string): boolean {
   return / is deprecated in v1\.\d+\+, unavailable in v1\.\d+\+$/.test(warning);
+}
+
+function orderless(answer: Json | undefined): Json {
+  const verdict = answer !== undefined && isJsonObject(answer) ? (answer["verdict"] ?? null) : null;
+  return unordered(verdict);
 }

@@ -113,16 +113,24 @@ function checkDevice(request: JsonObject, at: Place): void {
   }
 }
 
+/** What the real server's parser says of nothing. */
+const emptyExpression =
+  "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
 /** Reports selectors without an expression, or with a long one. Expressions are not compiled. */
 export function checkSelectors(selectors: readonly JsonObject[], at: Place): void {
   checkEach(selectors, at, {
     max: selectorsMax,
     check: (selector, own) => {
       const cel = maybeObject(selector, "cel");
-      if (cel === undefined) own.child("cel").required();
-      else if (byteLength(textOf(cel, "expression")) > expressionBytesMax) {
-        own.child("cel").child("expression").tooLong(expressionBytesMax);
+      if (cel === undefined) {
+        own.child("cel").required();
+        return;
       }
+      const expression = textOf(cel, "expression");
+      const place = own.child("cel").child("expression");
+      if (byteLength(expression) > expressionBytesMax) place.tooLong(expressionBytesMax);
+      else if (expression === "") place.invalid("", emptyExpression);
     },
   });
 }
