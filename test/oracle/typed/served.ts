@@ -24,7 +24,7 @@ import { writeBody } from "./body-text.ts";
 import { changedExample } from "./changed-example.ts";
 import { withoutServerFields } from "./server-fields.ts";
 
-export const fieldValidations = ["Ignore", "Warn", "Strict"] as const;
+const fieldValidations = ["Ignore", "Warn", "Strict"] as const;
 
 /** Flags under which the real server serves every kind of the data. */
 export const everyKind = [
@@ -33,7 +33,14 @@ export const everyKind = [
 ];
 
 /** The namespace that the examples name. */
-export const exampleNamespace = "minimal";
+const exampleNamespace = "minimal";
+
+export interface ServedOptions {
+  /** A server with the flags `everyKind`. */
+  readonly laboratory: Laboratory;
+  readonly kinds: BuiltinKinds;
+  readonly examples: Readonly<Record<string, { readonly sent: JsonObject }>>;
+}
 
 /** Compares creations of built-in kinds. */
 export class ServedComparison {
@@ -43,19 +50,24 @@ export class ServedComparison {
   readonly #stored: readonly BuiltinKind[];
   readonly #typed = new Map<BuiltinKind, TypedKind>();
 
-  constructor({
-    laboratory,
-    kinds,
-    examples,
-  }: {
-    readonly laboratory: Laboratory;
-    readonly kinds: BuiltinKinds;
-    readonly examples: Readonly<Record<string, { readonly sent: JsonObject }>>;
-  }) {
+  private constructor({ laboratory, kinds, examples }: ServedOptions) {
     this.#laboratory = laboratory;
     this.#kinds = kinds;
     this.#examples = examples;
     this.#stored = kinds.all.filter((kind) => Object.hasOwn(examples, nameOf(kind)));
+  }
+
+  /** Makes the namespace of the examples. */
+  static async open(options: ServedOptions, signal: AbortSignal): Promise<ServedComparison> {
+    const metadata = { name: exampleNamespace };
+    const body = { apiVersion: "v1", kind: "Namespace", metadata };
+    await options.laboratory.must({ method: "POST", path: "/api/v1/namespaces", body }, signal);
+    return new ServedComparison(options);
+  }
+
+  /** How many kinds there are. */
+  get kinds(): number {
+    return this.#stored.length;
   }
 
   /** Each kind in turn. */

@@ -6,7 +6,7 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { memberOf } from "../object/member.ts";
-import { FieldSet, type SetNode } from "./field-set.ts";
+import { FieldSet } from "./field-set.ts";
 import { parseItemElement } from "./item-element.ts";
 import { elementOf } from "./list-items.ts";
 import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
@@ -25,24 +25,25 @@ export const unusual = Symbol("unusual");
 export function droppedFields(
   type: MergeType | undefined,
   stored: JsonObject,
-  now: FieldSet | undefined,
+  now: JsonObject | undefined,
 ): FieldSet | undefined | typeof unusual {
   let result: FieldSet | undefined;
   for (const key in stored) {
     if (key === ".") continue;
     const inner = stored[key] as JsonObject;
+    const node = now?.[key] as JsonObject | undefined;
+    if (node === inner) continue;
     const field = type?.map?.fieldsByKey.get(key);
     const isDeclared = field !== undefined;
     const isField = isDeclared || key.startsWith("f:");
     const name = field?.name ?? (isField ? key.slice(2) : key);
     const isContainer = hasInside(inner);
     if (!isDeclared && isContainer && inner["."] === undefined) return unusual;
-    const node = isField ? now?.fields.get(name) : now?.items.get(key);
-    const isKept = node !== undefined && isOwnedNode(node, isDeclared);
+    const isKept = node !== undefined && (isDeclared || isMember(node));
     let children: FieldSet | undefined;
     if (isContainer) {
       const below = isField ? (field?.type ?? type?.map?.other) : itemType(type, key);
-      const dropped = droppedFields(below, inner, node?.children);
+      const dropped = droppedFields(below, inner, node);
       if (dropped === unusual) return unusual;
       children = dropped;
     }
@@ -60,25 +61,16 @@ function itemType(type: MergeType | undefined, key: string): MergeType | undefin
   return key.startsWith("k:") ? type?.list?.item : undefined;
 }
 
-function isOwnedNode(node: SetNode, isDeclared: boolean): boolean {
-  return node.isMember || (isDeclared && node.children !== undefined);
-}
-
-/** Who owns what at one place: the applier now, and the stored sets of the others. */
-export interface Owners {
-  readonly mine: FieldSet | undefined;
-  readonly others: readonly JsonObject[];
-}
-
 /**
- * Those of the dropped paths that the value has and that nobody owns, or that are in something that nobody owns.
+ * Those of the dropped paths that the value has and that nobody owns, by the stored sets of all who own something,
+ * or that are in something that nobody owns.
  * Undefined if there are none. Unusual are items with the same keys, and owned ones whose keys nobody owns.
  */
 export function unownedFields(
   type: MergeType,
   value: Json,
   dropped: FieldSet,
-  owners: Owners,
+  owners: readonly JsonObject[],
 ): FieldSet | undefined | typeof unusual {
   switch (formOf(type, value)) {
     case "map":
@@ -97,7 +89,7 @@ function unownedMembers(
   map: MapType,
   value: JsonObject,
   dropped: FieldSet,
-  owners: Owners,
+  owners: readonly JsonObject[],
 ): FieldSet | undefined | typeof unusual {
   let result: FieldSet | undefined;
   for (const [name, { children }] of dropped.fields) {
@@ -105,14 +97,13 @@ function unownedMembers(
     if (member === undefined) continue;
     const type = memberType(map, name);
     const isDeclared = map.fields.has(name);
-    const node = owners.mine?.fields.get(name);
-    const others = inside(owners.others, `f:${name}`);
-    if (!isOwned(node, others, isDeclared)) {
+    const within = inside(owners, `f:${name}`);
+    if (!isOwned(within, isDeclared)) {
       if (isPresent(map, name, member)) {
         (result ??= new FieldSet()).setField(name, { isMember: true, children: undefined });
       }
     } else if (children !== undefined && type !== undefined) {
-      const below = unownedFields(type, member, children, { mine: node?.children, others });
+      const below = unownedFields(type, member, children, within);
       if (below === unusual) return unusual;
       if (below === undefined) continue;
       (result ??= new FieldSet()).setField(name, { isMember: false, children: below });
@@ -125,7 +116,7 @@ function unownedItems(
   list: ListType,
   value: readonly Json[],
   dropped: FieldSet,
-  owners: Owners,
+  owners: readonly JsonObject[],
 ): FieldSet | undefined | typeof unusual {
   let result: FieldSet | undefined;
   const seen = new Set<string>();
@@ -134,15 +125,13 @@ function unownedItems(
     if (typeof element === "string") return unusual;
     if (seen.has(element.text)) return unusual;
     seen.add(element.text);
-    const node = owners.mine?.items.get(element.text);
-    const others = inside(owners.others, element.text);
+    const within = inside(owners, element.text);
     const what = dropped.items.get(element.text);
-    if (!isOwned(node, others, false)) {
+    if (!isOwned(within, false)) {
       if (what === undefined) continue;
       (result ??= new FieldSet()).setItem({ element, isMember: true, children: undefined });
       continue;
     }
-    const within: Owners = { mine: node?.children, others };
     if (!keepsItsKeys(list, item, within)) return unusual;
     if (what?.children === undefined) continue;
     const below = unownedFields(list.item, item, what.children, within);
@@ -154,7 +143,7 @@ function unownedItems(
 }
 
 /** Whether an item would be known by the same keys if all that nobody owns went from it. */
-function keepsItsKeys(list: ListType, item: Json, owners: Owners): boolean {
+function keepsItsKeys(list: ListType, item: Json, owners: readonly JsonObject[]): boolean {
   if (list.keys.length === 0) return true;
   if (!isJsonObject(item)) return false;
   let isKept = false;
@@ -162,20 +151,15 @@ function keepsItsKeys(list: ListType, item: Json, owners: Owners): boolean {
     const value = memberOf(item, key);
     if (value === undefined) continue;
     const field = list.item.map?.fields.get(key);
-    const others = inside(owners.others, `f:${key}`);
-    if (isOwned(owners.mine?.fields.get(key), others, field !== undefined)) isKept = true;
+    if (isOwned(inside(owners, `f:${key}`), field !== undefined)) isKept = true;
     else if (field?.default === undefined || !valuesEqual(field.default, value)) return false;
   }
   return isKept;
 }
 
-function isOwned(
-  mine: SetNode | undefined,
-  others: readonly JsonObject[],
-  isDeclared: boolean,
-): boolean {
-  if (mine !== undefined && isOwnedNode(mine, isDeclared)) return true;
-  for (const other of others) if (isDeclared || isMember(other)) return true;
+/** A declared field is owned with anything that is in it. */
+function isOwned(owners: readonly JsonObject[], isDeclared: boolean): boolean {
+  for (const owner of owners) if (isDeclared || isMember(owner)) return true;
   return false;
 }
 

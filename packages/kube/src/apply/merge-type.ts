@@ -21,6 +21,8 @@ export interface ListType {
   /** The fields that name an item; none for a set. */
   readonly keys: readonly string[];
   readonly item: MergeType;
+  /** The names that items had lately, by the value of their one key. Bounded; `elementText` fills it. */
+  readonly texts: Map<string, string>;
 }
 
 export interface MapType {
@@ -170,11 +172,11 @@ function compileList(schema: StructuralSchema, isOpen: boolean): ListType {
   const item = schema.items === undefined ? untypedLeaf : compile(schema.items, isOpen);
   switch (schema["x-kubernetes-list-type"]) {
     case "map":
-      return { isAtomic: false, keys: schema["x-kubernetes-list-map-keys"] ?? [], item };
+      return itemsBy(schema["x-kubernetes-list-map-keys"] ?? [], item);
     case "set":
-      return { isAtomic: false, keys: [], item };
+      return itemsBy([], item);
     case "atomic":
-      return { isAtomic: true, keys: [], item };
+      return atomicList(item);
     case undefined:
       break;
   }
@@ -182,9 +184,17 @@ function compileList(schema: StructuralSchema, isOpen: boolean): ListType {
   const strategy = schema["x-kubernetes-patch-strategy"];
   if (strategy === "merge" || strategy === "merge,retainKeys") {
     const key = schema["x-kubernetes-patch-merge-key"];
-    return { isAtomic: false, keys: key === undefined ? [] : [key], item };
+    return itemsBy(key === undefined ? [] : [key], item);
   }
-  return { isAtomic: true, keys: [], item };
+  return atomicList(item);
+}
+
+function itemsBy(keys: readonly string[], item: MergeType): ListType {
+  return { isAtomic: false, keys, item, texts: new Map() };
+}
+
+function atomicList(item: MergeType): ListType {
+  return { isAtomic: true, keys: [], item, texts: new Map() };
 }
 
 function deduced(): MergeType {
@@ -197,7 +207,7 @@ function deduced(): MergeType {
   };
   const type: MergeType = {
     scalar: "untyped",
-    list: { isAtomic: true, keys: [], item: leaf() },
+    list: atomicList(leaf()),
     map,
   };
   map.other = type;
@@ -209,6 +219,7 @@ function leaf(): MergeType {
     isAtomic: true,
     keys: [],
     item: { scalar: "untyped", list: undefined, map: undefined },
+    texts: new Map(),
   };
   const map: { -readonly [Key in keyof MapType]: MapType[Key] } = {
     isAtomic: true,

@@ -149,17 +149,20 @@ function intersect(value: JsonObject, other: FieldSet): FieldSet {
 }
 
 function subtract(value: JsonObject, other: FieldSet): JsonObject {
-  let result: Record<string, Json> | undefined;
+  let changed: Map<string, JsonObject | undefined> | undefined;
   for (const [step, node] of nodesOf(other)) {
     const inner = child(value, step);
     if (inner === undefined) continue;
     const rest = subtractNode(inner, node);
-    if (rest === inner) continue;
-    result ??= { ...value };
-    if (rest === undefined) delete result[keyOf(step)];
-    else result[keyOf(step)] = rest;
+    if (rest !== inner) (changed ??= new Map()).set(keyOf(step), rest);
   }
-  return result ?? value;
+  if (changed === undefined) return value;
+  const result: Record<string, Json> = {};
+  for (const key in value) {
+    const rest = changed.has(key) ? changed.get(key) : value[key];
+    if (rest !== undefined) result[key] = rest;
+  }
+  return result;
 }
 
 /** Undefined if nothing is left. */

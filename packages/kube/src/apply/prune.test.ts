@@ -13,6 +13,7 @@ import { mergeTypeOf } from "./merge-type.ts";
 import { mergeTyped } from "./merge-typed.ts";
 import { OwnedFields } from "./owned-fields.ts";
 import { prune } from "./prune.ts";
+import { storedFieldsOf } from "./stored-fields.ts";
 import { systemFields } from "./system-fields.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import { versionedKind } from "./versioned-kind.ts";
@@ -118,7 +119,7 @@ test("what goes with the dropped paths is what goes by whole sets", () => {
         const last = managed("mine", stored(was));
         const others = rest.map((value, index) => managed(`other-${index}`, stored(value)));
         const managers = new Map([mine, ...others].map((entry) => [entry.manager, entry]));
-        const dropped = droppedFields(type, last.owned.stored, set);
+        const dropped = droppedFields(type, last.owned.stored, mine.owned.stored);
         const input = { managers, mine, last };
         const expected = prune(kind, merged, { ...input, dropped: unusual });
         assert.deepEqual(prune(kind, merged, { ...input, dropped }), expected);
@@ -155,4 +156,19 @@ test("an applier owns just what it asks for now, whatever it asked for before", 
     },
   );
   assert.ok(kept > 100, `only ${kept} asked for something`);
+});
+
+test("the stored set is the same whether it is made anew or along the last one, and is that one if it can be", () => {
+  const nothing = { names: new Set<string>(), inside: new Map() };
+  const map = type.map ?? assert.fail("an object is a map");
+  fc.assert(
+    fc.property(config, config, (was, now) => {
+      const last = encodeFieldsV1(toFieldSet(type, was));
+      const wanted = encodeFieldsV1(toFieldSet(type, now));
+      const found = storedFieldsOf(map, now, last, nothing);
+      assert.equal(JSON.stringify(found), JSON.stringify(wanted));
+      assert.equal(storedFieldsOf(map, now, found, nothing), found);
+    }),
+    { numRuns: 500 },
+  );
 });

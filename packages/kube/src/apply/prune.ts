@@ -16,7 +16,7 @@ export interface PruneInput {
   readonly mine: ManagedSet;
   /** What the applier asked for last time, if there was one. */
   readonly last: ManagedSet | undefined;
-  /** What `droppedFields` says of the two; unusual if they are in different versions. */
+  /** What `droppedFields` says of the two, if it was asked. */
   readonly dropped: FieldSet | undefined | typeof unusual;
 }
 
@@ -45,14 +45,14 @@ function goneInOneVersion(
   if (dropped === undefined || dropped === unusual) return dropped;
   const { apiVersion } = last;
   if (mine.apiVersion !== apiVersion || merged["apiVersion"] !== apiVersion) return unusual;
-  const others: JsonObject[] = [];
+  const owners: JsonObject[] = [];
   for (const managed of managers.values()) {
     if (managed.apiVersion !== apiVersion) return unusual;
-    if (managed !== mine) others.push(managed.owned.stored);
+    owners.push(managed.owned.stored);
   }
   // What has nothing left but empty lists goes too, wherever it is.
   if (hasEmptyList(merged)) return unusual;
-  return unownedFields(type, merged, dropped, { mine: mine.owned.set, others });
+  return unownedFields(type, merged, dropped, owners);
 }
 
 function hasEmptyList(value: Json): boolean {

@@ -4,7 +4,7 @@ import type { Json } from "@keelson/base";
 
 import { printSource, printType, printValue } from "../go-text/go-print.ts";
 import { printItemElement } from "./item-element.ts";
-import { elementOf, identityOf, itemProblem } from "./list-items.ts";
+import { areApart, elementOf, identityOf, itemProblem } from "./list-items.ts";
 import {
   formOf,
   isScalar,
@@ -130,7 +130,7 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
     }
     return;
   }
-  const seen = walk.allowDuplicates ? undefined : new Set<Json>();
+  const seen = walk.allowDuplicates || areApart(list, value) ? undefined : new Set<Json>();
   let index = 0;
   for (const item of value) {
     const problem = itemProblem(list, item);
