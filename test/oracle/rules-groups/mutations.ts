@@ -51,7 +51,6 @@ const untouched = new Set([
   "messageExpression",
   "rule",
   "request",
-  "status",
   "openAPIV3Schema",
   "adminAccess",
   "inlineVolumeSpec",
@@ -59,6 +58,9 @@ const untouched = new Set([
   "trustBundle",
   "certificate",
 ]);
+
+/** Parts that are judged by themselves. */
+const separate = new Set(["metadata", "status"]);
 
 /** Changes an object once or twice: by a case of its table, or somewhere by chance. */
 export function mutate(
@@ -86,6 +88,22 @@ export function mutate(
   return next;
 }
 
+/** Changes something in the status of an object. */
+export function mutateStatus(
+  object: JsonObject,
+  { kind, kinds, random }: { readonly kind: BuiltinKind } & Omit<Chance, "depth">,
+): MutableJsonObject {
+  const next = cloneJson(object);
+  const field = fieldsOf(kinds, kind.type).find(({ name }) => name === "status");
+  const status = next["status"] ?? {};
+  if (field?.type.form !== "struct" || !isJsonObject(status)) return next;
+  next["status"] = status;
+  for (let times = 1 + random.integer(3); times > 0; times -= 1) {
+    mutateStruct(status, field.type.struct, { kinds, random, depth: 1 });
+  }
+  return next;
+}
+
 /** Names are left as they are: an update cannot change them. */
 function withoutNames(change: Change): Change {
   const kept = Object.entries(change).filter(
@@ -103,7 +121,7 @@ interface Chance {
 function mutateStruct(object: MutableJsonObject, type: string, chance: Chance): void {
   const { kinds, random, depth } = chance;
   const fields = fieldsOf(kinds, type).filter(
-    ({ name }) => !untouched.has(name) && (depth > 0 || name !== "metadata"),
+    ({ name }) => !untouched.has(name) && (depth > 0 || !separate.has(name)),
   );
   if (fields.length === 0) return;
   // What is there already is more interesting than what is not.

@@ -14,7 +14,7 @@ import type { Laboratory, Trial } from "../differential.ts";
 import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
-import { mutate, unordered } from "./mutations.ts";
+import { mutate, mutateStatus, unordered } from "./mutations.ts";
 import { judgeCreate, judgeStatusUpdate, judgeUpdate, verdictOf, type Judged } from "./judge.ts";
 
 export type Operation = "create" | "update" | "status";
@@ -64,14 +64,19 @@ export class Runner {
     const [group = "", version = "", name = ""] = cases.kind.split("/");
     const kind = this.#kinds.find({ group, version, kind: name });
     if (kind === undefined) throw new Error(`no kind ${cases.kind}`);
-    const isUpdate = kind.listKind !== undefined && random.integer(4) === 0;
-    const operation = isUpdate ? "update" : "create";
+    const kinds = this.#kinds;
+    const hasStatus = kind.subresources.some((one) => one.name === "status");
+    const dice = kind.listKind === undefined ? 0 : random.integer(8);
+    const operation = dice < 5 ? "create" : dice < 7 || !hasStatus ? "update" : "status";
     const make = (object: JsonObject): JsonObject =>
-      mutate(object, { cases: cases[operation] ?? [], kind, kinds: this.#kinds, random });
+      operation === "status"
+        ? mutateStatus(object, { kind, kinds, random })
+        : mutate(object, { cases: cases[operation] ?? [], kind, kinds, random });
     const step: Step = { cases, kind, operation, change: {}, index: 0 };
-    const trial = isUpdate
-      ? await this.#update(step, signal, make)
-      : await this.#create(step, signal, make);
+    const trial =
+      operation === "create"
+        ? await this.#create(step, signal, make)
+        : await this.#update(step, signal, make);
     return { ...trial, oracle: orderless(trial.oracle), ours: orderless(trial.ours) };
   }
 
