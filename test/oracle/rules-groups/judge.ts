@@ -66,7 +66,8 @@ export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
   const copy = cloneJson(object);
   rules.prepareForCreate?.(copy, context);
   const nameRule = rules.names ?? subdomainNames;
-  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn: true };
+  const isBuiltIn = rules.takesBareFinalizers !== true;
+  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn };
   const isStored = kind.listKind !== undefined;
   const errors = [
     ...(isStored ? validateMetadata(metadataOf(copy), options) : []),

@@ -36,9 +36,21 @@ export function stepsOf(
     const kind = find(cases.kind);
     const operations = ["create", "update", "status"] as const;
     return operations.flatMap((operation) =>
-      (cases[operation] ?? []).map((change, index) => ({ cases, kind, operation, change, index })),
+      [...(cases[operation] ?? []), ...shared(kind, operation)].map((change, index) => ({
+        cases,
+        kind,
+        operation,
+        change,
+        index,
+      })),
     );
   });
+}
+
+/** What is tried on every kind that is stored. */
+function shared(kind: BuiltinKind, operation: Operation): readonly Change[] {
+  if (operation !== "create" || kind.listKind === undefined) return [];
+  return [{ "metadata/finalizers": ["bare"] }, { "metadata/finalizers": ["example.com/one"] }];
 }
 
 export class Runner {

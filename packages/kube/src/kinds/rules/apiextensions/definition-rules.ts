@@ -45,6 +45,7 @@ import {
 import { versionsText } from "./version-text.ts";
 
 export const customResourceDefinition: KindRules = {
+  takesBareFinalizers: true,
   prepareForCreate: (definition) => {
     definition["status"] = { storedVersions: [] };
     storeVersion(definition);

@@ -24,6 +24,7 @@ const tolerationShape = struct(
 );
 
 export const runtimeClass: KindRules = {
+  takesBareFinalizers: true,
   validate: classErrors,
   validateUpdate: (object, old) => {
     const errors = classErrors(object);
