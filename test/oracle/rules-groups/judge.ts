@@ -92,8 +92,13 @@ export function judgeUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObje
 }
 
 /** An update of the status: all else stays as it was. */
-export function judgeStatusUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObject): Judged {
-  const rules = rulesOf(kind);
+export function judgeStatusUpdate(
+  kind: BuiltinKind,
+  object: JsonObject,
+  old: JsonObject,
+  judged: Parameters<typeof rulesOf>[0] = kind,
+): Judged {
+  const rules = rulesOf(judged);
   const copy = cloneJson(old);
   if (object["status"] === undefined) delete copy["status"];
   else copy["status"] = cloneJson(object["status"]);

@@ -1,6 +1,6 @@
 // One case: sent to the real server, and judged by our rules.
 
-import { isJsonObject, type Json, type JsonObject, type Random } from "@keelson/base";
+import { cloneJson, isJsonObject, type Json, type JsonObject, type Random } from "@keelson/base";
 import {
   decodeFailureMessage,
   typedKind,
@@ -17,7 +17,7 @@ import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } f
 import { mutate, mutateStatus, unordered } from "./mutations.ts";
 import { judgeCreate, judgeStatusUpdate, judgeUpdate, verdictOf, type Judged } from "./judge.ts";
 
-export type Operation = "create" | "update" | "status";
+export type Operation = "create" | "update" | "status" | "approval";
 
 export interface Step {
   readonly cases: KindCases;
@@ -34,7 +34,7 @@ export function stepsOf(
 ): readonly Step[] {
   return tables.flatMap((cases) => {
     const kind = find(cases.kind);
-    const operations = ["create", "update", "status"] as const;
+    const operations = ["create", "update", "status", "approval"] as const;
     return operations.flatMap((operation) =>
       [...(cases[operation] ?? []), ...shared(kind, operation)].map((change, index) => ({
         cases,
@@ -77,9 +77,8 @@ export class Runner {
     const kind = this.#kinds.find({ group, version, kind: name });
     if (kind === undefined) throw new Error(`no kind ${cases.kind}`);
     const kinds = this.#kinds;
-    const hasStatus = kind.subresources.some((one) => one.name === "status");
     const dice = kind.listKind === undefined ? 0 : random.integer(8);
-    const operation = dice < 5 ? "create" : dice < 7 || !hasStatus ? "update" : "status";
+    const operation = dice < 5 ? "create" : dice < 7 || !hasStatus(kind) ? "update" : "status";
     const make = (object: JsonObject): JsonObject =>
       operation === "status"
         ? mutateStatus(object, { kind, kinds, random })
@@ -109,21 +108,36 @@ export class Runner {
     const ours = this.#decoded(kind, body, (object) =>
       judgeCreate(
         kind,
-        kind.listKind === undefined ? object : { ...object, metadata: systemMetadata(object) },
+        kind.listKind === undefined
+          ? object
+          : {
+              ...object,
+              metadata: systemMetadata(object),
+              // The server does not take a status from who creates.
+              ...(hasStatus(kind) ? { status: this.#typedOf(kind).empty()["status"] ?? {} } : {}),
+            },
       ),
     );
     return trialOf(step, answer, ours, body);
   }
 
-  /** What is said of a body once it is decoded and defaulted, or of one that cannot be decoded. */
-  #decoded(kind: BuiltinKind, body: JsonObject, judge: (object: JsonObject) => Judged): Judged {
+  #typedOf(kind: BuiltinKind): TypedKind {
     const name = `${kind.group}/${kind.version}/${kind.kind}`;
     const typed = this.#typed.get(name) ?? typedKind(this.#kinds, kind);
     this.#typed.set(name, typed);
+    return typed;
+  }
+
+  /** What is said of a body once it is decoded and defaulted, or of one that cannot be decoded. */
+  #decoded(kind: BuiltinKind, body: JsonObject, judge: (object: JsonObject) => Judged): Judged {
+    const typed = this.#typedOf(kind);
     try {
       const { object } = typed.decode(body);
       typed.applyDefaults(object, { now: "2026-01-01T00:00:00Z" });
-      return judge(object);
+      const judged = judge(object);
+      const stored = cloneJson(judged.object);
+      typed.toStored(stored);
+      return { ...judged, object: stored };
     } catch (error) {
       if (!(error instanceof TypedDecodeError)) throw error;
       const message = decodeFailureMessage(error, { ...kind, version: kind.version });
@@ -151,15 +165,19 @@ export class Runner {
       for (;;) {
         const old = await this.#settled(path, signal);
         const next = make(changed(old, after));
-        const to = operation === "status" ? `${path}/status` : path;
+        const to = operation === "update" ? path : `${path}/${operation}`;
         const answer = await this.#laboratory.send(
           { method: "PUT", path: `${to}?dryRun=All`, body: next },
           signal,
         );
         // A loop of the server was quicker.
         if (answer.status === 409) continue;
-        const judge = operation === "status" ? judgeStatusUpdate : judgeUpdate;
-        const ours = this.#decoded(kind, next, (object) => judge(kind, object, old));
+        const judged = operation === "approval" ? { ...kind, kind: `${kind.kind}/approval` } : kind;
+        const ours = this.#decoded(kind, next, (object) =>
+          operation === "update"
+            ? judgeUpdate(kind, object, old)
+            : judgeStatusUpdate(kind, object, old, judged),
+        );
         return trialOf(step, answer, ours, next);
       }
     } finally {
@@ -212,6 +230,10 @@ function systemMetadata({ metadata }: JsonObject): JsonObject {
   };
 }
 
+function hasStatus(kind: BuiltinKind): boolean {
+  return kind.subresources.some(({ name }) => name === "status");
+}
+
 function objectOf(value: Json): JsonObject {
   if (!isJsonObject(value)) throw new TypeError(`no object: ${JSON.stringify(value)}`);
   return value;
@@ -235,11 +257,31 @@ function trialOf(
     oracle: {
       verdict: verdictOf(answer.status, answer.body),
       warnings: answer.warnings.filter((text) => !isAboutVersion(text)),
+      object: answer.isAccepted ? content(kind, answer.body ?? null) : null,
     },
-    ours: { verdict: ours.verdict, warnings: answer.isAccepted ? [...ours.warnings] : [] },
+    ours: {
+      verdict: ours.verdict,
+      warnings: answer.isAccepted ? [...ours.warnings] : [],
+      object: answer.isAccepted ? content(kind, ours.object) : null,
+    },
     context: { change, sent },
   };
 }
+
+/** What rules prepare: everything but metadata, times and what only the server knows. */
+function content(kind: BuiltinKind, object: Json): Json {
+  if (!isJsonObject(object) || kind.listKind === undefined) return null;
+  const { metadata: _metadata, ...rest } = object;
+  const text = JSON.stringify(rest, (key, value: unknown) => {
+    if (key === "lastTransitionTime" || key === "lastUpdateTime") return "<time>";
+    // Who asks for a certificate.
+    if (kind.kind === "CertificateSigningRequest" && whoAsks.has(key)) return undefined;
+    return typeof value === "bigint" ? String(value) : value;
+  });
+  return JSON.parse(text) as Json;
+}
+
+const whoAsks: ReadonlySet<string> = new Set(["username", "uid", "groups", "extra"]);
 
 /** A version that will go is the server's to speak of, not the kind's. */
 function isAboutVersion(warning: string): boolean {
