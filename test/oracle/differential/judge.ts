@@ -13,10 +13,13 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  causeOf,
   decodeJsonPatch,
   fieldManager,
   FieldSet,
   StatusError,
+  validate,
+  validateObject,
   type FieldManager,
   type Status,
   type StructuralSchema,
@@ -235,7 +238,9 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   if (normalised === undefined) return [];
   if (real.status >= 300) {
     if (normalised.status < 300) {
-      return isNullOfApply(step, real) ? [] : [`the real server refuses: ${real.text}`];
+      return isNullOfApply(step, real)
+        ? compareNulls(bench, step, ours.object, real)
+        : [`the real server refuses: ${real.text}`];
     }
     return compareRefusals(normalised, real);
   }
@@ -303,10 +308,28 @@ function isAllowedDuplicate(ours: Status, theirs: Status): boolean {
 
 /**
  * An apply that gives up all items of a list leaves a null, which the real server then refuses for a custom kind. Our
- * result has the same null, but as a replacement it is read as absent.
+ * result has the same null, but sent as a replacement it is read as absent: so our own rules must refuse it.
  */
 function isNullOfApply(step: Step, real: Response): boolean {
   return step.type === "apply" && /must be of type \w+: \\"null\\"/.test(real.text);
+}
+
+function compareNulls(
+  { schema = {} }: Bench,
+  { subresource }: Step,
+  object: JsonObject,
+  real: Response,
+): string[] {
+  // At its endpoint the status is judged alone, and metadata is no matter of the schema.
+  const errors =
+    subresource === "status"
+      ? validate(schema.properties?.["status"] ?? {}, object["status"] ?? null, "status")
+      : validateObject(schema, { ...object, metadata: {} }).errors;
+  const causes = errors.map(causeOf);
+  const ours = sortedCauses({ details: { causes } }).join();
+  const theirs = sortedCauses(real.body as Status).join();
+  if (ours === theirs) return [];
+  return [`causes differ\n real ${theirs}\n ours ${ours}`];
 }
 
 /** The order of managers in a conflict, and of several misfits, is free. */
@@ -317,7 +340,7 @@ function sortedLines(message: string | undefined): string[] {
     .sort();
 }
 
-function sortedCauses({ details }: Status): string[] {
+function sortedCauses({ details }: Pick<Status, "details">): string[] {
   return (details?.causes ?? [])
     .map(({ reason, message, field }) => JSON.stringify([reason, message, field]))
     .sort();
