@@ -7,11 +7,13 @@ import {
   itemPath,
   forbiddenField,
   invalidField,
+  invalidShownField,
   notSupportedField,
   requiredField,
 } from "../status/field-error.ts";
 import type { FieldError } from "../status/field-error.ts";
 import type { WrittenSchema } from "../schema/read-schema.ts";
+import { schemaText } from "../schema/schema-text.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { validateListSchema } from "./validate-list-schema.ts";
 import { validateRuleTexts, validateRuleTypes } from "./validate-rule-texts.ts";
@@ -70,11 +72,11 @@ function rootErrors(schema: WrittenSchema, path: string): FieldError[] {
   }
   if (Object.keys(schema).every((key) => allowedKeys.has(key))) return [];
   const detail = `only [${allowedAtRoot}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [invalidField(path, schema as Json, detail)];
+  return [invalidShownField(path, schemaText(schema as Json), detail)];
 }
 
 /** Keys that keep a schema from being read as a structural one; each has an error of its own below. */
-function unsupportedIn(schema: WrittenSchema): string | undefined {
+export function unsupportedIn(schema: WrittenSchema): string | undefined {
   const { $ref = "", id = "", $schema = "" } = schema;
   const name = [
     id !== "" ? "id" : undefined,

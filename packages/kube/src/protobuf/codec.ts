@@ -1,5 +1,6 @@
 // Objects to protobuf and back, by the data of `kinds/`.
 
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import type { KindName } from "../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
@@ -61,6 +62,17 @@ export class ProtobufCodec {
     }
     const type = this.#typeFor(apiVersion, kind);
     return writeEnvelope({ apiVersion, kind, raw: this.#writer.write(type, object) });
+  }
+
+  /** An event of a watch, around the body of an object; it has no envelope of its own. */
+  encodeWatchEvent(type: string, object: Uint8Array): Uint8Array<ArrayBuffer> {
+    const extension = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(object).finish();
+    return new BinaryWriter()
+      .tag(1, WireType.LengthDelimited)
+      .string(type)
+      .tag(2, WireType.LengthDelimited)
+      .bytes(extension)
+      .finish();
   }
 
   #typeFor(apiVersion: string, kind: string): string {

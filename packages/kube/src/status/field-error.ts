@@ -32,11 +32,18 @@ export interface FieldError {
   readonly field: string;
   /** The value as the message shows it; absent where the message shows none. */
   readonly value?: Json;
+  /** The value in the message's own words, where those are not its JSON: a struct in the order of its fields. */
+  readonly shown?: string;
   readonly detail: string;
 }
 
 export function invalidField(field: string, value: Json, detail: string): FieldError {
   return { type: "FieldValueInvalid", field: pathText(field), value, detail };
+}
+
+/** A value that the message shows as a text made elsewhere. */
+export function invalidShownField(field: string, shown: string, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, shown, detail };
 }
 
 export function typeInvalidField(field: string, value: Json, detail: string): FieldError {
@@ -121,9 +128,10 @@ function pathText(path: string): string {
   return path === "" ? "<nil>" : path;
 }
 
-function printFieldErrorBody({ type, value, detail }: FieldError): string {
-  const shown = value === undefined ? texts[type] : `${texts[type]}: ${printBadValue(value)}`;
-  return detail === "" ? shown : `${shown}: ${detail}`;
+function printFieldErrorBody({ type, value, shown, detail }: FieldError): string {
+  const printed = shown ?? (value === undefined ? undefined : printBadValue(value));
+  const body = printed === undefined ? texts[type] : `${texts[type]}: ${printed}`;
+  return detail === "" ? body : `${body}: ${detail}`;
 }
 
 function printBadValue(value: Json): string {
