@@ -1,6 +1,7 @@
 // Carries a write out twice, by the real server and by our rules, and compares all that can be seen.
 
 import {
+  cloneJson,
   isJsonArray,
   isJsonObject,
   jsonEqual,
@@ -8,8 +9,10 @@ import {
   writeJson,
   type Json,
   type JsonObject,
+  type MutableJsonObject,
 } from "@keelson/base";
 import {
+  applyDefaults,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
@@ -329,11 +332,13 @@ function compareNulls(
   object: JsonObject,
   real: Response,
 ): string[] {
+  const filled = cloneJson({ ...object, metadata: {} }) as MutableJsonObject;
+  applyDefaults(filled, schema);
   // At its endpoint the status is judged alone, and metadata is no matter of the schema.
   const errors =
     subresource === "status"
-      ? validate(schema.properties?.["status"] ?? {}, object["status"] ?? null, "status")
-      : validateObject(schema, { ...object, metadata: {} }).errors;
+      ? validate(schema.properties?.["status"] ?? {}, filled["status"] ?? null, "status")
+      : validateObject(schema, filled).errors;
   const causes = errors.map(causeOf);
   const ours = sortedCauses({ details: { causes } }).join();
   const theirs = sortedCauses(real.body as Status).join();
