@@ -332,7 +332,7 @@ function compareNulls(
   object: JsonObject,
   real: Response,
 ): string[] {
-  const filled = cloneJson({ ...object, metadata: {} }) as MutableJsonObject;
+  const filled: MutableJsonObject = cloneJson({ ...object, metadata: {} });
   applyDefaults(filled, schema);
   // At its endpoint the status is judged alone, and metadata is no matter of the schema.
   const errors =
