@@ -140,6 +140,8 @@ export type Happening =
   /** A server took a database file that only one may have; and let it go, or was killed. */
   | { readonly type: "serving"; readonly server: string; readonly file: string }
   | { readonly type: "gone"; readonly server: string }
+  /** A replica has not come to what was asked of it in any time one could wait. */
+  | { readonly type: "stuck"; readonly replica: string; readonly before: string }
   /** A look into the database: every revision in the log, the entries not seen before. */
   | {
       readonly type: "observed";

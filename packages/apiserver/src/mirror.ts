@@ -1,7 +1,14 @@
-// All objects of a kind, in memory, following the store: for what is asked on every request.
+// The objects of a kind, in memory, following the store: for what is asked on every request.
 
 import { Backoff, type Clock, type JsonObject, type Log, type Random } from "@keelson/base";
-import { type Change, Expired, type Key, type Revision, type Store } from "@keelson/store";
+import {
+  type Change,
+  Expired,
+  type Key,
+  type Revision,
+  type Selector,
+  type Store,
+} from "@keelson/store";
 
 export interface MirrorOptions {
   readonly store: Store;
@@ -10,6 +17,8 @@ export interface MirrorOptions {
   readonly log: Log;
   /** The store's name of the kind: `ClusterRole.rbac.authorization.k8s.io`. */
   readonly kind: string;
+  /** Which of them; all unless told. */
+  readonly selector?: Selector;
 }
 
 /** An object as the store has it, with the revision of its last change. */
@@ -26,7 +35,7 @@ export type MirrorChange =
   | { readonly type: "deleted"; readonly previous: Mirrored };
 
 /**
- * The objects of one kind as of `revision`. It lags behind the store by as long as a watch does; `reached` waits.
+ * The objects of one kind, or those of them that a selector chooses, as of `revision`. It lags behind the store by as long as a watch does; `reached` waits.
  * Listeners are called in the order of changes, synchronously, after the mirror shows the change; they must
  * not throw.
  */
@@ -89,11 +98,11 @@ export class Mirror {
 
   /** Watches until the stream ends; answers where to go on. */
   async #follow(from: Revision | "state", signal: AbortSignal): Promise<Revision | "state"> {
-    const { store, kind } = this.#options;
+    const { store, kind, selector = {} } = this.#options;
     const scope = { kind, namespace: "" };
     using watch = await store.watch(
       scope,
-      { from, initialEventsEnd: true, bookmarkEveryMs: 10_000 },
+      { from, selector, initialEventsEnd: true, bookmarkEveryMs: 10_000 },
       signal,
     );
     /** What the new state has shown so far; undefined once it is complete. */

@@ -56,6 +56,10 @@ function checkWritten(context: Context, write: WriteFact, row: RowFact): void {
     );
     return;
   }
+  if (truth.isLost(row.revision)) {
+    const what = `was acknowledged at revision ${row.revision}, which the log had and has lost`;
+    verdicts.add("S4", write.answeredAt, `${describe(write)} ${what}`);
+  }
   if (row.uid !== entry.uid || row.body !== entry.body) {
     verdicts.add("S4", write.answeredAt, `${describe(write)} was answered with another object`);
   }

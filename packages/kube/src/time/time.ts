@@ -1,6 +1,6 @@
 // Points in time as objects hold them: `Time` to the second, `MicroTime` with six decimals, both in UTC.
 
-import { quote } from "../go-text/quote.ts";
+import { quoteBytes } from "../go-text/quote.ts";
 
 /** A text that is no time. The message is Go's. */
 export class BadTime extends Error {
@@ -91,7 +91,7 @@ class Reader {
     const offsetMinutes = this.#offset();
     if (this.#position < this.#text.length) {
       throw new BadTime(
-        `parsing time ${quote(this.#text)}: extra text: ${quote(this.#text.slice(this.#position))}`,
+        `parsing time ${quoteBytes(this.#text)}: extra text: ${quoteBytes(this.#text.slice(this.#position))}`,
       );
     }
     const date = new Date(0);
@@ -137,14 +137,14 @@ class Reader {
   }
 
   #cannotParse(element: string): never {
-    const rest = quote(this.#text.slice(this.#position));
+    const rest = quoteBytes(this.#text.slice(this.#position));
     throw new BadTime(
-      `parsing time ${quote(this.#text)} as ${quote(this.#layout)}: cannot parse ${rest} as ${quote(element)}`,
+      `parsing time ${quoteBytes(this.#text)} as ${quoteBytes(this.#layout)}: cannot parse ${rest} as ${quoteBytes(element)}`,
     );
   }
 
   #outOfRange(what: string): never {
-    throw new BadTime(`parsing time ${quote(this.#text)}: ${what} out of range`);
+    throw new BadTime(`parsing time ${quoteBytes(this.#text)}: ${what} out of range`);
   }
 }
 

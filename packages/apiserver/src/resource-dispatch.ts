@@ -1,0 +1,114 @@
+// Which verb, or which subresource, answers a request about a resource.
+
+import { failures } from "@keelson/kube";
+
+import type { Answer, Streaming } from "./http/answer.ts";
+import type { Exchange, ResourceExchange } from "./http/exchange.ts";
+import type { ResourceRequest } from "./http/request-info.ts";
+import type { Registry } from "./resources/registry.ts";
+import type { Resource } from "./resources/resource.ts";
+import { create } from "./verbs/create.ts";
+import { deleteCollection } from "./verbs/delete-collection.ts";
+import { deleteOne } from "./verbs/delete.ts";
+import { get } from "./verbs/get.ts";
+import { list } from "./verbs/list.ts";
+import { patch } from "./verbs/patch.ts";
+import { update } from "./verbs/update.ts";
+import type { Verb, Verbs } from "./verbs/verb.ts";
+import { watch } from "./verbs/watch.ts";
+
+/** The verbs of one subresource, or of a resource that is answered and not kept. */
+export type Answerers = Readonly<Partial<Record<string, Verb>>>;
+
+export interface DispatchOptions {
+  readonly verbs: Verbs;
+  readonly registry: Registry;
+  /** What is not an object of its resource: `pods/eviction`, `serviceaccounts/token`, by plural and subresource. */
+  readonly subresources: ReadonlyMap<string, Answerers>;
+  /** Resources that are not stored: reviews, by group and plural. */
+  readonly virtual: ReadonlyMap<string, Answerers>;
+}
+
+const usual: Answerers = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection: deleteCollection,
+};
+
+/** Subresources whose body is the object itself, of which each writes a part. */
+const partial: Answerers = { get, update, patch };
+const partialNames = new Set(["status", "finalize", "approval", "ephemeralcontainers", "resize"]);
+
+export class ResourceDispatch {
+  readonly #options: DispatchOptions;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a request names a resource that there is. */
+  isServed({ group, version, resource }: ResourceRequest): boolean {
+    return this.#options.registry.find(group, version, resource) !== undefined;
+  }
+
+  async answer(
+    exchange: Exchange & { readonly info: ResourceRequest },
+  ): Promise<Answer | Streaming> {
+    const { info } = exchange;
+    const resource = this.#find(info);
+    if (resource.deprecation !== undefined) exchange.warn(resource.deprecation);
+    const verb = this.#verbOf(resource, info);
+    const full: ResourceExchange = { ...exchange, resource };
+    return verb(this.#options.verbs, full);
+  }
+
+  #find(info: ResourceRequest): Resource {
+    const { group, version, resource: plural, namespace, subresource, rest } = info;
+    const resource = this.#options.registry.find(group, version, plural);
+    if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
+    // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
+    const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
+    if (isMisplaced) throw failures.resourceNotFound();
+    const isKnown =
+      subresource === "" || resource.subresources.some(({ name }) => name === subresource);
+    if (!isKnown) throw failures.resourceNotFound();
+    return resource;
+  }
+
+  #verbOf(resource: Resource, info: ResourceRequest): Verb {
+    const { subresource, verb } = info;
+    const allowed =
+      subresource === ""
+        ? resource.verbs
+        : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
+    const answerers = this.#answerersOf(resource, subresource);
+    const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
+    if (found === undefined || !allowed.includes(verb)) throw failures.methodNotAllowed();
+    this.#checkAddress(resource, info);
+    return found;
+  }
+
+  #answerersOf(resource: Resource, subresource: string): Answerers {
+    const { subresources, virtual } = this.#options;
+    if (subresource !== "") {
+      const special =
+        subresources.get(`${resource.plural}/${subresource}`) ??
+        subresources.get(`*/${subresource}`);
+      return special ?? (partialNames.has(subresource) ? partial : {});
+    }
+    if (resource.storage !== undefined) return usual;
+    return virtual.get(`${resource.group}/${resource.plural}`) ?? {};
+  }
+
+  /** Objects with a namespace are written in one; all namespaces at once can only be read. */
+  #checkAddress(resource: Resource, { namespace, verb }: ResourceRequest): void {
+    if (!resource.isNamespaced || namespace !== "") return;
+    if (verb === "list" || verb === "watch") return;
+    throw failures.methodNotAllowed();
+  }
+}

@@ -1,0 +1,109 @@
+// The built-in kinds as resources.
+
+import {
+  apiVersionOf,
+  builtinRow,
+  builtInPatches,
+  type BuiltinKind,
+  type BuiltinKinds,
+  type BuiltinSubresource,
+} from "@keelson/kube";
+
+import { builtinModel } from "./builtin-model.ts";
+import type { Resource, Storage, Subresource } from "./resource.ts";
+
+/**
+ * Every built-in kind that is served, in the order of discovery. Cheap: what a kind needs is compiled when its
+ * first object comes.
+ */
+export function builtinResources(kinds: BuiltinKinds): Resource[] {
+  return kinds.all.filter((kind) => !unserved.has(nameOf(kind))).map((kind) => of(kinds, kind));
+}
+
+/** Kinds that the data has and nobody can use here. */
+const unserved: ReadonlySet<string> = new Set([
+  // The older form of a kind whose newer one is served; it needs a conversion of its own.
+  "autoscaling/v1/HorizontalPodAutoscaler",
+]);
+
+/** What needs a node: discovery does not promise it. */
+const unservedSubresources: ReadonlySet<string> = new Set([
+  "attach",
+  "exec",
+  "log",
+  "portforward",
+  "proxy",
+]);
+
+/** What a `Warning` says on each use of a version that goes. */
+const deprecations: Readonly<Record<string, string>> = {
+  "/v1/ComponentStatus": "v1 ComponentStatus is deprecated in v1.19+",
+  "/v1/Endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+  "coordination.k8s.io/v1beta1/LeaseCandidate":
+    "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
+};
+
+/** Kinds that share the storage of another: one object, two shapes. */
+const sharedStorage: Readonly<Record<string, Storage>> = {
+  "events.k8s.io/v1/Event": { kind: "Event", apiVersion: "v1" },
+};
+
+function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
+  const name = nameOf(kind);
+  const storage = storageOf(kind);
+  const { columns, fieldLabels, switches, type, verbs, storageVersionHash } = kind;
+  return {
+    group: kind.group,
+    version: kind.version,
+    kind: kind.kind,
+    plural: kind.plural,
+    singular: kind.singular,
+    listKind: kind.listKind,
+    shortNames: kind.shortNames,
+    categories: kind.categories,
+    isNamespaced: kind.isNamespaced,
+    verbs,
+    storageVersionHash,
+    subresources: kind.subresources
+      .filter((one) => !unservedSubresources.has(one.name))
+      .map(subresourceOf),
+    isCustom: false,
+    switches,
+    fieldLabels,
+    patchTypes: builtInPatches,
+    deprecation: Object.hasOwn(deprecations, name) ? deprecations[name] : undefined,
+    storage,
+    shape: { from: "builtin", type },
+    // The data has no prose, so columns have no descriptions.
+    columns: columns.map((column) => ({ ...column, description: "" })),
+    row: (object, nowMs) => builtinRow(kind, object, nowMs),
+    model: builtinModel(kinds, kind, storage),
+  };
+}
+
+/** Reviews and bindings are answered and forgotten; component statuses are made up when somebody asks. */
+function storageOf(kind: BuiltinKind): Storage | undefined {
+  if (!kind.verbs.includes("create") || !kind.verbs.includes("get")) return undefined;
+  const name = nameOf(kind);
+  const shared = Object.hasOwn(sharedStorage, name) ? sharedStorage[name] : undefined;
+  if (shared !== undefined) return shared;
+  const { group, kind: own } = kind;
+  return { kind: group === "" ? own : `${own}.${group}`, apiVersion: apiVersionOf(kind) };
+}
+
+function subresourceOf({ name, group, version, kind, verbs }: BuiltinSubresource): Subresource {
+  const subresource = { name, group, version, kind, verbs };
+  if (name !== "scale") return subresource;
+  return {
+    ...subresource,
+    scale: {
+      specReplicasPath: "spec.replicas",
+      statusReplicasPath: "status.replicas",
+      labelSelectorPath: "spec.selector",
+    },
+  };
+}
+
+function nameOf({ group, version, kind }: BuiltinKind): string {
+  return `${group}/${version}/${kind}`;
+}

@@ -1,0 +1,102 @@
+// The object in a body of a create or an update.
+
+import { isJsonObject, type MutableJsonObject } from "@keelson/base";
+import { apiVersionOf, failures, memberOf, TypedDecodeError } from "@keelson/kube";
+
+import { builtinFormats, customFormats, readBody } from "../encoding/read-body.ts";
+import { header, type ResourceExchange } from "../http/exchange.ts";
+import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
+import { ruleContext } from "../writes/write-request.ts";
+import type { Verbs } from "./verb.ts";
+import { judgeFields, strictText, type WriteOptions } from "./write-options.ts";
+
+/** Reads, checks against the address, and defaults. Throws a `StatusError`: 400, or 415 for the format. */
+export function sentObject(
+  verbs: Verbs,
+  exchange: ResourceExchange,
+  options: Pick<WriteOptions, "fieldValidation">,
+): MutableJsonObject {
+  const { resource, body, warn } = exchange;
+  const formats = resource.isCustom ? customFormats : builtinFormats;
+  const contentType = header(exchange, "content-type");
+  const { value, said, duplicates } = readBody(body, { contentType, formats, codec: verbs.codec });
+  const { kind, apiVersion } = kindOf(exchange, value);
+  const described = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`;
+  let read;
+  try {
+    read = resource.model.read({ ...value, apiVersion, kind }, ruleContext(verbs), said);
+  } catch (error) {
+    if (error instanceof TypedDecodeError)
+      throw failures.badRequest(`${described}: ${error.message}`);
+    throw error;
+  }
+  const problems = said.duplicates.length > 0 ? read.problems : [...duplicates, ...read.problems];
+  judgeFields(problems, { ...options, warn }, (all) =>
+    failures.badRequest(`${described}: ${strictText(all)}`),
+  );
+  return read.object;
+}
+
+/** The kind in a body must be the resource's; one that says nothing is taken to be it. */
+function kindOf(
+  { resource }: ResourceExchange,
+  value: MutableJsonObject,
+): { readonly kind: string; readonly apiVersion: string } {
+  const kind = text(value, "kind");
+  const apiVersion = text(value, "apiVersion");
+  const expected = apiVersionOf(resource);
+  if (resource.isCustom && kind === "") {
+    throw failures.badRequest(`Object 'Kind' is missing in '${JSON.stringify(value)}'`);
+  }
+  if (apiVersion !== "" && apiVersion !== expected && (kind === "" || kind === resource.kind)) {
+    throw failures.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== "" && kind !== resource.kind) {
+    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    throw failures.badRequest(
+      `${kind} in version "${version === "" ? resource.version : version}" cannot be handled as a ${resource.kind}: converting (${group === "" ? version : `${group}/${version}`}.${kind}) to (${expected}.${resource.kind}): unknown conversion`,
+    );
+  }
+  return { kind: resource.kind, apiVersion: expected };
+}
+
+function text(value: MutableJsonObject, name: string): string {
+  const member = memberOf(value, name);
+  return typeof member === "string" ? member : "";
+}
+
+/** An object may name the namespace it is sent to, and no other (KB 28). */
+export function checkNamespace(
+  { resource, info }: ResourceExchange,
+  object: MutableJsonObject,
+): void {
+  const expected = resource.isNamespaced ? info.namespace : "";
+  const sent = namespaceOf(object);
+  if (sent === "") {
+    if (expected !== "") ownMetadata(object)["namespace"] = expected;
+    return;
+  }
+  if (sent === expected) return;
+  if (expected === "") {
+    // Kinds without namespaces do not mind one.
+    const metadata = object["metadata"];
+    if (isJsonObject(metadata)) delete metadata["namespace"];
+    return;
+  }
+  throw failures.badRequest(
+    "the namespace of the provided object does not match the namespace sent on the request",
+  );
+}
+
+/** An object may have the name it is sent to, and no other (KB 28). */
+export function checkName({ info }: ResourceExchange, object: MutableJsonObject): void {
+  const name = nameOf(object);
+  if (name === "") ownMetadata(object)["name"] = info.name;
+  else if (name !== info.name) {
+    throw failures.badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${info.name})`,
+    );
+  }
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite, test } from "node:test";
+
+import { seededRandom, type Clock } from "@keelson/base";
+import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+
+import { Client, type ClientOptions } from "./client.ts";
+import { fixedCredentials, type Credentials } from "./credentials.ts";
+import { hasReason, isNotFound } from "./errors.ts";
+
+suite("Client", () => {
+  test("waits as long as the server asks, then sends a write again", async (t) => {
+    const clock = new ManualClock();
+    await using server = await serve((_, response, count) => {
+      if (count > 2) return answer(response, 201, { metadata: {} });
+      response.setHeader("retry-after", "3");
+      return answer(response, 429, {});
+    });
+    await using client = server.client({ clock });
+    const call = client.call({ method: "POST", path: "/x", body: "{}" }, t.signal);
+    await untilWaiting(clock);
+    await clock.advance(2_900);
+    assert.equal(server.requests.length, 1);
+    await clock.advance(200);
+    await untilWaiting(clock);
+    await clock.advance(3_300);
+    assert.equal((await call).status, 201);
+    assert.equal(server.requests.length, 3);
+  });
+
+  test("does not repeat a write that may have happened, and repeats a read", async (t) => {
+    await using server = await serve((request, response, count) => {
+      if (count < 3) request.socket.destroy();
+      else answer(response, 200, { metadata: {} });
+    });
+    await using client = server.client({});
+    await assert.rejects(client.call({ method: "PATCH", path: "/x", body: "{}" }, t.signal), {
+      code: "CONNECTION_FAILED",
+      maybeSent: true,
+    });
+    assert.equal((await client.call({ method: "GET", path: "/x" }, t.signal)).status, 200);
+    assert.equal(server.requests.length, 3);
+  });
+
+  test("asks for other credentials once after a 401", async (t) => {
+    await using server = await serve((request, response) => {
+      const isGood = request.headers.authorization === "Bearer new";
+      answer(response, isGood ? 200 : 401, { metadata: {} });
+    });
+    let token = "old";
+    const credentials: Credentials = {
+      current: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: {} }),
+      renew: () => (token = "new"),
+    };
+    await using client = server.client({ access: { server: server.url, credentials } });
+    assert.equal((await client.call({ method: "POST", path: "/x" }, t.signal)).status, 200);
+    token = "worse";
+    credentials.renew = () => undefined;
+    await assert.rejects(client.call({ method: "POST", path: "/x" }, t.signal), (error) =>
+      hasReason(error, "Unauthorized"),
+    );
+    assert.equal(server.requests.length, 4);
+  });
+
+  test("ends a call at its deadline and says so, and on abort with the reason", async (t) => {
+    const clock = new ManualClock();
+    await using server = await serve(() => undefined);
+    await using client = server.client({ clock });
+    const slow = client.call({ method: "GET", path: "/slow", timeoutMs: 700 }, t.signal);
+    const late = assert.rejects(slow, { code: "DEADLINE_EXCEEDED", message: /GET \/slow/ });
+    await untilCount(server, 1);
+    await clock.advance(700);
+    await late;
+    const stop = new AbortController();
+    const cancelled = client.call({ method: "GET", path: "/slow" }, stop.signal);
+    await untilCount(server, 2);
+    stop.abort(new Error("enough"));
+    await assert.rejects(cancelled, { message: "enough" });
+    assert.equal(clock.pending, 0, "no timer is left behind");
+  });
+
+  test("tells the last refusal when the time is up between two tries", async (t) => {
+    const clock = new ManualClock();
+    await using server = await serve((_, response) => {
+      response.setHeader("retry-after", "30");
+      answer(response, 503, {});
+    });
+    await using client = server.client({ clock });
+    const call = client.call({ method: "GET", path: "/x", timeoutMs: 1_000 }, t.signal);
+    const rejected = assert.rejects(call, (error) => hasReason(error, "ServiceUnavailable"));
+    await untilWaiting(clock);
+    await clock.advance(1_000);
+    await rejected;
+  });
+
+  test("counts what became of requests, by method", async (t) => {
+    const metrics = new RecordingMetrics();
+    await using server = await serve((request, response) =>
+      answer(response, request.url === "/there" ? 200 : 404, { metadata: {} }),
+    );
+    await using client = server.client({ metrics });
+    await client.call({ method: "GET", path: "/there" }, t.signal);
+    await assert.rejects(client.call({ method: "GET", path: "/nowhere" }, t.signal), isNotFound);
+    const count = (outcome: string): number | undefined =>
+      metrics.value("keelson_client_requests_total", { method: "GET", outcome });
+    assert.deepEqual([count("success"), count("error")], [1, 1]);
+  });
+
+  test("reads warnings, and keeps numbers that JavaScript cannot hold", async (t) => {
+    await using server = await serve((_, response) => {
+      response.setHeader("warning", ['299 - "unknown field \\"spec.x\\""', '299 - "old"']);
+      response.setHeader("content-type", "application/json");
+      response.end('{"big":9007199254740993}');
+    });
+    await using client = server.client({});
+    const { warnings, body } = await client.call({ method: "GET", path: "/" }, t.signal);
+    assert.deepEqual(
+      [warnings, body],
+      [['unknown field "spec.x"', "old"], { big: 9007199254740993n }],
+    );
+  });
+});
+
+interface Served extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly string[];
+  client(options: Partial<ClientOptions> & { clock?: Clock }): Client;
+}
+
+async function serve(
+  respond: (request: IncomingMessage, response: ServerResponse, count: number) => void,
+): Promise<Served> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    respond(request, response, requests.length);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    requests,
+    client: (options) =>
+      new Client({
+        access: { server: url, credentials: fixedCredentials({}) },
+        random: seededRandom("client"),
+        ...options,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function untilCount({ requests }: Served, count: number): Promise<void> {
+  while (requests.length < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Until the client has its answer and waits for another try: a timer beside that of the deadline. */
+async function untilWaiting(clock: ManualClock): Promise<void> {
+  while (clock.pending < 2) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(body));
+}

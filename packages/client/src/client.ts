@@ -1,0 +1,207 @@
+import {
+  Backoff,
+  noMetrics,
+  readJson,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Json,
+  type Metrics,
+  type Random,
+} from "@keelson/base";
+
+import type { Answer, Call, Caller, StreamCall } from "./caller.ts";
+import type { Access } from "./credentials.ts";
+import { withDeadline } from "./deadline.ts";
+import { DeadlineExceeded, UnexpectedAnswer } from "./errors.ts";
+import { Kinds } from "./kinds.ts";
+import { clientMetrics, type ClientMetrics } from "./metrics.ts";
+import type { DynamicObject, KubeObject, ObjectKind } from "./object.ts";
+import { RateLimiter, usualRateLimit, type Priority, type RateLimit } from "./rate-limiter.ts";
+import { ResourceClient } from "./resource-client.ts";
+import { retryOf } from "./retry.ts";
+import { statusErrorOf } from "./status-answer.ts";
+import {
+  Transport,
+  type HttpRequest,
+  type HttpResponse,
+  type LineStream,
+  type TransportLimits,
+} from "./transport.ts";
+
+export interface ClientOptions {
+  readonly access: Access;
+  /** Who we say we are, up to the slash: it names the manager of fields that are written without another name. */
+  readonly userAgent?: string;
+  readonly rateLimit?: Partial<RateLimit>;
+  readonly limits?: Partial<TransportLimits>;
+  /** How long a request may take in all, unless it says otherwise. */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly metrics?: Metrics;
+}
+
+/**
+ * One identity's requests to one cluster.
+ *
+ * - A refusal rejects with a `StatusError` that has the server's own Status; no answer with `ConnectionFailed` or
+ *   `DeadlineExceeded`; an abort with `signal.reason`.
+ * - Reads are repeated until their time is up; a write only where the server said that it did nothing.
+ * - At most `rateLimit` requests are sent; those of a higher priority first.
+ */
+export class Client implements Caller, AsyncDisposable {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: ClientMetrics;
+  /** Which kinds the cluster serves. */
+  readonly kinds: Kinds;
+  /** The namespace of the kubeconfig's context, `default` without one. */
+  readonly namespace: string;
+  readonly #limiter: RateLimiter;
+  readonly #timeoutMs: number;
+
+  constructor(options: ClientOptions) {
+    const { access, clock = systemClock, random = systemRandom, metrics = noMetrics } = options;
+    const { userAgent = "keelson", timeoutMs = 30_000 } = options;
+    this.clock = clock;
+    this.random = random;
+    this.metrics = clientMetrics(metrics);
+    this.namespace = access.namespace ?? "default";
+    this.transport = new Transport({
+      access,
+      clock,
+      metrics: this.metrics,
+      userAgent,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+    });
+    this.#limiter = new RateLimiter({ clock, limit: { ...usualRateLimit, ...options.rateLimit } });
+    this.#timeoutMs = timeoutMs;
+    this.kinds = new Kinds(this);
+  }
+
+  /** The objects of a kind. Rejects with `UnknownKind` when the cluster does not serve it. */
+  async resource<T extends KubeObject = DynamicObject>(
+    kind: ObjectKind,
+    signal: AbortSignal,
+  ): Promise<ResourceClient<T>> {
+    return new ResourceClient<T>(this, await this.kinds.resolve(kind, signal));
+  }
+
+  /** Sends a request and rejects with the error that its answer stands for. */
+  async call(request: Call, signal: AbortSignal): Promise<Answer> {
+    const { timeoutMs = this.#timeoutMs, priority = "normal", ...http } = request;
+    const startedMs = this.clock.monotonic();
+    const what = `${http.method} ${http.path.split("?", 1)[0] ?? ""}`;
+    let outcome = "error";
+    try {
+      const answer = await withDeadline(
+        { clock: this.clock, timeoutMs, what },
+        (signal) => this.#callUntilAnswered(http, priority, signal),
+        signal,
+      );
+      outcome = "success";
+      return answer;
+    } catch (error) {
+      // Nothing came for so long: perhaps the connection is half open.
+      if (error instanceof DeadlineExceeded) this.transport.renewConnections("deadline");
+      if (signal.aborted) outcome = "cancelled";
+      throw error;
+    } finally {
+      const { method } = http;
+      this.metrics.requests.add({ method, outcome });
+      const seconds = (this.clock.monotonic() - startedMs) / 1000;
+      this.metrics.requestSeconds.observe({ method }, seconds);
+    }
+  }
+
+  /**
+   * Opens a stream of lines; `openTimeoutMs` is for its headers. No retries: whoever watches knows where to go on.
+   * A refusal rejects with a `StatusError`.
+   */
+  async open(request: StreamCall, signal: AbortSignal): Promise<LineStream> {
+    const { openTimeoutMs, priority = "normal", ...http } = request;
+    await this.#turn(priority, signal);
+    const stop = new AbortController();
+    const timer = this.clock.after(openTimeoutMs, () =>
+      stop.abort(new DeadlineExceeded("opening a watch", openTimeoutMs)),
+    );
+    try {
+      const stream = await this.transport.open(http, AbortSignal.any([signal, stop.signal]));
+      if (stream.status === 200) return stream;
+      const text = await stream.text();
+      throw statusErrorOf({ status: stream.status, headers: stream.headers, text });
+    } finally {
+      timer[Symbol.dispose]();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.transport[Symbol.asyncDispose]();
+  }
+
+  async #callUntilAnswered(
+    request: HttpRequest,
+    priority: Priority,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000, random: this.random });
+    for (;;) {
+      let lastError: unknown;
+      try {
+        await this.#turn(priority, signal);
+        const response = await this.transport.send(request, signal);
+        if (response.status < 400) return answerOf(response);
+        throw statusErrorOf(response);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        const retry = retryOf(error, request.method);
+        if (retry === undefined) throw error;
+        lastError = error;
+        this.metrics.retries.add({ reason: retry.reason });
+        // Never sooner than the server said, and not all of us at once.
+        const waitMs = (retry.afterMs ?? 0) + backoff.next();
+        await this.#waitOrTell(waitMs, lastError, signal);
+      }
+    }
+  }
+
+  /** Waits before another try. When the time is up meanwhile, the error says why there was another try at all. */
+  async #waitOrTell(waitMs: number, lastError: unknown, signal: AbortSignal): Promise<void> {
+    try {
+      await this.clock.sleep(waitMs, signal);
+    } catch (error) {
+      throw error instanceof DeadlineExceeded ? lastError : error;
+    }
+  }
+
+  async #turn(priority: Priority, signal: AbortSignal): Promise<void> {
+    const turn = this.#limiter.acquire(priority, signal);
+    this.metrics.waiting.set(this.#limiter.waiting);
+    await turn;
+  }
+}
+
+function answerOf({ status, headers, text }: HttpResponse): Answer {
+  return { status, headers, text, warnings: warningsOf(headers), body: bodyOf(headers, text) };
+}
+
+function bodyOf(headers: HttpResponse["headers"], text: string): Json | undefined {
+  const type = headers["content-type"];
+  if (typeof type !== "string" || !/^application\/([\w.-]+\+)?json\b/.test(type)) return undefined;
+  if (text === "") return undefined;
+  try {
+    return readJson(text);
+  } catch (cause) {
+    throw new UnexpectedAnswer("an answer is not the JSON it says it is", { cause });
+  }
+}
+
+/** `299 - "text"`, with quotes and backslashes escaped. */
+function warningsOf(headers: HttpResponse["headers"]): string[] {
+  const all = [headers["warning"] ?? []].flat().join(", ");
+  return [...all.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) =>
+    text.replaceAll(/\\(.)/g, "$1"),
+  );
+}

@@ -1,0 +1,184 @@
+// Which kinds a cluster serves, by its own word: discovery.
+
+import { isJsonObject, type JsonObject } from "@keelson/base";
+import { memberOf } from "@keelson/kube";
+
+import type { Caller } from "./caller.ts";
+import { isNotFound, UnknownKind } from "./errors.ts";
+import { objectsOf, textOf, textsOf } from "./json-parts.ts";
+import type { ObjectKind } from "./object.ts";
+import { untilAbort } from "./until-abort.ts";
+
+/** A kind as the cluster serves it. */
+export interface Resource extends ObjectKind {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** The plural of the URL. */
+  readonly resource: string;
+  readonly isNamespaced: boolean;
+  readonly verbs: readonly string[];
+  /** `status`, `scale` and the like. */
+  readonly subresources: readonly string[];
+}
+
+/** Between two readings of discovery at least this long passes: whoever asks for an unknown kind waits. */
+const refreshMsMin = 500;
+
+const aggregated =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+/** The kinds of a cluster. Read once, and again whenever a kind is asked for that was not there: a CRD may be new. */
+export class Kinds {
+  readonly #caller: Caller;
+  #known: ReadonlyMap<string, Resource> = new Map();
+  #isStale = true;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** How a kind is served. Rejects with `UnknownKind` if discovery, read after this call began, does not name it. */
+  async resolve(kind: ObjectKind, signal: AbortSignal): Promise<Resource> {
+    const known = this.#isStale ? undefined : this.#known.get(keyOfKind(kind));
+    if (known !== undefined) return known;
+    await this.#refresh(signal);
+    const found = this.#known.get(keyOfKind(kind));
+    if (found === undefined) throw new UnknownKind(kind);
+    return found;
+  }
+
+  /** Every kind that is served, in no order. */
+  async all(signal: AbortSignal): Promise<readonly Resource[]> {
+    if (this.#isStale) await this.#refresh(signal);
+    return [...this.#known.values()];
+  }
+
+  /** Something was defined or taken away: whoever asks next reads discovery anew. */
+  invalidate(): void {
+    this.#isStale = true;
+  }
+
+  /** Reads discovery; callers at the same time share one reading, which none of them can cancel for the others. */
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#caller;
+    // A reading that is under way may have begun before the kind appeared: then one more.
+    if (this.#reading !== undefined)
+      await untilAbort(this.#reading, signal).catch(ignoreUnless(signal));
+    const waitMs = this.#readAtMs + refreshMsMin - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await untilAbort(this.#reading, signal);
+  }
+
+  async #read(): Promise<void> {
+    this.#isStale = false;
+    this.#readAtMs = this.#caller.clock.monotonic();
+    try {
+      const [core, groups] = await Promise.all([this.#readRoot("/api"), this.#readRoot("/apis")]);
+      this.#known = new Map([...core, ...groups].map((found) => [keyOfKind(found), found]));
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    }
+  }
+
+  async #readRoot(path: "/api" | "/apis"): Promise<readonly Resource[]> {
+    const body = await this.#get(path, aggregated);
+    const kind = body === undefined ? undefined : memberOf(body, "kind");
+    if (body === undefined) return [];
+    if (kind === "APIGroupDiscoveryList") return aggregatedResources(body);
+    const paths =
+      kind === "APIVersions"
+        ? textsOf(memberOf(body, "versions")).map((version) => `/api/${version}`)
+        : objectsOf(memberOf(body, "groups")).flatMap((group) =>
+            objectsOf(memberOf(group, "versions")).map(
+              (version) => `/apis/${textOf(memberOf(version, "groupVersion"))}`,
+            ),
+          );
+    // One group that does not answer must not hide the others: an aggregated server may be down.
+    const lists = await Promise.allSettled(
+      paths.map((path) => this.#get(path, "application/json")),
+    );
+    return lists.flatMap((list) =>
+      list.status === "fulfilled" && list.value !== undefined ? legacyResources(list.value) : [],
+    );
+  }
+
+  async #get(path: string, accept: string): Promise<JsonObject | undefined> {
+    try {
+      const { body } = await this.#caller.call(
+        { method: "GET", path, headers: { accept }, priority: "high" },
+        neverAborted,
+      );
+      return isJsonObject(body) ? body : undefined;
+    } catch (error) {
+      if (isNotFound(error)) return undefined; // A server with custom groups alone has no /api.
+      throw error;
+    }
+  }
+}
+
+const neverAborted = new AbortController().signal;
+
+function keyOfKind({ apiVersion, kind }: ObjectKind): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function ignoreUnless(signal: AbortSignal): (error: unknown) => void {
+  return (error) => {
+    if (signal.aborted) throw error;
+  };
+}
+
+function aggregatedResources(list: JsonObject): Resource[] {
+  return objectsOf(memberOf(list, "items")).flatMap((groupItem) => {
+    const metadata = memberOf(groupItem, "metadata");
+    const group = isJsonObject(metadata) ? textOf(memberOf(metadata, "name")) : "";
+    return objectsOf(memberOf(groupItem, "versions")).flatMap((versionItem) => {
+      const version = textOf(memberOf(versionItem, "version"));
+      return objectsOf(memberOf(versionItem, "resources")).flatMap((item) => {
+        const responseKind = memberOf(item, "responseKind");
+        const kind = isJsonObject(responseKind) ? textOf(memberOf(responseKind, "kind")) : "";
+        if (kind === "") return [];
+        return {
+          group,
+          version,
+          apiVersion: group === "" ? version : `${group}/${version}`,
+          kind,
+          resource: textOf(memberOf(item, "resource")),
+          isNamespaced: memberOf(item, "scope") === "Namespaced",
+          verbs: textsOf(memberOf(item, "verbs")),
+          subresources: objectsOf(memberOf(item, "subresources")).map((sub) =>
+            textOf(memberOf(sub, "subresource")),
+          ),
+        };
+      });
+    });
+  });
+}
+
+function legacyResources(list: JsonObject): Resource[] {
+  const apiVersion = textOf(memberOf(list, "groupVersion"));
+  const [version = "", group = ""] = apiVersion.split("/").reverse();
+  const items = objectsOf(memberOf(list, "resources"));
+  const names = items.map((item) => textOf(memberOf(item, "name")));
+  return items.flatMap((item) => {
+    const resource = textOf(memberOf(item, "name"));
+    if (resource.includes("/")) return [];
+    return {
+      group,
+      version,
+      apiVersion,
+      kind: textOf(memberOf(item, "kind")),
+      resource,
+      isNamespaced: memberOf(item, "namespaced") === true,
+      verbs: textsOf(memberOf(item, "verbs")),
+      subresources: names
+        .filter((name) => name.startsWith(`${resource}/`))
+        .map((name) => name.slice(resource.length + 1)),
+    };
+  });
+}

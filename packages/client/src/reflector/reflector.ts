@@ -1,0 +1,374 @@
+// Keeps a mirror of a collection level, for ever. What to do is decided in `decide.ts`; this does it.
+
+import { Backoff, onAbort, type Clock, type Log, type Random } from "@keelson/base";
+import { StatusError } from "@keelson/kube";
+
+import {
+  ConnectionFailed,
+  DeadlineExceeded,
+  isExpired,
+  isNotFound,
+  UnexpectedAnswer,
+} from "../errors.ts";
+import type { ClientMetrics } from "../metrics.ts";
+import { keyOf, refOf, type DynamicObject, type KubeObject } from "../object.ts";
+import { isLater } from "../resource-version.ts";
+import type { WatchEvent } from "../watch.ts";
+import type { Collection } from "./collection.ts";
+import { decide, start, type Failure, type Outcome, type Position, type Task } from "./decide.ts";
+
+/** Who receives. Calls come one after the other, in the order of the collection's versions. */
+export interface Mirror<T extends KubeObject = DynamicObject> {
+  /** This is all there is, as of `version`. */
+  replace(objects: readonly T[], version: string): void;
+  /** One object changed, later than everything before. */
+  change(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void;
+  /** Everything at or below `version` was handed over. */
+  bookmark(version: string): void;
+}
+
+/** `syncing` until the first state is complete; `failing` while the last thing that happened was a failure. */
+export type ReflectorState = "syncing" | "live" | "failing";
+
+export interface ReflectorLimits {
+  /** A long watch that is silent for so long goes on as a short one. */
+  readonly quietMs: number;
+  /** How long a short watch lasts, by the server. */
+  readonly shortSeconds: number;
+  /** A short watch from which nothing is heard for so long, not even its end, is dead. */
+  readonly silenceMs: number;
+  /** How long opening a watch may take. */
+  readonly openTimeoutMs: number;
+  /** The length of a long watch is drawn between this and twice this, so that not all end at once. */
+  readonly longSeconds: number;
+  /** The waits after failures. */
+  readonly backoffMs: { readonly initial: number; readonly max: number };
+}
+
+/** Together a stall is found within 12 + 5 or 16 s, and what was missed is asked for on another connection. */
+export const usualReflectorLimits: ReflectorLimits = {
+  quietMs: 12_000,
+  shortSeconds: 12,
+  silenceMs: 16_000,
+  openTimeoutMs: 5_000,
+  longSeconds: 300,
+  backoffMs: { initial: 100, max: 5_000 },
+};
+
+export interface ReflectorOptions<T extends KubeObject = DynamicObject> {
+  readonly collection: Collection<T>;
+  readonly mirror: Mirror<T>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: ClientMetrics;
+  readonly limits?: Partial<ReflectorLimits>;
+  readonly onState?: (state: ReflectorState, error?: unknown) => void;
+}
+
+/**
+ * Keeps `mirror` level with `collection` until `signal` aborts: then it just ends.
+ *
+ * Promises (C1 to C4): every state of the collection that it skips is followed by a later one; versions never go
+ * back but by a `replace`; it never gives up; and a connection that goes silent is found within 30 s by the
+ * monotonic clock.
+ */
+export async function runReflector<T extends KubeObject = DynamicObject>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  await new Reflector(options).run(signal);
+}
+
+class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #limits: ReflectorLimits;
+  #state: ReflectorState = "syncing";
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#limits = { ...usualReflectorLimits, ...options.limits };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, collection } = this.#options;
+    let position: Position = start;
+    while (!signal.aborted) {
+      const outcome = await this.#perform(position.task, signal);
+      if (signal.aborted) return;
+      const decision = decide(position, outcome);
+      position = decision.position;
+      if (decision.renewConnections) collection.renewConnections();
+      if (decision.wait === undefined) continue;
+      const waitMs = this.#backoffMs(decision.wait.failures) + decision.wait.atLeastMs;
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #perform(task: Task, signal: AbortSignal): Promise<Outcome> {
+    try {
+      switch (task.type) {
+        case "list":
+          return task.way === "pages" ? await this.#listPages(signal) : await this.#stream(signal);
+        case "watch":
+          return await this.#watch(task, signal);
+        case "probe":
+          return { type: "probed", version: await this.#options.collection.probe(signal) };
+      }
+    } catch (error) {
+      return this.#failed(task, error, undefined, signal);
+    }
+  }
+
+  async #listPages(signal: AbortSignal): Promise<Outcome> {
+    const { collection, mirror, metrics } = this.#options;
+    metrics.reflectorLists.add({ way: "pages" });
+    const { items, resourceVersion } = await collection.list(signal);
+    mirror.replace(items, resourceVersion);
+    this.#enter("live");
+    return { type: "listed", version: resourceVersion };
+  }
+
+  /** Reads the state as the beginning of a watch, and goes on with the watch. */
+  async #stream(signal: AbortSignal): Promise<Outcome> {
+    this.#options.metrics.reflectorLists.add({ way: "stream" });
+    const initial = new Map<string, T>();
+    return await this.#follow(
+      { request: { sendInitialEvents: true, timeoutSeconds: this.#longSeconds() }, initial },
+      signal,
+    );
+  }
+
+  async #watch(task: Task & { readonly type: "watch" }, signal: AbortSignal): Promise<Outcome> {
+    const isShort = task.length === "short";
+    const timeoutSeconds = isShort ? this.#limits.shortSeconds : this.#longSeconds();
+    return await this.#follow(
+      { request: { from: task.from, timeoutSeconds }, isShort, version: task.from },
+      signal,
+    );
+  }
+
+  async #follow(parts: FollowParts<T>, signal: AbortSignal): Promise<Outcome> {
+    const { clock, collection } = this.#options;
+    const { openTimeoutMs, quietMs, silenceMs } = this.#limits;
+    const stop = new AbortController();
+    using _listener = onAbort(signal, () => stop.abort(signal.reason));
+    const follower = new Follower(this.#options.mirror, parts);
+    const openedAtMs = clock.monotonic();
+    try {
+      const request = { ...parts.request, openTimeoutMs };
+      const events = await collection.watch(request, stop.signal);
+      if (follower.isLevel) this.#enter("live");
+      using guard = new SilenceGuard(clock, parts.isShort === true ? silenceMs : quietMs, () =>
+        stop.abort(new Silence()),
+      );
+      for await (const event of events) {
+        guard.heard();
+        const wasLevel = follower.isLevel;
+        follower.take(event);
+        if (!wasLevel && follower.isLevel) this.#enter("live");
+      }
+      if (!follower.isLevel)
+        throw new UnexpectedAnswer("a watch ended before its state was complete");
+    } catch (error) {
+      const isQuiet = error instanceof Silence && follower.isLevel && parts.isShort !== true;
+      if (!isQuiet) {
+        const task: Task = parts.initial === undefined ? watchTask : listTask;
+        const wasListing = !follower.isLevel;
+        return this.#failed(wasListing ? listTask : task, error, follower, signal);
+      }
+    }
+    this.#options.metrics.reflectorWatches.add({ end: "done" });
+    const lasted = clock.monotonic() - openedAtMs >= lastedMsMin;
+    return { type: "ended", version: follower.version ?? "", heard: follower.heard, lasted };
+  }
+
+  #failed(
+    task: Task,
+    error: unknown,
+    follower: Follower<T> | undefined,
+    signal: AbortSignal,
+  ): Outcome {
+    const failure = failureOf(error, { isList: task.type === "list" && follower !== undefined });
+    if (!signal.aborted) {
+      this.#options.metrics.reflectorWatches.add({ end: failure.type });
+      this.#enter("failing", error);
+    }
+    const version = follower?.isLevel === true ? follower.version : undefined;
+    return { type: "failed", failure, ...(version === undefined ? {} : { version }) };
+  }
+
+  #enter(state: ReflectorState, error?: unknown): void {
+    const { log, onState } = this.#options;
+    const before = this.#state;
+    this.#state = state;
+    onState?.(state, error);
+    if (state === before) return;
+    if (state === "failing") log.warn({ error }, "the watch of a collection has failed");
+    else if (before === "failing") log.info({}, "the watch of a collection goes on");
+  }
+
+  #backoffMs(failures: number): number {
+    const { initial, max } = this.#limits.backoffMs;
+    const backoff = new Backoff({
+      initialMs: Math.min(max, initial * 2 ** Math.max(0, failures - 1)),
+      maxMs: max,
+      random: this.#options.random,
+    });
+    return backoff.next();
+  }
+
+  #longSeconds(): number {
+    const { longSeconds } = this.#limits;
+    return longSeconds + this.#options.random.integer(longSeconds);
+  }
+}
+
+interface FollowParts<T> {
+  readonly request: {
+    readonly from?: string;
+    readonly sendInitialEvents?: boolean;
+    readonly timeoutSeconds: number;
+  };
+  readonly isShort?: boolean;
+  /** Where the mirror is, if it is anywhere. */
+  readonly version?: string;
+  /** What the state is gathered in, when it comes first. */
+  readonly initial?: Map<string, T>;
+}
+
+/** A watch that ends sooner than this was hardly one. */
+const lastedMsMin = 1_000;
+
+const listTask: Task = { type: "list", way: "stream" };
+const watchTask: Task = { type: "watch", from: "", length: "short" };
+
+/** Nothing was heard for too long. */
+class Silence extends Error {
+  constructor() {
+    super("nothing was heard of a watch for too long");
+    this.name = "Silence";
+  }
+}
+
+/** A version went back: what we know of is not what is. */
+class WentBack extends Error {
+  constructor(version: string, known: string) {
+    super(`a watch is at version ${version}, after ${known}`);
+    this.name = "WentBack";
+  }
+}
+
+/** Hands the events of one watch to the mirror. */
+class Follower<T extends KubeObject> {
+  readonly #mirror: Mirror<T>;
+  #initial: Map<string, T> | undefined;
+  version: string | undefined;
+  heard: "changes" | "bookmark" | "nothing" = "nothing";
+
+  constructor(mirror: Mirror<T>, { initial, version }: FollowParts<T>) {
+    this.#mirror = mirror;
+    this.#initial = initial;
+    this.version = version;
+  }
+
+  /** Whether the mirror has a whole state. */
+  get isLevel(): boolean {
+    return this.#initial === undefined;
+  }
+
+  take(event: WatchEvent<T>): void {
+    if (this.#initial !== undefined) this.#gather(event, this.#initial);
+    else if (event.type === "BOOKMARK") this.#bookmark(event.resourceVersion);
+    else this.#change(event.type, event.object);
+  }
+
+  #gather(event: WatchEvent<T>, initial: Map<string, T>): void {
+    if (event.type === "BOOKMARK") {
+      if (!event.isInitialEnd) return;
+      this.#initial = undefined;
+      this.version = event.resourceVersion;
+      this.heard = "changes";
+      this.#mirror.replace([...initial.values()], event.resourceVersion);
+    } else if (event.type === "DELETED") {
+      initial.delete(keyOf(refOf(event.object)));
+    } else {
+      initial.set(keyOf(refOf(event.object)), event.object);
+    }
+  }
+
+  #bookmark(version: string): void {
+    this.#refuseOlder(version);
+    this.version = version;
+    if (this.heard === "nothing") this.heard = "bookmark";
+    this.#mirror.bookmark(version);
+  }
+
+  #change(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void {
+    const { resourceVersion: version = "" } = object.metadata;
+    this.#refuseOlder(version);
+    this.version = version;
+    this.heard = "changes";
+    this.#mirror.change(type, object);
+  }
+
+  #refuseOlder(version: string): void {
+    const known = this.version;
+    if (known !== undefined && version !== known && isLater(known, version)) {
+      throw new WentBack(version, known);
+    }
+  }
+}
+
+/** Calls back once when nothing was heard for `silenceMs`. One timer, however much is heard. */
+class SilenceGuard implements Disposable {
+  readonly #clock: Clock;
+  readonly #silenceMs: number;
+  readonly #onSilence: () => void;
+  #heardAtMs: number;
+  #timer: Disposable;
+
+  constructor(clock: Clock, silenceMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#silenceMs = silenceMs;
+    this.#onSilence = onSilence;
+    this.#heardAtMs = clock.monotonic();
+    this.#timer = this.#arm(silenceMs);
+  }
+
+  heard(): void {
+    this.#heardAtMs = this.#clock.monotonic();
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+  }
+
+  #arm(ms: number): Disposable {
+    return this.#clock.after(ms, () => {
+      const leftMs = this.#heardAtMs + this.#silenceMs - this.#clock.monotonic();
+      if (leftMs <= 0) this.#onSilence();
+      else this.#timer = this.#arm(leftMs);
+    });
+  }
+}
+
+function failureOf(error: unknown, { isList }: { readonly isList: boolean }): Failure {
+  if (error instanceof Silence || error instanceof DeadlineExceeded) {
+    // Before its state is complete a stream may be silent since the server knows nothing of initial states.
+    return isList && error instanceof Silence
+      ? { type: "unsupported", isForGood: false }
+      : { type: "silence" };
+  }
+  if (error instanceof WentBack || error instanceof UnexpectedAnswer) return { type: "doubt" };
+  if (isExpired(error)) return { type: "expired" };
+  if (error instanceof ConnectionFailed) return { type: "trouble" };
+  if (!(error instanceof StatusError)) return { type: "trouble" };
+  const { code, details } = error.status;
+  const afterMs = (details?.retryAfterSeconds ?? 0) * 1000;
+  if (code === 429 || code === 503 || code === 504) return { type: "busy", afterMs };
+  if (isList && (code === 422 || code === 400 || code === 405 || code === 406 || code === 415)) {
+    return { type: "unsupported", isForGood: true };
+  }
+  return code === 400 || isNotFound(error) ? { type: "doubt" } : { type: "trouble" };
+}

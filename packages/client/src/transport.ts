@@ -1,0 +1,339 @@
+// Requests over HTTP: connections that follow the credentials, and answers as they come. No retries but one: with
+// new credentials after a 401.
+
+import { createHash } from "node:crypto";
+
+import { isCancellation, type Clock } from "@keelson/base";
+import { Agent, errors, ProxyAgent, request as sendRequest, Socks5ProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
+
+import type { Access, Credential, TlsIdentity } from "./credentials.ts";
+import { ConnectionFailed, UnexpectedAnswer } from "./errors.ts";
+import type { ClientMetrics } from "./metrics.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface HttpRequest {
+  readonly method: Method;
+  /** With its query: `/api/v1/namespaces?limit=1`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** An answer whose body is still coming, line by line. */
+export interface LineStream {
+  readonly status: number;
+  readonly headers: HttpResponse["headers"];
+  /** The lines, without their ends. Ends with the stream; rejects with `ConnectionFailed` when that breaks. */
+  readonly lines: AsyncIterable<string>;
+  /** All of the body: for answers that are no stream. */
+  text(): Promise<string>;
+}
+
+export interface TransportLimits {
+  readonly connectTimeoutMs: number;
+  /** The longest body of an answer. */
+  readonly answerBytesMax: number;
+  /** The longest line of a stream: an object is at most a few MiB. */
+  readonly lineCharactersMax: number;
+  /** Connections younger than this are not suspected: many who share a dead one find out at the same time. */
+  readonly suspectMsMin: number;
+  /** What is still under way on connections that were replaced is cut after this. */
+  readonly retiredMsMax: number;
+}
+
+export const usualTransportLimits: TransportLimits = {
+  connectTimeoutMs: 5_000,
+  answerBytesMax: 1 << 29,
+  lineCharactersMax: 1 << 26,
+  suspectMsMin: 5_000,
+  retiredMsMax: 60_000,
+};
+
+export interface TransportOptions {
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly metrics: ClientMetrics;
+  readonly userAgent: string;
+  readonly limits?: Partial<TransportLimits>;
+}
+
+type Lane = "calls" | "streams";
+
+interface Connections {
+  readonly identity: string;
+  readonly dispatcher: Dispatcher;
+  readonly madeAtMs: number;
+}
+
+/**
+ * Sends requests as the current credentials say. Answers of any status resolve; only a broken connection
+ * rejects, with `ConnectionFailed`.
+ *
+ * Streams have connections apart from calls: however slowly somebody reads a watch, calls are not held up.
+ */
+export class Transport implements AsyncDisposable {
+  readonly #access: Access;
+  readonly #base: string;
+  readonly #origin: string;
+  readonly #metrics: ClientMetrics;
+  readonly #userAgent: string;
+  readonly #limits: TransportLimits;
+  readonly #lanes: Record<Lane, Connections | undefined> = {
+    calls: undefined,
+    streams: undefined,
+  };
+  readonly #clock: Clock;
+  readonly #retired = new Map<Dispatcher, Disposable>();
+  #isDisposed = false;
+
+  constructor({ access, clock, metrics, userAgent, limits = {} }: TransportOptions) {
+    this.#clock = clock;
+    const url = new URL(access.server);
+    this.#access = access;
+    this.#origin = url.origin;
+    this.#base = url.pathname.replace(/\/$/, "");
+    this.#metrics = metrics;
+    this.#userAgent = userAgent;
+    this.#limits = { ...usualTransportLimits, ...limits };
+  }
+
+  /** Where requests go. */
+  get server(): string {
+    return this.#access.server;
+  }
+
+  /** Sends a request and waits for all of its answer. */
+  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const { statusCode, headers, body } = await this.#dispatch("calls", request, signal);
+    const text = await this.#readAll(body, signal);
+    return { status: statusCode, headers, text };
+  }
+
+  /** Sends a request whose answer is a stream of lines. Leaving the iteration, or `signal`, closes it. */
+  async open(request: HttpRequest, signal: AbortSignal): Promise<LineStream> {
+    const { statusCode, headers, body } = await this.#dispatch("streams", request, signal);
+    return {
+      status: statusCode,
+      headers,
+      lines: this.#readLines(body, signal),
+      text: () => this.#readAll(body, signal),
+    };
+  }
+
+  /**
+   * Makes new connections for whatever is sent from here on: those in use have gone quiet, and what is sent on a
+   * connection that is half open is lost. What is under way may end on the old ones.
+   */
+  renewConnections(reason: "deadline" | "silence"): void {
+    const newestMs = this.#clock.monotonic() - this.#limits.suspectMsMin;
+    const isSuspect = (lane: Lane): boolean =>
+      (this.#lanes[lane]?.madeAtMs ?? Infinity) <= newestMs;
+    const suspects = (["calls", "streams"] as const).filter(isSuspect);
+    if (suspects.length > 0) this.#metrics.connectionsRenewed.add({ reason });
+    for (const lane of suspects) this.#retire(lane);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    this.#retire("calls");
+    this.#retire("streams");
+    const dispatchers = [...this.#retired.keys()];
+    for (const timer of this.#retired.values()) timer[Symbol.dispose]();
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  async #dispatch(
+    lane: Lane,
+    request: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const first = await this.#attempt(lane, request, signal);
+    if (first.statusCode !== 401) return first;
+    await first.body.dump();
+    // The token has expired or was replaced: credentials are asked for again, once.
+    this.#access.credentials.renew();
+    return await this.#attempt(lane, request, signal);
+  }
+
+  async #attempt(
+    lane: Lane,
+    { method, path, headers, body }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const credential = await this.#access.credentials.current(signal);
+    const options = {
+      dispatcher: this.#dispatcherFor(lane, credential.tls),
+      method,
+      headers: headersOf(credential, { "user-agent": this.#userAgent, ...headers }),
+      ...(body === undefined ? {} : { body }),
+      signal,
+      // Deadlines are ours: these would be timers of the machine.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    try {
+      return await sendRequest(`${this.#origin}${this.#base}${path}`, options);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isUntrusted(error)) this.#access.credentials.renew();
+      throw connectionFailed(error, { maybeSent: !neverSent(error) });
+    }
+  }
+
+  /** The connections for this identity. When it changes new ones are made, and the old ones end with their work. */
+  #dispatcherFor(lane: Lane, tls: TlsIdentity): Dispatcher {
+    if (this.#isDisposed) throw new Error("the client has been closed");
+    const identity = fingerprint(tls);
+    const current = this.#lanes[lane];
+    if (current?.identity === identity) return current.dispatcher;
+    if (current !== undefined) {
+      this.#metrics.connectionsRenewed.add({ reason: "identity" });
+      this.#retire(lane);
+    }
+    const dispatcher = this.#connect(tls);
+    this.#lanes[lane] = { identity, dispatcher, madeAtMs: this.#clock.monotonic() };
+    return dispatcher;
+  }
+
+  #connect({ ca, certificate, key, serverName, isInsecure }: TlsIdentity): Dispatcher {
+    const tls = {
+      ...(ca === undefined ? {} : { ca }),
+      ...(certificate === undefined ? {} : { cert: certificate }),
+      ...(key === undefined ? {} : { key }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+      ...(isInsecure === true ? { rejectUnauthorized: false } : {}),
+    };
+    const { proxyUrl } = this.#access;
+    if (proxyUrl?.startsWith("socks") === true) {
+      return new Socks5ProxyAgent(proxyUrl, { requestTls: tls });
+    }
+    if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls });
+    return new Agent({
+      allowH2: true,
+      pipelining: 1,
+      connect: {
+        ...tls,
+        preferH2: true,
+        timeout: this.#limits.connectTimeoutMs,
+        keepAlive: true,
+        keepAliveInitialDelay: 10_000,
+      },
+      h2Options: { pingInterval: 10_000, maxConcurrentStreams: 200 },
+    });
+  }
+
+  #retire(lane: Lane): void {
+    const old = this.#lanes[lane]?.dispatcher;
+    if (old === undefined) return;
+    this.#lanes[lane] = undefined;
+    const timer = this.#clock.after(this.#limits.retiredMsMax, () => void old.destroy());
+    this.#retired.set(old, timer);
+    const forget = (): void => {
+      timer[Symbol.dispose]();
+      this.#retired.delete(old);
+    };
+    old.close().then(forget, forget);
+  }
+
+  async #readAll(body: Dispatcher.ResponseData["body"], signal: AbortSignal): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of body) {
+        chunks.push(chunk as Buffer);
+        bytes += (chunk as Buffer).length;
+        if (bytes > this.#limits.answerBytesMax) {
+          throw new UnexpectedAnswer(
+            `an answer is longer than ${this.#limits.answerBytesMax} bytes`,
+          );
+        }
+      }
+    } catch (error) {
+      throw afterHeaders(error, signal);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  async *#readLines(
+    body: Dispatcher.ResponseData["body"],
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void, undefined> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    try {
+      for await (const chunk of body) {
+        const text = decoder.decode(chunk as Buffer, { stream: true });
+        let start = 0;
+        for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+          const line = rest + text.slice(start, end);
+          rest = "";
+          start = end + 1;
+          if (line !== "") yield line;
+        }
+        rest += text.slice(start);
+        if (rest.length > this.#limits.lineCharactersMax) {
+          throw new UnexpectedAnswer(
+            `a line is longer than ${this.#limits.lineCharactersMax} characters`,
+          );
+        }
+      }
+    } catch (error) {
+      throw afterHeaders(error, signal);
+    }
+    // What is left is no whole line: the stream was cut, and half a document means nothing.
+  }
+}
+
+function headersOf(
+  { headers }: Credential,
+  own: Readonly<Record<string, string>>,
+): Record<string, string | string[]> {
+  const all: Record<string, string | string[]> = { ...own };
+  for (const [name, value] of Object.entries(headers)) {
+    all[name] = typeof value === "string" ? value : [...value];
+  }
+  return all;
+}
+
+function fingerprint({ ca, certificate, key, serverName, isInsecure }: TlsIdentity): string {
+  const parts = [ca, certificate, key, serverName, isInsecure === true];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}
+
+function afterHeaders(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted || isCancellation(error, signal)) return signal.reason;
+  if (error instanceof UnexpectedAnswer) return error;
+  return connectionFailed(error, { maybeSent: true });
+}
+
+function connectionFailed(cause: unknown, { maybeSent }: { maybeSent: boolean }): ConnectionFailed {
+  const text = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
+  return new ConnectionFailed(`no answer: ${text}`, { maybeSent, cause });
+}
+
+/** Whether no byte of the request can have reached the server. */
+function neverSent(error: unknown): boolean {
+  if (error instanceof errors.ConnectTimeoutError) return true;
+  if (isUntrusted(error)) return true;
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(
+    codeOf(error),
+  );
+}
+
+/** The server's certificate is not one we trust: perhaps its authority was replaced. */
+function isUntrusted(error: unknown): boolean {
+  return /^(CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_TLS_CERT)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,112 @@
+// The rules of the kinds beyond core, apps and batch: the real server and ours must say the same of every case.
+
+import assert from "node:assert/strict";
+
+import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
+
+import { Laboratory, oracleTest, runTrials } from "./differential.ts";
+import { play, type LifeStep } from "./rules-groups/definition-life.ts";
+import { Runner, stepsOf } from "./rules-groups/run.ts";
+import { tables } from "./rules-groups/tables.ts";
+
+/** What the server serves when asked, and what it takes to ask. */
+const flags = [
+  "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
+  "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
+];
+
+oracleTest("cases by hand are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const find = (name: string): BuiltinKind => {
+    const [group = "", version = "", kind = ""] = name.split("/");
+    const found = kinds.find({ group, version, kind });
+    if (found === undefined) throw new Error(`no kind ${name}`);
+    return found;
+  };
+  const only = process.env["ORACLE_KIND"];
+  const steps = stepsOf(tables, find).filter(
+    ({ kind }) => only === undefined || only.split(",").includes(kind.kind),
+  );
+  const runner = new Runner(laboratory, kinds);
+  const report = await runTrials(
+    { title: "cases", seed: 0, count: steps.length, concurrency: 8 },
+    async (_random, index, signal) => {
+      const step = steps[index];
+      if (step === undefined) throw new RangeError(`no step ${index}`);
+      return await runner.run(step, signal);
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+const lives: readonly { readonly group: string; readonly steps: readonly LifeStep[] }[] = [
+  {
+    group: "one.example.com",
+    steps: [
+      { create: { plural: "things", kind: "Thing", shortNames: ["th"], categories: ["all"] } },
+      { create: { plural: "others", kind: "Thing", singular: "other" } },
+      { create: { plural: "more", kind: "More", shortNames: ["th", "mo"] } },
+      { create: { plural: "last", kind: "Last", singular: "thing" } },
+      { remove: "things" },
+      { remove: "others" },
+    ],
+  },
+  {
+    group: "two.example.com",
+    steps: [
+      { create: { plural: "things", kind: "Thing", singular: "thing", shortNames: ["a"] } },
+      { create: { plural: "others", kind: "Other", singular: "other", shortNames: ["a"] } },
+      { rename: "things", names: { plural: "things", kind: "Thing", singular: "other" } },
+      {
+        rename: "things",
+        names: { plural: "things", kind: "Thing", singular: "one", shortNames: ["b"] },
+      },
+      {
+        rename: "others",
+        names: {
+          plural: "others",
+          kind: "Other",
+          singular: "other",
+          shortNames: ["b", "c"],
+          categories: ["x"],
+        },
+      },
+    ],
+  },
+  {
+    group: "lab.k8s.io",
+    steps: [
+      {
+        create: { plural: "things", kind: "Thing" },
+        annotations: { "api-approved.kubernetes.io": "unapproved, a trial" },
+      },
+      {
+        create: { plural: "others", kind: "Other" },
+        annotations: { "api-approved.kubernetes.io": "https://example.com/1" },
+      },
+    ],
+  },
+  {
+    group: "webhooks.example.com",
+    steps: [
+      {
+        create: { plural: "things", kind: "Thing" },
+        caBundle: Buffer.from("nothing").toString("base64"),
+      },
+    ],
+  },
+];
+
+oracleTest(
+  "definitions get the names and conditions that the real server gives them",
+  async (t) => {
+    await using laboratory = await Laboratory.open({ namespaces: 1 }, t.signal);
+    for (const life of lives) {
+      const { oracle, ours } = await play(laboratory, life, t.signal);
+      assert.deepEqual(ours, oracle, life.group);
+    }
+  },
+);
