@@ -109,6 +109,18 @@ suite("discovery", () => {
     }
   });
 
+  test("a server without built-in kinds has no core group", () => {
+    const registry = new Registry();
+    registry.put("custom", [custom("example.com", "v1")]);
+    const discovery = new Discovery({ registry, serverAddress: () => "" });
+    assert.equal(discovery.answer({ path: "/api", accept: "" }), undefined);
+    const answer = discovery.answer({ path: "/apis", accept: aggregated });
+    const { items } = JSON.parse(Buffer.from(answer?.body ?? "").toString()) as {
+      items: unknown[];
+    };
+    assert.equal(items.length, 1);
+  });
+
   test("the root lists every document and what else there is", () => {
     const { body } = setUp(custom("example.com", "v1"));
     const { paths } = body("/") as { paths: string[] };

@@ -93,6 +93,7 @@ export class Discovery {
     const named = this.#groups.filter(({ name }) => name !== "");
     const core = this.#groups.find(({ name }) => name === "");
     if (root === "api" && second === undefined) {
+      if (core === undefined) return undefined;
       if (first === undefined) return () => apiVersions(core, this.#options.serverAddress());
       return versionBody(core, first);
     }
