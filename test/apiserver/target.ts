@@ -34,5 +34,7 @@ const controllers = [
 
 /** The real server, with those controllers that are part of ours. */
 export async function startReference(signal: AbortSignal): Promise<Oracle> {
-  return await startOracle({ controllers }, signal);
+  // Its controller would write the status of flow schemas at moments of its own.
+  const flags = { "kube-apiserver": ["--enable-priority-and-fairness=false"] };
+  return await startOracle({ controllers, flags }, signal);
 }

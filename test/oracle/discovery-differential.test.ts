@@ -240,7 +240,7 @@ oracleTest("formats, names and paths are answered as the real server does", asyn
   const version = JSON.parse(text) as JsonObject;
   const own = ours.json({ path: "/version" });
   assert.deepEqual(Object.keys(own), Object.keys(version));
-  assert.equal(own["gitVersion"], `${String(version["gitVersion"])}+keelson`);
+  assert.equal(own["gitVersion"], `${version["gitVersion"] as string}+keelson`);
   assert.deepEqual([own["major"], own["minor"]], [version["major"], version["minor"]]);
 });
 

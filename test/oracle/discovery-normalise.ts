@@ -1,6 +1,6 @@
 // Documents of discovery and OpenAPI without what is meant to differ.
 
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, writeJson } from "@keelson/base";
 
 /** What needs a node is not served by us, nor is the older autoscaler. */
 const unserved = /openid|\/(?:attach|exec|log|portforward|proxy)(?:\/\{path\})?$/;
@@ -158,7 +158,9 @@ function parametersOf(list: readonly Json[], shared: JsonObject): Json {
     const name = typeof reference === "string" ? reference.replace("#/parameters/", "") : "";
     return simplify(shared[name] ?? item, { isMap: false, shared }) as JsonObject;
   });
-  return resolved.toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+  return resolved.toSorted((a, b) =>
+    writeJson(a["name"] ?? "") < writeJson(b["name"] ?? "") ? -1 : 1,
+  );
 }
 
 function walk(value: Json, change: (object: JsonObject) => JsonObject): Json {

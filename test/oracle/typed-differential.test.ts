@@ -4,8 +4,9 @@ import { suite } from "node:test";
 import { loadBuiltinKinds } from "@keelson/kube";
 
 import { loadKindExamples } from "../../packages/kube/src/kinds/builtin-kinds.ts";
-import { oracleTest, TrialReport, trialSettings } from "./differential.ts";
+import { Laboratory, oracleTest, runTrials, TrialReport, trialSettings } from "./differential.ts";
 import { compareWithCompiled } from "./typed/compiled.ts";
+import { everyKind, ServedComparison } from "./typed/served.ts";
 
 const kinds = await loadBuiltinKinds();
 const examples = await loadKindExamples();
@@ -21,5 +22,18 @@ suite("typed kinds against the oracle", () => {
     report.assertExplained();
     assert.ok(report.acceptedShare > 0.6);
     await Promise.resolve();
+  });
+
+  oracleTest("bodies sent to the server are answered and refused alike", async (t) => {
+    await using laboratory = await Laboratory.open({ namespaces: 1, flags: everyKind }, t.signal);
+    const comparison = await ServedComparison.open({ laboratory, kinds, examples }, t.signal);
+    const report = await runTrials(
+      { title: "typed bodies, served", ...trialSettings(1_200) },
+      async (random, index, signal) => await comparison.run(random, index, signal),
+      t.signal,
+    );
+    t.diagnostic(report.toString());
+    report.assertExplained();
+    assert.ok(report.acceptedShare > 0.3);
   });
 });

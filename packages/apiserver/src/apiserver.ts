@@ -5,21 +5,34 @@ import type { SecureContextOptions } from "node:tls";
 
 import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
-import type { Selector, Store } from "@keelson/store";
+import { NotFound, type Selector, type Store } from "@keelson/store";
 
 import { Admission } from "./admission/admission.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { priorityAdmission } from "./admission/priority.ts";
+import { serviceAccountAdmission } from "./admission/service-account.ts";
+import {
+  defaultClasses,
+  defaultTolerations,
+  notReadyTaint,
+  storageProtection,
+} from "./admission/small-defaults.ts";
 import { ApiHandler, type PathHandler } from "./api-handler.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { BoundObjects } from "./auth/bound-objects.ts";
 import type { Authorizer } from "./auth/authorizer.ts";
 import { RbacAuthorizer, rbacStoreKinds } from "./auth/rbac/rbac-authorizer.ts";
 import type { RbacKind } from "./auth/rbac/rbac-rules.ts";
+import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
+import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
 import { definitionKind, runDefinitions, serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { healthPaths, type HealthCheck } from "./health.ts";
 import { Server } from "./http/server.ts";
+import { addressRange } from "./effects/address-range.ts";
+import { serviceEffects } from "./effects/services.ts";
 import { exclusively } from "./loops/exclusive.ts";
 import { runGarbageCollector } from "./loops/garbage-collector.ts";
 import { runNamespaceContents, runNamespaces } from "./loops/namespaces.ts";
@@ -31,8 +44,14 @@ import { builtinResources } from "./resources/builtin-resource.ts";
 import { customResources } from "./resources/custom-resource.ts";
 import { Registry } from "./resources/registry.ts";
 import type { Resource } from "./resources/resource.ts";
+import { binding } from "./subresources/binding.ts";
+import { eviction } from "./subresources/eviction.ts";
+import { scale } from "./subresources/scale.ts";
 import type { Verbs } from "./verbs/verb.ts";
 import type { Writing } from "./writes/write-request.ts";
+
+/** The addresses of Services; the first is our own. */
+export const serviceRange = "10.96.0.0/12";
 
 export interface ApiServerOptions {
   /** Belongs to the caller, and outlives the server. */
@@ -43,10 +62,23 @@ export interface ApiServerOptions {
   readonly metrics: Metrics;
   /** Kinds of our own, served beside the built-in ones. */
   readonly resources?: readonly Resource[];
-  readonly authenticator: Authenticator;
+  /** Who callers are. Called once, before anything is served. */
+  readonly identity: (parts: IdentityParts) => Identity;
   /** The certificate of our CA, PEM: every namespace holds it. */
   readonly rootCertificate: string;
   readonly tls: SecureContextOptions | undefined;
+}
+
+/** What telling callers apart needs of the server. */
+export interface IdentityParts {
+  readonly objects: BoundObjects;
+}
+
+export interface Identity {
+  readonly authenticator: Authenticator;
+  /** What TokenReview asks, and what signs; absent where there are no tokens. */
+  readonly tokens?: TokenAuthenticator;
+  readonly serviceAccounts?: ServiceAccountTokens;
 }
 
 /** A running API server. Disposing of it ends watches, finishes requests and stops the loops. */
@@ -76,6 +108,11 @@ export class ApiServer implements AsyncDisposable {
   /** Resolves never, or rejects with what no loop could survive. */
   join(): Promise<void> {
     return this.#scope.join();
+  }
+
+  /** Runs a task for as long as the server does. */
+  spawn(name: string, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#scope.spawn(name, task);
   }
 
   get server(): Server {
@@ -111,6 +148,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     fields: [{ path: ["metadata", "name"], operator: "Equals", value: "kube-root-ca.crt" }],
   });
   const definitions = mirror(definitionKind);
+  const priorityClasses = mirror("PriorityClass.scheduling.k8s.io");
+  const storageClasses = mirror("StorageClass.storage.k8s.io");
+  const ingressClasses = mirror("IngressClass.networking.k8s.io");
   const rbac = (kind: RbacKind): Mirror => mirror(rbacStoreKinds[kind]);
   const authorizer: Authorizer = undo.use(
     new RbacAuthorizer({
@@ -120,6 +160,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       ClusterRoleBinding: rbac("ClusterRoleBinding"),
     }),
   );
+  const identity = options.identity({ objects: boundObjects(store, serviceAccounts) });
   const kinds = await loadBuiltinKinds();
   const registry = new Registry();
   registry.put("built-in", builtinResources(kinds));
@@ -127,8 +168,18 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   await Promise.all(mirrors.map(async (one) => await one.ready));
   undo.use(serveDefinitions({ definitions, registry, resourcesOf: customResources }));
 
-  const admission = new Admission([namespaceLifecycle({ store, namespaces })]);
-  const writing: Writing = { store, admission, effects: new Map(), clock, random };
+  const admission = new Admission([
+    namespaceLifecycle({ store, namespaces }),
+    serviceAccountAdmission({ store, serviceAccounts, random }),
+    notReadyTaint,
+    priorityAdmission({ classes: priorityClasses }),
+    defaultTolerations,
+    defaultClasses({ storageClasses, ingressClasses }),
+    storageProtection,
+  ]);
+  const addresses = addressRange(serviceRange);
+  const effects = new Map([["Service", serviceEffects({ store, clock, random, log, addresses })]]);
+  const writing: Writing = { store, admission, effects, clock, random };
   const verbs: Verbs = { ...writing, codec: new ProtobufCodec(kinds), authorizer, log };
   const loop = (name: string): Objects => new Objects({ ...writing, registry, name });
   await runBootstrap({ objects: loop("keelson-bootstrap") }, signal);
@@ -174,11 +225,15 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   const dispatch = new ResourceDispatch({
     verbs,
     registry,
-    subresources: new Map(),
+    subresources: new Map([
+      ["*/scale", scale],
+      ["pods/binding", binding],
+      ["pods/eviction", eviction(registry)],
+    ]),
     virtual: new Map(),
   });
   const handler = new ApiHandler({
-    authenticator: options.authenticator,
+    authenticator: identity.authenticator,
     authorizer,
     impersonate: (user) => user,
     admit: () => ({ [Symbol.dispose]: () => undefined }),
@@ -192,4 +247,21 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   );
   address = "127.0.0.1";
   return { server, scope, registry, undo: undo.move() };
+}
+
+/** What tokens are bound to: accounts from memory, the rest as it is stored now. */
+function boundObjects(store: Store, serviceAccounts: Mirror): BoundObjects {
+  return {
+    find: ({ kind, namespace, name }, signal) => {
+      const mirrored = kind === "ServiceAccount" ? serviceAccounts.get(namespace, name) : undefined;
+      if (mirrored !== undefined) return mirrored.object;
+      return store.get({ kind, namespace, name }, signal).then(
+        ({ body }) => body.value,
+        (error: unknown) => {
+          if (error instanceof NotFound) return undefined;
+          throw error;
+        },
+      );
+    },
+  };
 }

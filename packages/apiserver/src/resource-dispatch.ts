@@ -40,7 +40,9 @@ const usual: Answerers = {
   deletecollection: deleteCollection,
 };
 
-const ofStatus: Answerers = { get, update, patch };
+/** Subresources whose body is the object itself, of which each writes a part. */
+const partial: Answerers = { get, update, patch };
+const partialNames = new Set(["status", "finalize", "approval", "ephemeralcontainers", "resize"]);
 
 export class ResourceDispatch {
   readonly #options: DispatchOptions;
@@ -92,7 +94,7 @@ export class ResourceDispatch {
       const special =
         subresources.get(`${resource.plural}/${subresource}`) ??
         subresources.get(`*/${subresource}`);
-      return special ?? (subresource === "status" ? ofStatus : {});
+      return special ?? (partialNames.has(subresource) ? partial : {});
     }
     if (resource.storage !== undefined) return usual;
     return virtual.get(`${resource.group}/${resource.plural}`) ?? {};

@@ -14,9 +14,11 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   decodeJsonPatch,
+  emptyOf,
   fieldManager,
   FieldSet,
   StatusError,
+  type BuiltinKinds,
   type FieldManager,
   type Status,
   type StructuralSchema,
@@ -58,15 +60,22 @@ export const mediaTypes: Readonly<Record<StepType, string>> = {
 
 export function benchFor(
   subject: Subject,
-  schema: StructuralSchema | undefined,
-  client: HttpClient,
+  {
+    schema,
+    kinds,
+    client,
+  }: {
+    readonly schema: StructuralSchema | undefined;
+    readonly kinds: BuiltinKinds;
+    readonly client: HttpClient;
+  },
 ): Bench {
   const apiVersion = apiVersionOf(subject);
   const kind = {
     group: subject.group,
     version: subject.version,
     kind: subject.kind,
-    empty: subject.empty,
+    empty: subject.isBuiltIn ? emptyOf(kinds, subject) : {},
     schema,
     isCustom: !subject.isBuiltIn,
   };

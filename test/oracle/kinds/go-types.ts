@@ -48,6 +48,18 @@ export interface ProbeAnswers {
   readonly defaults: readonly Defaulted[];
   /** Every place that was probed, by the type there. */
   readonly places: Readonly<Record<string, readonly string[]>>;
+  /** The structs that messages of validation show, by name. */
+  readonly internal: Readonly<Record<string, readonly InternalField[]>>;
+}
+
+export interface InternalField {
+  /** As the real server prints it. */
+  readonly printed: string;
+  /** The member that clients send; empty if there is none of that name. */
+  readonly member: string;
+  readonly type: string;
+  /** Not printed if it is zero. */
+  readonly omits?: boolean;
 }
 
 /**

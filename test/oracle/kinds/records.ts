@@ -4,7 +4,7 @@ import { goTypeOf } from "../../../packages/kube/src/kinds/go-type.ts";
 import { shortTypeName } from "../../../packages/kube/src/kinds/type-name.ts";
 import type { Column } from "./columns.ts";
 import type { DiscoveredKind, GroupVersionKind } from "./discovery.ts";
-import type { GoType } from "./go-types.ts";
+import type { GoType, InternalField } from "./go-types.ts";
 import type { FoundSwitches } from "./switches.ts";
 
 type Record_ = Readonly<Record<string, unknown>>;
@@ -95,6 +95,20 @@ export function structRecords(types: Readonly<Record<string, GoType>>): Map<stri
     return [shortTypeName(name), record];
   });
   return new Map(records);
+}
+
+/** A struct of the server itself is a list of `[printed, member, type, mark]`. */
+export function internalRecords(
+  structs: Readonly<Record<string, readonly InternalField[]>>,
+): Map<string, readonly unknown[]> {
+  return new Map(
+    Object.entries(structs).map(([name, fields]) => [
+      name,
+      fields.map(({ printed, member, type, omits }) =>
+        omits === true ? [printed, member, type, "omits"] : [printed, member, type],
+      ),
+    ]),
+  );
 }
 
 function shortenTypes(expression: string): string {

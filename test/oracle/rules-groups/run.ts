@@ -68,7 +68,10 @@ export class Runner {
       signal,
     );
     const ours = this.#decoded(kind, body, (object) =>
-      judgeCreate(kind, { ...object, metadata: systemMetadata(object) }),
+      judgeCreate(
+        kind,
+        kind.listKind === undefined ? object : { ...object, metadata: systemMetadata(object) },
+      ),
     );
     return trialOf(step, answer, ours, body);
   }

@@ -62,7 +62,7 @@ export async function startTestServer(
         random: systemRandom,
         metrics: noMetrics,
         resources: options.resources ?? [],
-        authenticator,
+        identity: () => ({ authenticator }),
         rootCertificate: "",
         tls: undefined,
       },

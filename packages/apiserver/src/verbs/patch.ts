@@ -39,12 +39,12 @@ import {
 
 /** Changes an object, or its status, by a patch of one of the four types (KB 30–32, 41–50). */
 export const patch: Verb = async (verbs, exchange) => {
-  const { resource, info, signal } = exchange;
-  const type = negotiatePatch(header(exchange, "content-type"), resource.patchTypes);
-  const format = formatFor(exchange);
+  const { info, signal } = exchange;
+  const request = patchRequest(exchange);
+  const { type, options } = request;
   const isApply = type === "apply";
-  const options = writeOptions(exchange, "PatchOptions", { isApply });
-  const change = patcher(verbs, exchange, { type, options });
+  const format = formatFor(exchange);
+  const change = patcherOf(verbs, exchange, request);
   const written = await updateObject(
     verbs,
     writeRequest(exchange, options),
@@ -59,13 +59,19 @@ export const patch: Verb = async (verbs, exchange) => {
   return objectAnswer(verbs, exchange, format, { ...written, code: written.isCreated ? 201 : 200 });
 };
 
-interface Patch {
+export interface Patch {
   readonly type: PatchType;
   readonly options: WriteOptions;
 }
 
+/** What a request wants to be patched, and how. Throws a `StatusError`. */
+export function patchRequest(exchange: ResourceExchange): Patch {
+  const type = negotiatePatch(header(exchange, "content-type"), exchange.resource.patchTypes);
+  return { type, options: writeOptions(exchange, "PatchOptions", { isApply: type === "apply" }) };
+}
+
 /** A function from the live object to the patched one, managed fields included. */
-function patcher(
+export function patcherOf(
   verbs: Verbs,
   exchange: ResourceExchange,
   patch: Patch,

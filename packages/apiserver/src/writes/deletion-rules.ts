@@ -9,7 +9,7 @@ import {
 } from "@keelson/base";
 import { beginTermination, failures, memberOf, type RuleContext } from "@keelson/kube";
 
-import { nameOf } from "../object-metadata.ts";
+import { isTerminating, nameOf } from "../object-metadata.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 
 export interface DeletionRule {
@@ -55,7 +55,8 @@ const rules: Readonly<Record<string, DeletionRule>> = {
     },
   },
   "CustomResourceDefinition.apiextensions.k8s.io": {
-    isHeld: () => true,
+    // Until it is marked; from then on its finalizer holds it.
+    isHeld: (definition) => !isTerminating(definition),
     begin: (definition, { now }) => {
       Object.assign(definition, beginTermination(definition, now));
     },

@@ -52,7 +52,7 @@ export const usualReflectorLimits: ReflectorLimits = {
   silenceMs: 16_000,
   openTimeoutMs: 5_000,
   longSeconds: 300,
-  backoffMs: { initial: 100, max: 10_000 },
+  backoffMs: { initial: 100, max: 5_000 },
 };
 
 export interface ReflectorOptions<T extends KubeObject = DynamicObject> {

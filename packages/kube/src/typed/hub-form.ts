@@ -102,8 +102,7 @@ const rules: ReadonlyMap<string, StructRule<unknown>> = new Map(
     "apiextensions.v1.CustomResourceConversion": (conversion) => {
       const webhook = objectAt(conversion, "webhook");
       if (webhook === undefined || objectAt(webhook, "clientConfig") !== undefined) return;
-      const versions = webhook["conversionReviewVersions"];
-      if (!isJsonArray(versions) || versions.length === 0) delete conversion["webhook"];
+      if (!isJsonArray(webhook["conversionReviewVersions"])) delete conversion["webhook"];
     },
   } satisfies Readonly<Record<string, StructRule<unknown>>>),
 );

@@ -43,8 +43,8 @@ export interface TypedKind {
    */
   applyDefaults(object: MutableJsonObject, context: DefaultsContext): void;
   /**
-   * Does, in place, what storing does to an object: a list that is printed even if empty is null. Objects are
-   * answered and watched in this form.
+   * Does, in place, what storing does to an object: a list that is printed even if empty is null, because protobuf
+   * cannot tell. Objects are answered and watched in this form, also where nothing is stored.
    */
   toStored(object: MutableJsonObject): void;
   /** The object as it is printed if nothing is said: a fresh one each time. */
@@ -61,7 +61,11 @@ export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
     kind.group === "autoscaling" && kind.version === "v1"
       ? firstAutoscalers(kinds)
       : hubForm(kind, (type) => structOf(kinds, type));
-  const stored = storedForm(kind, (type) => structOf(kinds, type));
+  const readAgain = (object: MutableJsonObject): void =>
+    replaceMembers(object, root.decode(object, new DecodeState()) as MutableJsonObject);
+  const stored = jsonGroups.has(kind.group)
+    ? readAgain
+    : storedForm(kind, (type) => structOf(kinds, type));
   const apiVersion = apiVersionOf(kind);
   return {
     decode: (value, said) => {
@@ -78,7 +82,7 @@ export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
       defaults(object, context);
       conversions?.(object, context);
     },
-    toStored: (object) => stored?.(object, undefined),
+    toStored: (object) => stored?.(object),
     empty: () => root.zero() as MutableJsonObject,
   };
 }
@@ -107,9 +111,16 @@ function firstAutoscalers(kinds: BuiltinKinds): StructRule<DefaultsContext> {
   return (object, context) => {
     const stored = conversion.toV2(object);
     second.applyDefaults(stored, context);
-    for (const name of Object.keys(object)) delete object[name];
-    Object.assign(object, conversion.toV1(stored));
+    replaceMembers(object, conversion.toV1(stored));
   };
+}
+
+/** Their objects are stored as JSON, all others in protobuf. */
+const jsonGroups = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
+
+function replaceMembers(object: MutableJsonObject, other: MutableJsonObject): void {
+  for (const name of Object.keys(object)) delete object[name];
+  Object.assign(object, other);
 }
 
 function structOf(kinds: BuiltinKinds, type: string): GoStruct {

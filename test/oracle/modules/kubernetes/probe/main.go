@@ -48,6 +48,8 @@ type answers struct {
 	// Encoded, base64, in the order of the question.
 	Encoded [][]byte `json:"encoded"`
 	Filled  []filled `json:"filled"`
+	// Internal: the structs that messages of validation show, by name.
+	Internal map[string][]internalField `json:"internal"`
 	// Decoded, in the order of the question.
 	Decoded []decoded `json:"decoded"`
 }
@@ -91,6 +93,7 @@ func main() {
 	for _, k := range asked.Fill {
 		found.Filled = append(found.Filled, fill(scheme, schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}))
 	}
+	found.Internal = describeInternal()
 	for _, sent := range asked.Decode {
 		found.Decoded = append(found.Decoded, decode(scheme, sent))
 	}
