@@ -13,13 +13,13 @@ import {
 import { once } from "./once.ts";
 import type { Storage } from "./resource.ts";
 
-/** One of the shapes of an object. */
+/** A shape of an object, and the other. */
 export interface Shapes {
   readonly storage: Storage;
   /** Whether this is the shape in which objects are stored; then the next two give back what they get. */
   readonly isStored: boolean;
-  fromStored(stored: JsonObject): JsonObject;
-  toStored(object: JsonObject): JsonObject;
+  readonly fromStored: (stored: JsonObject) => JsonObject;
+  readonly toStored: (object: JsonObject) => JsonObject;
   /** Whether the rules of the kind speak of the stored shape, not of its own. */
   readonly rulesAreOfStored: boolean;
   /** The other shape, with which somebody may manage fields. */

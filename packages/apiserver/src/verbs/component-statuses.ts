@@ -78,6 +78,6 @@ function answer(
 }
 
 function listOf(objects: readonly JsonObject[]): JsonObject {
-  const items = objects.map(({ kind: _, apiVersion: _version, ...rest }) => rest);
+  const items = objects.map(({ metadata = {}, conditions = [] }) => ({ metadata, conditions }));
   return { kind: "ComponentStatusList", apiVersion: "v1", metadata: {}, items };
 }
