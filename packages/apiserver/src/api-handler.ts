@@ -1,15 +1,19 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
-import { failures } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
+import { forbidden } from "./auth/forbidden.ts";
+import { isImpersonationHeader, type Impersonation } from "./auth/impersonation.ts";
 import { anonymous, type User } from "./auth/user.ts";
 import { isOurFault, toStatusError, type Subject } from "./errors.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
 import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
 import { requestInfo, type RequestInfo } from "./http/request-info.ts";
+import type { FairQueue } from "./limits/fair-queue.ts";
+import type { LongRunning } from "./limits/long-running.ts";
+import type { ApiMetrics } from "./metrics.ts";
 import type { ResourceDispatch } from "./resource-dispatch.ts";
 
 /** Answers what is no resource: discovery, documents, health. Undefined: not its path. */
@@ -18,16 +22,13 @@ export type PathHandler = (exchange: Exchange) => Answer | undefined | Promise<A
 export interface ApiHandlerOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Who is really meant, if somebody acts for another. */
-  readonly impersonate: (user: User, incoming: Incoming) => User | Promise<User>;
-  /** Waits for a turn, or throws `TooManyRequests`. */
-  readonly admit: (
-    user: User,
-    info: RequestInfo,
-    signal: AbortSignal,
-  ) => Disposable | Promise<Disposable>;
+  readonly impersonation: Impersonation;
+  /** Who may run now: requests take turns, watches are only counted. */
+  readonly requests: FairQueue;
+  readonly watches: LongRunning;
   readonly paths: readonly PathHandler[];
   readonly dispatch: ResourceDispatch;
+  readonly metrics: ApiMetrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -39,6 +40,8 @@ export interface Handled {
   readonly user: User;
   /** Who asked, where that is somebody else than the user it acts as. */
   readonly asker: User;
+  /** The verb that allowed it to act as another; empty for the plain `impersonate`. */
+  readonly constraint: string;
   readonly warnings: readonly string[];
   /** Gives the turn back; for a stream, once it has ended. */
   readonly done: () => void;
@@ -60,12 +63,19 @@ export class ApiHandler {
     const warnings = new Warnings();
     let asker = anonymous;
     let user = anonymous;
+    let constraint = "";
     let turn: Disposable | undefined;
     const done = (): void => turn?.[Symbol.dispose]();
     try {
       asker = await this.#authenticate(credentials, incoming.signal);
-      user = await this.#options.impersonate(asker, incoming);
-      turn = await this.#options.admit(user, info, incoming.signal);
+      user = asker;
+      if (isImpersonating(incoming.headers)) {
+        const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
+        const acting = await this.#options.impersonation.impersonate(request, incoming.signal);
+        user = acting?.user ?? asker;
+        constraint = acting?.constraint ?? "";
+      }
+      turn = await this.#turnOf(user, info, incoming.signal);
       if (!openPaths.test(info.path)) await this.#authorize(user, info, incoming.signal);
       const exchange: Exchange = {
         ...incoming,
@@ -75,11 +85,36 @@ export class ApiHandler {
         warnings: [],
       };
       const answer = await this.#answer(exchange);
-      return { answer, info, user, asker, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
     } catch (error) {
       const answer = this.#failure(error, info, incoming);
-      return { answer, info, user, asker, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
     }
+  }
+
+  /** A place among those who run. Health is answered whatever happens. */
+  async #turnOf(user: User, info: RequestInfo, signal: AbortSignal): Promise<Disposable> {
+    const { requests, watches, metrics } = this.#options;
+    if (openPaths.test(info.path)) return free;
+    if (info.isResource && info.verb === "watch") {
+      const { group, version, resource } = info;
+      const permit = watches.enter(user.name);
+      const isServed = this.#options.dispatch.isServed(info);
+      const labels = isServed
+        ? { group, version, resource }
+        : { group: "", version: "", resource: "" };
+      metrics.longRunning.add(labels);
+      return {
+        [Symbol.dispose]: () => {
+          permit[Symbol.dispose]();
+          metrics.longRunning.add(labels, -1);
+        },
+      };
+    }
+    const outcome = requests.enter(user.name, signal);
+    const permit = outcome instanceof Promise ? await outcome : outcome;
+    metrics.inflight.set(requests.running);
+    return permit;
   }
 
   async #authenticate(credentials: Credentials, signal: AbortSignal): Promise<User> {
@@ -91,7 +126,7 @@ export class ApiHandler {
   async #authorize(user: User, info: RequestInfo, signal: AbortSignal): Promise<void> {
     const outcome = this.#options.authorizer.authorize(user, attributesOf(info), signal);
     const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
-    if (!isAllowed) throw refusal(user, info, reason);
+    if (!isAllowed) throw forbidden(user, attributesOf(info), reason);
   }
 
   async #answer(exchange: Exchange): Promise<Answer | Streaming> {
@@ -112,6 +147,13 @@ export class ApiHandler {
     }
     return statusAnswer(toStatusError(reason, subjectOf(info)));
   }
+}
+
+const free: Disposable = { [Symbol.dispose]: () => undefined };
+
+function isImpersonating(headers: Incoming["headers"]): boolean {
+  for (const name in headers) if (isImpersonationHeader(name)) return true;
+  return false;
 }
 
 const pageNotFound: Answer = {
@@ -143,22 +185,4 @@ export function attributesOf(info: RequestInfo): Attributes {
 function subjectOf(info: RequestInfo): Subject | undefined {
   if (!info.isResource) return undefined;
   return { resource: { group: info.group, resource: info.resource }, name: info.name };
-}
-
-/** Who may not do what (KB 53). */
-function refusal(user: User, info: RequestInfo, reason: string): Error {
-  const because = (why: string): string => (reason === "" ? why : `${why}: ${reason}`);
-  if (!info.isResource) {
-    return failures.forbidden(
-      undefined,
-      "",
-      because(failures.cannotPath(user.name, info.verb, info.path)),
-    );
-  }
-  const { group, namespace, name, verb, subresource } = info;
-  const resource = subresource === "" ? info.resource : `${info.resource}/${subresource}`;
-  const about = { group, resource };
-  const where = namespace === "" ? undefined : namespace;
-  const why = failures.cannot(user.name, verb, about, where);
-  return failures.forbidden({ group, resource: info.resource }, name, because(why));
 }

@@ -51,6 +51,11 @@ export class ResourceDispatch {
     this.#options = options;
   }
 
+  /** Whether a request names a resource that there is. */
+  isServed({ group, version, resource }: ResourceRequest): boolean {
+    return this.#options.registry.find(group, version, resource) !== undefined;
+  }
+
   async answer(
     exchange: Exchange & { readonly info: ResourceRequest },
   ): Promise<Answer | Streaming> {

@@ -225,6 +225,7 @@ export { convertEvent, type EventShape } from "./typed/convert/event.ts";
 export type { DuplicateKeys } from "./typed/decode-state.ts";
 export {
   emptyOf,
+  typedBody,
   typedKind,
   type DecodedObject,
   type DefaultsContext,

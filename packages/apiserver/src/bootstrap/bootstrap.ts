@@ -1,17 +1,37 @@
 // What a cluster holds from its first moment, reconciled at each start (KB §2.1).
 
-import type { JsonObject } from "@keelson/base";
+import type { JsonObject, Log } from "@keelson/base";
 
+import type { RbacKind } from "../auth/rbac/rbac-rules.ts";
 import type { Objects } from "../objects.ts";
+import { ensureBootstrapRbac, type RbacObjects } from "./rbac.ts";
 
 /** Creates what is missing. */
 export async function runBootstrap(
-  { objects }: { readonly objects: Objects },
+  { objects, log }: { readonly objects: Objects; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   for (const [group, version, plural, object] of contents) {
     await objects.ensure(objects.resource(group, version, plural), object, signal);
   }
+  await ensureBootstrapRbac({ objects: rbacObjects(objects), log }, signal);
+}
+
+/** Roles and bindings, by the same functions as everybody's. */
+function rbacObjects(objects: Objects): RbacObjects {
+  const plurals: Readonly<Record<RbacKind, string>> = {
+    Role: "roles",
+    RoleBinding: "rolebindings",
+    ClusterRole: "clusterroles",
+    ClusterRoleBinding: "clusterrolebindings",
+  };
+  const of = (kind: RbacKind) => objects.resource("rbac.authorization.k8s.io", "v1", plurals[kind]);
+  return {
+    find: (key, signal) => objects.find(of(key.kind), key, signal),
+    create: (key, object, signal) => objects.ensure(of(key.kind), object, signal),
+    update: (key, object, signal) => objects.update(of(key.kind), key, () => object, signal),
+    delete: ({ uid, ...key }, signal) => objects.delete(of(key.kind), key, { uid }, signal),
+  };
 }
 
 type Entry = readonly [group: string, version: string, plural: string, object: JsonObject];

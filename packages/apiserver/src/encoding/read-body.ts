@@ -6,7 +6,14 @@ import {
   readJsonReport,
   type MutableJsonObject,
 } from "@keelson/base";
-import { failures, negotiateBody, ProtobufError, type ProtobufCodec } from "@keelson/kube";
+import {
+  failures,
+  negotiateBody,
+  ProtobufError,
+  quote,
+  type DuplicateKeys,
+  type ProtobufCodec,
+} from "@keelson/kube";
 
 import { readYaml, YamlError } from "./read-yaml.ts";
 
@@ -20,9 +27,13 @@ export const customFormats: readonly string[] = [json, yaml];
 
 export interface ReadBody {
   readonly value: MutableJsonObject;
-  /** What strict decoding says of keys that stand there twice. */
+  /** Keys that stand there twice, for whoever reads the value as an object of a kind. */
+  readonly said: DuplicateKeys;
+  /** What strict decoding says of them where they are not keys of an object: in YAML. */
   readonly duplicates: readonly string[];
 }
+
+const nothingTwice: DuplicateKeys = { duplicates: [], membersBefore: [] };
 
 /** Reads a body of one of these formats. Throws a `StatusError`: 415, or 400 for what is not an object. */
 export function readBody(
@@ -38,18 +49,16 @@ export function readBody(
   },
 ): ReadBody {
   const format = negotiateBody(contentType, formats);
-  if (format === protobuf) return { value: fromProtobuf(body, codec), duplicates: [] };
+  if (format === protobuf)
+    return { value: fromProtobuf(body, codec), said: nothingTwice, duplicates: [] };
   return format === yaml ? fromYaml(utf8(body)) : fromJson(utf8(body));
 }
 
 /** Reads JSON. Throws a `BadRequest`. */
 export function fromJson(text: string): ReadBody {
   try {
-    const { value, duplicates } = readJsonReport(text);
-    return {
-      value: objectOf(value, text),
-      duplicates: duplicates.map(duplicateField),
-    };
+    const { value, ...said } = readJsonReport(text);
+    return { value: objectOf(value, text), said, duplicates: said.duplicates.map(duplicateField) };
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw failures.badRequest(unreadable(text, error));
     throw error;
@@ -58,7 +67,7 @@ export function fromJson(text: string): ReadBody {
 
 /** A key that stands there twice, as strict decoding says it. */
 export function duplicateField(path: string): string {
-  return `duplicate field ${JSON.stringify(path)}`;
+  return `duplicate field ${quote(path)}`;
 }
 
 /** Reads YAML, of which JSON is a part. Throws a `BadRequest`. */
@@ -67,6 +76,7 @@ export function fromYaml(text: string): ReadBody {
     const { value, duplicates } = readYaml(text);
     return {
       value: objectOf(value, text),
+      said: nothingTwice,
       duplicates:
         duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join("\n  ")}`],
     };

@@ -1,9 +1,8 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
-import type { X509Certificate } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Http2Session } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
 import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
@@ -12,6 +11,8 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 
 import { statusAnswer, type ApiHandler, type Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
+import { clientCertificates } from "../auth/client-certificates.ts";
+import { distinctHeaders } from "../auth/headers.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
@@ -41,7 +42,9 @@ export interface Finished {
   readonly handled: Handled;
   readonly incoming: Incoming;
   readonly code: number;
+  readonly startedAtMs: number;
   readonly durationMs: number;
+  readonly sourceAddress: string;
 }
 
 /** The listening server. Stops in order: no new requests, watches told to go elsewhere, the rest finished. */
@@ -104,7 +107,9 @@ export class Server implements AsyncDisposable {
   }
 
   async #serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const begunMs = this.#options.clock.monotonic();
+    const { clock } = this.#options;
+    const begunMs = clock.monotonic();
+    const startedAtMs = clock.now();
     const controller = new AbortController();
     const { raw } = reply;
     raw.once("close", () => {
@@ -121,7 +126,7 @@ export class Server implements AsyncDisposable {
       send(reply, incoming, statusAnswer(error as ReturnType<typeof failures.badRequest>), []);
       return;
     }
-    const handled = await this.#options.handler.handle(incoming, credentialsOf(request));
+    const handled = await this.#options.handler.handle(incoming, credentialsOf(request, incoming));
     try {
       if (isStreaming(handled.answer)) {
         await this.#stream(reply, incoming, { ...handled, answer: handled.answer }, controller);
@@ -131,8 +136,14 @@ export class Server implements AsyncDisposable {
     } finally {
       deadline?.[Symbol.dispose]();
       handled.done();
-      const durationMs = this.#options.clock.monotonic() - begunMs;
-      this.#options.onFinished({ handled, incoming, code: handled.answer.code, durationMs });
+      this.#options.onFinished({
+        handled,
+        incoming,
+        code: handled.answer.code,
+        startedAtMs,
+        durationMs: clock.monotonic() - begunMs,
+        sourceAddress: request.socket.remoteAddress ?? "",
+      });
     }
   }
 
@@ -145,7 +156,7 @@ export class Server implements AsyncDisposable {
       method,
       path: question < 0 ? url : url.slice(0, question),
       query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
-      headers,
+      headers: carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
       body: Buffer.isBuffer(request.body) ? request.body : noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
@@ -199,6 +210,15 @@ export class Server implements AsyncDisposable {
       send(reply, incoming, statusAnswer(failures.internalError("the server failed")), []);
     }
   }
+}
+
+/** Groups are named by repeated fields, which Node joins by commas. */
+function carriesIdentity(headers: Incoming["headers"]): boolean {
+  return (
+    headers["impersonate-user"] !== undefined ||
+    headers["impersonate-group"] !== undefined ||
+    headers["x-remote-user"] !== undefined
+  );
 }
 
 const noQuery = new URLSearchParams();
@@ -275,26 +295,10 @@ function sinkTo(raw: FastifyReply["raw"], signal: AbortSignal): Sink {
   };
 }
 
-/** What each connection shows of its client, read once. */
-const chains = new WeakMap<object, readonly X509Certificate[]>();
-
-function credentialsOf(request: FastifyRequest): Credentials {
-  const { headers } = request;
-  const { authorization } = headers;
-  return { certificates: certificatesOf(request.raw.socket), authorization, headers };
-}
-
-function certificatesOf(socket: Socket): readonly X509Certificate[] {
-  if (!("getPeerX509Certificate" in socket)) return [];
-  const known = chains.get(socket);
-  if (known !== undefined) return known;
-  const chain: X509Certificate[] = [];
-  let certificate = (socket as TLSSocket).getPeerX509Certificate();
-  while (certificate !== undefined && chain.length < 10) {
-    chain.push(certificate);
-    const { issuerCertificate } = certificate;
-    certificate = issuerCertificate === certificate ? undefined : issuerCertificate;
-  }
-  chains.set(socket, chain);
-  return chain;
+function credentialsOf(request: FastifyRequest, { headers }: Incoming): Credentials {
+  const { authorization } = request.headers;
+  const { socket } = request.raw;
+  const certificates =
+    "getPeerX509Certificate" in socket ? clientCertificates(socket as TLSSocket) : [];
+  return { certificates, authorization, headers };
 }

@@ -42,10 +42,10 @@ export function builtinModel(
     get empty() {
       return empty();
     },
-    read: (value, { now }) => {
-      const { object, unknown } = typed().decode(value);
+    read: (value, { now }, said) => {
+      const { object, problems } = typed().decode(value, said);
       typed().applyDefaults(object, { now });
-      return { object, unknown };
+      return { object, problems };
     },
     fromStored: isConverted ? eventFromCore : (stored) => stored,
     readsAsStored: !isConverted,

@@ -21,6 +21,8 @@ import {
   type FieldManager,
   type ManagedVersion,
   type StructuralSchema,
+  quote,
+  type DuplicateKeys,
 } from "@keelson/kube";
 
 import { finalizerWarnings } from "./finalizer-warnings.ts";
@@ -59,9 +61,13 @@ export function customModel(
   return {
     names: subdomainNames,
     empty: {},
-    read: (value) => {
+    read: (value, _context, { duplicates } = noDuplicates) => {
       const object = cloneJson(value);
-      return { object, unknown: readObject(kind, object) };
+      const problems = [
+        ...duplicates.map((path) => `duplicate field ${quote(path)}`),
+        ...readObject(kind, object).map((path) => `unknown field ${quote(path)}`),
+      ];
+      return { object, problems };
     },
     fromStored: readsAsStored
       ? (stored) => stored
@@ -92,6 +98,8 @@ export function customModel(
 }
 
 /** Brings a body into the form of its kind, in place. Gives the fields that went. */
+const noDuplicates: DuplicateKeys = { duplicates: [], membersBefore: [] };
+
 function readObject(kind: CustomKind, object: MutableJsonObject): string[] {
   const unknown: string[] = [];
   const metadata = memberOf(object, "metadata");

@@ -31,7 +31,6 @@ import { formatFor, objectAnswer, type Verb, type Verbs } from "./verb.ts";
 import {
   judgeFields,
   strictText,
-  unknownField,
   writeOptions,
   writeRequest,
   type WriteOptions,
@@ -130,8 +129,8 @@ function applyBody(body: Uint8Array): ReturnType<typeof fromYaml> {
   // JSON is YAML too, and much sooner read.
   if (/^\s*\{/.test(text)) {
     try {
-      const { value, duplicates } = fromJson(text);
-      if (duplicates.length === 0) return { value, duplicates };
+      const read = fromJson(text);
+      if (read.duplicates.length === 0) return read;
     } catch {
       // Not JSON after all.
     }
@@ -200,10 +199,8 @@ function readPatched(
     ]);
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
   try {
-    const { object, unknown } = resource.model.read(cloneJson(value), ruleContext(verbs));
-    judgeFields([...problems, ...unknown.map(unknownField)], { ...options, warn }, (all) =>
-      refuse(strictText(all)),
-    );
+    const { object, problems: own } = resource.model.read(cloneJson(value), ruleContext(verbs));
+    judgeFields([...problems, ...own], { ...options, warn }, (all) => refuse(strictText(all)));
     return object;
   } catch (error) {
     if (error instanceof TypedDecodeError) throw refuse(error.message);

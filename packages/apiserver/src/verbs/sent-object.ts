@@ -8,7 +8,7 @@ import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import type { Verbs } from "./verb.ts";
-import { judgeFields, strictText, unknownField, type WriteOptions } from "./write-options.ts";
+import { judgeFields, strictText, type WriteOptions } from "./write-options.ts";
 
 /** Reads, checks against the address, and defaults. Throws a `StatusError`: 400, or 415 for the format. */
 export function sentObject(
@@ -19,18 +19,18 @@ export function sentObject(
   const { resource, body, warn } = exchange;
   const formats = resource.isCustom ? customFormats : builtinFormats;
   const contentType = header(exchange, "content-type");
-  const { value, duplicates } = readBody(body, { contentType, formats, codec: verbs.codec });
+  const { value, said, duplicates } = readBody(body, { contentType, formats, codec: verbs.codec });
   const { kind, apiVersion } = kindOf(exchange, value);
   const described = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`;
   let read;
   try {
-    read = resource.model.read({ ...value, apiVersion, kind }, ruleContext(verbs));
+    read = resource.model.read({ ...value, apiVersion, kind }, ruleContext(verbs), said);
   } catch (error) {
     if (error instanceof TypedDecodeError)
       throw failures.badRequest(`${described}: ${error.message}`);
     throw error;
   }
-  const problems = [...duplicates, ...read.unknown.map(unknownField)];
+  const problems = said.duplicates.length > 0 ? read.problems : [...duplicates, ...read.problems];
   judgeFields(problems, { ...options, warn }, (all) =>
     failures.badRequest(`${described}: ${strictText(all)}`),
   );

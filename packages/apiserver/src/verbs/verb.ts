@@ -12,6 +12,7 @@ import { json } from "../encoding/read-body.ts";
 import type { Answer, Streaming } from "../http/answer.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { partialMetadata } from "@keelson/kube";
+import type { ApiMetrics } from "../metrics.ts";
 import type { Writing, Written } from "../writes/write-request.ts";
 
 /** The parts that verbs work with. */
@@ -19,6 +20,7 @@ export interface Verbs extends Writing {
   readonly codec: ProtobufCodec;
   readonly authorizer: Authorizer;
   readonly log: Log;
+  readonly metrics: ApiMetrics;
 }
 
 /** Answers a request about a resource, or throws what became a Status. */

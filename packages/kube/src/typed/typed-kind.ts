@@ -87,6 +87,24 @@ export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
   };
 }
 
+/** Reads bodies of a kind that is never stored, as `TypedKind.decode` does: of `TokenRequest`, `Eviction`, `Scale`. */
+export function typedBody(kinds: BuiltinKinds, name: KindName): Pick<TypedKind, "decode"> {
+  const type = kinds.typeOf(name);
+  if (type === undefined) throw new RangeError(`${name.group}/${name.version} has no ${name.kind}`);
+  const root = new StructDecoders((inner) => structOf(kinds, inner)).named(type);
+  const apiVersion = apiVersionOf(name);
+  return {
+    decode: (value) => {
+      const state = new DecodeState();
+      const object = root.decode(value, state) as MutableJsonObject;
+      state.throwFirst();
+      object["kind"] = name.kind;
+      object["apiVersion"] = apiVersion;
+      return { object, unknown: state.unknown, problems: state.problems };
+    },
+  };
+}
+
 /** The object of a kind as Go prints it when nothing is said: what apply starts from. */
 export function emptyOf(kinds: BuiltinKinds, name: KindName): MutableJsonObject {
   const { type } = find(kinds, name);
@@ -129,6 +147,6 @@ function structOf(kinds: BuiltinKinds, type: string): GoStruct {
   return struct;
 }
 
-function apiVersionOf({ group, version }: BuiltinKind): string {
+function apiVersionOf({ group, version }: KindName): string {
   return group === "" ? version : `${group}/${version}`;
 }
