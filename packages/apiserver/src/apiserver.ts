@@ -18,6 +18,7 @@ import { RbacAuthorizer } from "./auth/rbac/rbac-authorizer.ts";
 import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
+import { publishAddress } from "./bootstrap/own-service.ts";
 import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
@@ -83,6 +84,7 @@ export class ApiServer implements AsyncDisposable {
   readonly registry: Registry;
   readonly server: Server;
   readonly #scope: TaskScope;
+  readonly #publish: Parts["publish"];
   readonly #undo: AsyncDisposableStack;
 
   /** Resolves when it can serve: the mirrors are there, what every cluster holds is there. */
@@ -90,7 +92,8 @@ export class ApiServer implements AsyncDisposable {
     return new ApiServer(await build(options, signal));
   }
 
-  private constructor({ server, scope, registry, undo }: Parts) {
+  private constructor({ server, scope, registry, publish, undo }: Parts) {
+    this.#publish = publish;
     this.server = server;
     this.registry = registry;
     this.#scope = scope;
@@ -98,7 +101,9 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
-    return this.server.listen(address);
+    const bound = await this.server.listen(address);
+    await this.#publish(bound.port);
+    return bound;
   }
 
   /** Resolves never, or rejects with what no loop could survive. */
@@ -120,6 +125,8 @@ interface Parts {
   readonly server: Server;
   readonly scope: TaskScope;
   readonly registry: Registry;
+  /** Tells the cluster at which port we listen. */
+  readonly publish: (port: number) => Promise<void>;
   readonly undo: AsyncDisposableStack;
 }
 
@@ -150,7 +157,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   };
   const loop = (name: string, manager: string): Objects =>
     new Objects({ ...writing, registry, name, manager });
-  await runBootstrap({ objects: loop("apiserver", "kube-apiserver"), log }, signal);
+  const own = loop("apiserver", "kube-apiserver");
+  const { simulatesWorkloads: hasNode } = options;
+  await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
@@ -168,7 +177,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       onFinished: finishedRequests({ metrics, registry, audit }),
     }),
   );
-  return { server, scope, registry, undo: undo.move() };
+  const publish = (port: number): Promise<void> => publishAddress({ objects: own, port }, signal);
+  return { server, scope, registry, publish, undo: undo.move() };
 }
 
 interface HandlerParts {
