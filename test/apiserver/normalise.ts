@@ -38,6 +38,10 @@ export class Normaliser {
     const kept =
       last === "items" || last === "rows" ? array.filter((item) => !isAddedByItself(item)) : array;
     const items = kept.map((item) => this.#walk(item, [...path, "[]"]));
+    // KB 42: the order of managers is free.
+    if (last === "causes" && writeJson(items).includes('"FieldManagerConflict"')) {
+      return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
+    }
     if (last !== "managedFields") return items;
     // Within a second entries are ordered by manager, across a second by time: that is chance.
     return items.sort((a, b) => (managerKey(a) < managerKey(b) ? -1 : 1));
@@ -47,7 +51,7 @@ export class Normaliser {
     const isList = Array.isArray(object["items"]) || Array.isArray(object["rows"]);
     const entries = Object.entries(object).map(([key, value]): [string, Json] => {
       if (key === "metadata" && isList && isJsonObject(value)) return [key, this.#listMeta(value)];
-      return [key, this.#walk(value, [...path, key])];
+      return [this.#key(key), this.#walk(value, [...path, key])];
     });
     const { name, generateName } = object;
     if (typeof name === "string" && typeof generateName === "string" && name !== generateName) {
@@ -56,6 +60,11 @@ export class Normaliser {
       if (isGenerated) entries.push(["name", `${generateName}*****`]);
     }
     return Object.fromEntries(entries);
+  }
+
+  /** Managed fields name owners by their uid: `k:{"uid":"…"}`. */
+  #key(key: string): string {
+    return key.startsWith("k:{") ? key.replaceAll(uuid, (found) => this.#name("uid", found)) : key;
   }
 
   /** The version of a list is the whole store's, which others write to as well. */
@@ -80,7 +89,7 @@ export class Normaliser {
     }
     if (key === "continue" && parent === "metadata") return tokenText(value);
     if (/^(clusterIP|clusterIPs|ip)$/.test(key) || (parent === "clusterIPs" && key === "[]")) {
-      return value.replace(/^10\.96\.\d+\.\d+$/, "<cluster ip>");
+      return value.replace(/^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/, "<cluster ip>");
     }
     if (parent === "cells" && age.test(value)) return "<age>";
     return this.#string(value);
@@ -92,15 +101,24 @@ export class Normaliser {
   }
 
   #string(text: string): string {
-    return text
-      .replaceAll(uuid, (found) => this.#name("uid", found))
-      .replaceAll(token, "<token>")
-      .replaceAll(pem, "<pem>")
-      .replaceAll(freshTime, (found) => (isFresh(found) ? "<time>" : found))
-      .replaceAll(/resource version: \d+ \(\d+\)/g, "resource version: <old> (<floor>)")
-      .replaceAll(/(Too large resource version: \d+, current: )\d+/g, "$1<now>")
-      .replaceAll(/10\.96\.(?!0\.)\d+\.\d+/g, "<cluster ip>")
-      .replaceAll(/127\.0\.0\.1:\d+/g, "<address>");
+    return (
+      orderedConflicts(text)
+        .replaceAll(uuid, (found) => this.#name("uid", found))
+        .replaceAll(token, "<token>")
+        .replaceAll(pem, "<pem>")
+        .replaceAll(freshTime, (found) => (isFresh(found) ? "<time>" : found))
+        .replaceAll(/resource version: \d+ \(\d+\)/g, "resource version: <old> (<floor>)")
+        .replaceAll(/(Too large resource version: \d+, current: )\d+/g, "$1<now>")
+        .replaceAll(/10\.(?!96\.0\.)(9[6-9]|10\d|11[01])\.\d+\.\d+/g, "<cluster ip>")
+        .replaceAll(/\b(gen-[\w.-]*-|kube-api-access-)[a-z\d]{5}\b/g, "$1*****")
+        .replaceAll(/(\\*"resourceVersion\\*":\\*")\d+/g, "$1<version>")
+        .replaceAll(/(ResourceVersion in record \()\d+/g, "$1<version>")
+        .replaceAll(/(\d+):3[0-2]\d{3}\/(TCP|UDP)/g, "$1:<node port>/$2")
+        // The whole object in a message: members in the order of Go's structs, which is not ours.
+        .replaceAll(/Invalid value: "\{\\"apiVersion.*\}": /g, 'Invalid value: "{…}": ')
+        .replaceAll(/X509SHA256=[\da-f]{64}/g, "X509SHA256=…")
+        .replaceAll(/127\.0\.0\.1:\d+/g, "<address>")
+    );
   }
 
   #name(kind: string, value: string): string {
@@ -112,6 +130,14 @@ export class Normaliser {
     this.#names.set(key, `${kind}-${count}`);
     return `${kind}-${count}`;
   }
+}
+
+/** KB 42: a block for each manager, in any order. */
+function orderedConflicts(text: string): string {
+  const head = /^Apply failed with \d+ conflicts: /.exec(text)?.[0];
+  if (head === undefined) return text;
+  const blocks = text.slice(head.length).split(/\n(?=conflicts with )/);
+  return `${head}${blocks.sort().join("\n")}`;
 }
 
 /** Numbers are given in the order in which values are met, so the order of members must not matter. */
@@ -149,12 +175,13 @@ function listVersion(value: string): string {
   return /^[1-9]\d*$/.test(value) ? "<list version>" : value;
 }
 
-/** The token's inside, but for the version. */
+/** Whether a token goes on at its own version or at a fresh one; the rest is nobody's business. */
 function tokenText(token: string): string {
   try {
     const text = Buffer.from(token, "base64url").toString("utf8");
-    const { rv, ...rest } = JSON.parse(text) as { rv?: number };
-    return `token ${JSON.stringify({ ...rest, rv: rv === -1 ? -1 : rv === undefined ? "none" : "<version>" })}`;
+    const { v, rv, start } = JSON.parse(text) as { v?: Json; rv?: number; start?: string };
+    const version = rv === -1 ? "-1" : rv === undefined ? "none" : "<version>";
+    return `token ${String(v)} at ${version}${start?.endsWith("\0") === true ? " after a key" : ""}`;
   } catch {
     return token;
   }

@@ -235,12 +235,17 @@ export class ResourceClient<T extends KubeObject = DynamicObject> {
 
   /** Takes a finalizer away, unless it is gone. Undefined when the object went with it. */
   async removeFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T | undefined> {
-    return await this.#changeFinalizers(
+    const changed = await this.#changeFinalizers(
       object,
       (present) =>
         present.includes(finalizer) ? present.filter((one) => one !== finalizer) : present,
       signal,
     );
+    if (changed === undefined) return undefined;
+    const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = changed.metadata;
+    // The answer to taking the last one is the last state of an object that is gone.
+    const isGone = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
+    return isGone && finalizers.length === 0 ? undefined : changed;
   }
 
   /** With a precondition on the version: two who change the list at once must not undo each other. */

@@ -31,7 +31,7 @@ export {
   type DecodedJsonPatch,
   type JsonPatchOperation,
 } from "./patch/json-patch-decode.ts";
-export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyMergePatch, jsonTypeName } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
@@ -61,6 +61,7 @@ export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
+export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { rulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
@@ -108,6 +109,7 @@ export {
   type StatusDetails,
 } from "./status/status.ts";
 export { compareBytes } from "./go-text/byte-order.ts";
+export { goJsonSyntax } from "./go-text/json-syntax.ts";
 export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
@@ -222,8 +224,10 @@ export {
 export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
 export { convertEvent, type EventShape } from "./typed/convert/event.ts";
 export type { DuplicateKeys } from "./typed/decode-state.ts";
+export { sentKindProblem, unrecognizedMessage, type SentBody } from "./typed/sent-kind.ts";
 export {
   emptyOf,
+  typedBody,
   typedKind,
   type DecodedObject,
   type DefaultsContext,

@@ -10,6 +10,7 @@ import {
 import {
   failures,
   pathSegmentNames,
+  refusedAs,
   rulesOf,
   subdomainNames,
   validateMetadata,
@@ -30,8 +31,17 @@ export function verdictOf(status: number, body: Json | undefined): Json {
   const { message = "", details } = body;
   const causes = isJsonObject(details) ? details["causes"] : undefined;
   const listed = Array.isArray(causes) ? (causes as Json[]) : [];
-  const unique = new Map(listed.map((cause) => [JSON.stringify(cause), cause]));
-  return { code: body["code"] ?? status, message, causes: [...unique.values()] };
+  const unique = new Set(listed.map((cause) => withoutManagers(JSON.stringify(cause))));
+  return {
+    code: body["code"] ?? status,
+    message: typeof message === "string" ? withoutManagers(message) : message,
+    causes: [...unique].map((cause) => JSON.parse(cause) as Json),
+  };
+}
+
+/** Metadata that a message shows has managers in it; whose they are is not the rules' affair. */
+function withoutManagers(text: string): string {
+  return text.replaceAll(/,?\\?"managedFields\\?":\[.*\]\}(?=: must be empty)/g, "}");
 }
 
 type Errors = Parameters<typeof failures.invalid>[2];
@@ -39,7 +49,8 @@ type Errors = Parameters<typeof failures.invalid>[2];
 function verdict(kind: BuiltinKind, object: JsonObject, errors: Errors): Json {
   if (errors.length === 0) return "taken";
   const name = metadataOf(object)["name"];
-  const error = failures.invalid(kind, typeof name === "string" ? name : "", errors);
+  const refused = refusedAs(kind, typeof name === "string" ? name : "");
+  const error = failures.invalid(refused.kind, refused.name, errors);
   return verdictOf(error.status.code ?? 0, error.status as unknown as Json);
 }
 
@@ -55,9 +66,11 @@ export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
   const copy = cloneJson(object);
   rules.prepareForCreate?.(copy, context);
   const nameRule = rules.names ?? subdomainNames;
-  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn: true };
+  const isBuiltIn = rules.takesBareFinalizers !== true;
+  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn };
+  const isStored = kind.listKind !== undefined;
   const errors = [
-    ...validateMetadata(metadataOf(copy), options),
+    ...(isStored ? validateMetadata(metadataOf(copy), options) : []),
     ...(rules.validate?.(copy, context) ?? []),
   ];
   const warnings = errors.length === 0 ? (rules.warnings?.(copy, undefined) ?? []) : [];
@@ -79,8 +92,13 @@ export function judgeUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObje
 }
 
 /** An update of the status: all else stays as it was. */
-export function judgeStatusUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObject): Judged {
-  const rules = rulesOf(kind);
+export function judgeStatusUpdate(
+  kind: BuiltinKind,
+  object: JsonObject,
+  old: JsonObject,
+  judged: Parameters<typeof rulesOf>[0] = kind,
+): Judged {
+  const rules = rulesOf(judged);
   const copy = cloneJson(old);
   if (object["status"] === undefined) delete copy["status"];
   else copy["status"] = cloneJson(object["status"]);

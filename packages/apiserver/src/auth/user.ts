@@ -18,3 +18,9 @@ export const anonymous: User = {
 
 /** Whoever may do everything. */
 export const mastersGroup = "system:masters";
+
+/** Whoever is known. */
+export const authenticatedGroup = "system:authenticated";
+
+/** Whoever is not. */
+export const unauthenticatedGroup = "system:unauthenticated";

@@ -1,7 +1,8 @@
 // What is served, sorted as discovery shows it.
 
+import { compareVersions } from "@keelson/kube";
+
 import type { Resource } from "../resources/resource.ts";
-import { compareNames, compareVersions } from "./version-order.ts";
 
 export interface ApiGroup {
   /** Empty for the core group. */
@@ -37,7 +38,7 @@ function versionsOf(group: string, members: readonly Resource[]): ApiVersion[] {
   const versions = [...Map.groupBy(members, ({ version }) => version)];
   const rank = (resources: readonly Resource[]): number =>
     resources.every(({ isCustom }) => isCustom) ? 0 : 1;
-  versions.sort(([a, ofA], [b, ofB]) => rank(ofA) - rank(ofB) || compareVersions(a, b));
+  versions.sort(([a, ofA], [b, ofB]) => rank(ofA) - rank(ofB) || compareVersions(b, a));
   return versions.map(([version, resources]) => ({
     group,
     version,
@@ -48,4 +49,9 @@ function versionsOf(group: string, members: readonly Resource[]): ApiVersion[] {
 /** Built-in resources come sorted already, in an order of their own. */
 function byPlural(a: Resource, b: Resource): number {
   return a.isCustom && b.isCustom ? compareNames(a.plural, b.plural) : 0;
+}
+
+/** By alphabet. Names of groups and resources are ASCII. */
+function compareNames(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -123,7 +123,7 @@ class Collector {
 
   /** Before the state there was a gap: what it does not show is gone, and whose owner went then nobody has said. */
   #afterState(kind: string, seen: Set<string>): void {
-    for (const { reference } of [...this.#graph.nodes()]) {
+    for (const { reference } of this.#graph.nodes()) {
       if (reference.kind === kind && !seen.has(reference.uid)) this.#gone(reference);
     }
     for (const { reference } of this.#graph.nodes()) this.#add(reference);

@@ -4,7 +4,7 @@ import { openApiTypeName, patchTypes } from "@keelson/kube";
 
 import type { Resource, Subresource } from "../resources/resource.ts";
 import type { KindOfOperation, Operation, ParameterName } from "./operation.ts";
-import { operationId, tagOf } from "./operation-names.ts";
+import { capitalised, operationId, tagOf } from "./operation-names.ts";
 import {
   deleteParameters,
   listParameters,
@@ -257,8 +257,4 @@ function typeOfSubresource(resource: Resource, type: string, body: Subresource):
   if (body.kind === resource.kind && body.group === resource.group) return type;
   const folder = body.group === "" ? "core" : (body.group.split(".")[0] ?? "");
   return `${folder}.${body.version}.${body.kind}`;
-}
-
-function capitalised(word: string): string {
-  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 }

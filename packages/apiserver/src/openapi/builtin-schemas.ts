@@ -9,11 +9,18 @@ import type { KindOfOperation } from "./operation.ts";
 
 type SchemaRecord = BuiltinKinds["schemas"][string];
 
-/** Looks up built-in types by the names under which OpenAPI publishes them. */
+/** A schema as its document has it, and what it names. */
+interface Published {
+  readonly text: string;
+  readonly references: readonly string[];
+}
+
+/** Looks up built-in types by the names under which OpenAPI publishes them. Each is written once for a dialect. */
 export class BuiltinSchemas {
   readonly #schemas: BuiltinKinds["schemas"];
   readonly #shortNames: ReadonlyMap<string, string>;
   readonly #kinds: ReadonlyMap<string, KindOfOperation>;
+  readonly #published = new Map<Dialect, Map<string, Published>>();
 
   constructor(kinds: BuiltinKinds) {
     this.#schemas = { ...kinds.schemas, ...discoverySchemas };
@@ -24,32 +31,43 @@ export class BuiltinSchemas {
   }
 
   /**
-   * The schemas of these types and of all types that they name. Some types are of every group: they carry the
+   * The schemas of these types and of all types that they name, as JSON. Some types are of every group: they carry the
    * kinds that `everywhere` gives.
    */
   collect(
     names: Iterable<string>,
     dialect: Dialect,
     everywhere: readonly KindOfOperation[],
-  ): Map<string, JsonObject> {
-    const found = new Map<string, JsonObject>();
+  ): Map<string, string> {
+    const found = new Map<string, string>();
     const waiting = [...names];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       const short = this.#shortNames.get(name);
-      const record = short === undefined ? undefined : this.#schemas[short];
-      if (short === undefined || record === undefined || found.has(name)) continue;
-      const named = (type: string): string => {
-        const long = openApiTypeName(type);
-        waiting.push(long);
-        return dialect.reference(long);
-      };
+      if (short === undefined || found.has(name)) continue;
+      const { text, references } = this.#publish(short, dialect);
       const kinds = this.#kindsOf(short, everywhere);
-      found.set(name, {
-        ...publish(record, { isV2: dialect.isV2, reference: named }),
-        ...(kinds.length === 0 ? {} : { "x-kubernetes-group-version-kind": kinds }),
-      } as JsonObject);
+      const mark = `"x-kubernetes-group-version-kind":${JSON.stringify(kinds)}`;
+      found.set(name, kinds.length === 0 ? text : `${text.slice(0, -1)},${mark}}`);
+      waiting.push(...references);
     }
     return found;
+  }
+
+  #publish(type: string, dialect: Dialect): Published {
+    const known = this.#published.get(dialect)?.get(type);
+    if (known !== undefined) return known;
+    const references: string[] = [];
+    const reference = (named: string): string => {
+      const long = openApiTypeName(named);
+      references.push(long);
+      return dialect.reference(long);
+    };
+    const record = this.#schemas[type] ?? {};
+    const schema = publish(record, { isV2: dialect.isV2, reference });
+    const published = { text: JSON.stringify(schema), references: [...new Set(references)] };
+    const ofDialect = this.#published.get(dialect) ?? new Map<string, Published>();
+    this.#published.set(dialect, ofDialect.set(type, published));
+    return published;
   }
 
   #kindsOf(type: string, everywhere: readonly KindOfOperation[]): readonly KindOfOperation[] {

@@ -1,7 +1,7 @@
 // What every kind looks like (KB 60): OpenAPI v3 by versions, OpenAPI v2 as a whole.
 
 import { parseAccept, type BuiltinKinds } from "@keelson/kube";
-import { writeJson, type Clock, type Json } from "@keelson/base";
+import type { Clock } from "@keelson/base";
 
 import { apiGroups, type ApiGroup, type ApiVersion } from "../discovery/api-groups.ts";
 import {
@@ -101,16 +101,16 @@ export class OpenApi {
     };
   }
 
-  #indexBody(): object {
+  #indexBody(): string {
     const paths = [...this.#documents].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return {
+    return JSON.stringify({
       paths: Object.fromEntries(
         paths.map(([name, { hash }]) => [
           name,
           { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` },
         ]),
       ),
-    };
+    });
   }
 
   #refresh(): void {
@@ -130,7 +130,7 @@ export class OpenApi {
       keep(name, new Document([], () => unversionedDocument(operation, this.#schemas())));
     }
     for (const version of this.#groups.flatMap(({ versions }) => versions)) {
-      const make = (): object => versionDocument(version, this.#schemas());
+      const make = (): string => versionDocument(version, this.#schemas());
       keep(nameOf(version), new Document(version.resources, make));
     }
     this.#documents = documents;
@@ -140,10 +140,10 @@ export class OpenApi {
 /** A document and what it was made of. */
 class Document {
   readonly resources: readonly Resource[];
-  readonly #make: () => object;
+  readonly #make: () => string;
   #made: { readonly bytes: Uint8Array; readonly hash: string } | undefined;
 
-  constructor(resources: readonly Resource[], make: () => object) {
+  constructor(resources: readonly Resource[], make: () => string) {
     this.resources = resources;
     this.#make = make;
   }
@@ -166,8 +166,7 @@ class Document {
 
   #content(): { readonly bytes: Uint8Array; readonly hash: string } {
     if (this.#made === undefined) {
-      // Schemas of custom kinds may hold numbers that only our own writer keeps as they are.
-      const bytes = bytesOf(writeJson(this.#make() as Json));
+      const bytes = bytesOf(this.#make());
       this.#made = { bytes, hash: hashOf(bytes) };
     }
     return this.#made;

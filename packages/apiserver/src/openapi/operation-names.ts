@@ -26,13 +26,15 @@ function shortGroup(group: string): string {
 
 /** What is no letter or digit goes, and what follows it is capital. */
 function identifier(text: string, isCapital: boolean): string {
-  let capital = isCapital;
-  let result = "";
-  for (const [index, letter] of text.split("").entries()) {
-    if (/[A-Za-z_]/.test(letter) || (index !== 0 && /[0-9]/.test(letter))) {
-      result += capital ? letter.toUpperCase() : letter;
-      capital = false;
-    } else capital = true;
-  }
-  return result;
+  const joined = text
+    .split(/[^A-Za-z0-9_]+/)
+    .map((word, index) => (index === 0 ? word : capitalised(word)))
+    .join("");
+  const named = joined.replace(/^[0-9]/, "");
+  return isCapital ? capitalised(named) : named;
+}
+
+/** With a capital at the beginning. */
+export function capitalised(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 }

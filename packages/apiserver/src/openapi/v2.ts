@@ -7,6 +7,7 @@ import { kubernetesRelease } from "../discovery/server-version.ts";
 import type { BuiltinSchemas } from "./builtin-schemas.ts";
 import { customSchemas, type Dialect } from "./custom-schemas.ts";
 import { unversionedOperations } from "./discovery-operations.ts";
+import { objectText, textOf } from "./json-text.ts";
 import {
   byPath,
   isInPath,
@@ -15,13 +16,14 @@ import {
   responseWords,
   type Operation,
   type ParameterName,
+  type PathOperations,
 } from "./operation.ts";
 import { isCustom, operationsOf, schemasOf } from "./operations-of.ts";
 
 const dialect: Dialect = { isV2: true, reference: (name) => `#/definitions/${name}` };
 
-/** The document of all groups. */
-export function wholeDocument(groups: readonly ApiGroup[], schemas: BuiltinSchemas): object {
+/** The document of all groups, as JSON. */
+export function wholeDocument(groups: readonly ApiGroup[], schemas: BuiltinSchemas): string {
   const versions = groups.flatMap((group) => group.versions);
   const builtin = groups.filter((group) => !group.versions.every(isCustom));
   const operations = [
@@ -31,32 +33,35 @@ export function wholeDocument(groups: readonly ApiGroup[], schemas: BuiltinSchem
   const custom = versions
     .flatMap(({ resources }) => resources)
     .filter(({ shape }) => shape.from === "schema")
-    .flatMap((resource) => customSchemas(resource, dialect));
+    .flatMap((resource) => customSchemas(resource, dialect))
+    .map(([name, schema]) => [name, textOf(schema)] as const);
   const everywhere = versions.map(({ group, version }) => ({ group, version, kind: "" }));
   const named = [...schemasOf(operations), ...always];
   const definitions = [...schemas.collect(named, dialect, everywhere), ...custom];
-  return {
-    swagger: "2.0",
-    info: {
-      title: "Kubernetes",
-      version: `${kubernetesRelease.major}.${kubernetesRelease.minor}`,
-    },
-    paths: Object.fromEntries(byPath(operations).map(pathBody)),
-    definitions: Object.fromEntries(definitions.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    parameters: Object.fromEntries(
-      parameterNames.map((name) => [name, parameterBody(name)] as const),
-    ),
-    securityDefinitions: {
-      BearerToken: {
-        description: "Bearer Token authentication",
-        type: "apiKey",
-        name: "authorization",
-        in: "header",
-      },
-    },
-    security: [{ BearerToken: [] }],
-  };
+  return objectText([
+    ["swagger", '"2.0"'],
+    ["info", textOf(info)],
+    ["paths", objectText(byPath(operations).map(pathBody))],
+    ["definitions", objectText(definitions.toSorted(([a], [b]) => (a < b ? -1 : 1)))],
+    ["parameters", objectText(parameterNames.map((name) => [name, parameterText(name)]))],
+    ["securityDefinitions", textOf(securityDefinitions)],
+    ["security", '[{"BearerToken":[]}]'],
+  ]);
 }
+
+const info = {
+  title: "Kubernetes",
+  version: `${kubernetesRelease.major}.${kubernetesRelease.minor}`,
+};
+
+const securityDefinitions = {
+  BearerToken: {
+    description: "Bearer Token authentication",
+    type: "apiKey",
+    name: "authorization",
+    in: "header",
+  },
+};
 
 /** What the schemas of custom kinds name, and what nothing but a server of theirs would. */
 const always = ["ObjectMeta", "ListMeta"].map(
@@ -65,14 +70,12 @@ const always = ["ObjectMeta", "ListMeta"].map(
 
 const parameterNames = Object.keys(parameterTypes) as ParameterName[];
 
-function pathBody({ path, operations, common }: ReturnType<typeof byPath>[number]) {
-  return [
-    path,
-    {
-      ...Object.fromEntries(operations.map((one) => [one.method, operationBody(one, common)])),
-      ...(common.length === 0 ? {} : { parameters: common.map(parameterReference) }),
-    },
-  ] as const;
+function pathBody({ path, operations, common }: PathOperations): readonly [string, string] {
+  const body = {
+    ...Object.fromEntries(operations.map((one) => [one.method, operationBody(one, common)])),
+    ...(common.length === 0 ? {} : { parameters: common.map(parameterReference) }),
+  };
+  return [path, textOf(body)];
 }
 
 function operationBody(operation: Operation, common: readonly ParameterName[]): JsonObject {
@@ -115,12 +118,12 @@ function parameterReference(name: ParameterName): JsonObject {
   return { $ref: `#/parameters/${name}` };
 }
 
-function parameterBody(name: ParameterName): JsonObject {
-  return {
+function parameterText(name: ParameterName): string {
+  return textOf({
     uniqueItems: true,
     type: parameterTypes[name],
     name,
     in: isInPath(name) ? "path" : "query",
     ...(isInPath(name) ? { required: true } : {}),
-  };
+  });
 }

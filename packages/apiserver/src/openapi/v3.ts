@@ -1,11 +1,10 @@
 // OpenAPI v3: a document for each version of a group.
 
-import type { JsonObject } from "@keelson/base";
-
 import type { ApiVersion } from "../discovery/api-groups.ts";
 import { kubernetesRelease } from "../discovery/server-version.ts";
 import type { BuiltinSchemas } from "./builtin-schemas.ts";
 import { customSchemas, type Dialect } from "./custom-schemas.ts";
+import { objectText, textOf } from "./json-text.ts";
 import {
   byPath,
   isInPath,
@@ -22,13 +21,14 @@ const dialect: Dialect = { isV2: false, reference: (name) => `#/components/schem
 
 const core: KindOfOperation = { group: "", version: "v1", kind: "" };
 
-/** The document of a version. */
-export function versionDocument(version: ApiVersion, schemas: BuiltinSchemas): object {
+/** The document of a version, as JSON. */
+export function versionDocument(version: ApiVersion, schemas: BuiltinSchemas): string {
   const operations = operationsOf(version);
   const own = { group: version.group, version: version.version, kind: "" };
   const custom = version.resources
     .filter(({ shape }) => shape.from === "schema")
-    .flatMap((resource) => customSchemas(resource, dialect));
+    .flatMap((resource) => customSchemas(resource, dialect))
+    .map(([name, schema]) => [name, textOf(schema)] as const);
   const named = new Set([...schemasOf(operations), ...customReferences]);
   const components = new Map([
     ...schemas.collect(
@@ -40,11 +40,11 @@ export function versionDocument(version: ApiVersion, schemas: BuiltinSchemas): o
   ]);
   return isCustom(version)
     ? documentOf(operations, components, { title: "Kubernetes CRD Swagger", version: "v0.1.0" })
-    : { ...documentOf(operations, components, kubernetes, security) };
+    : documentOf(operations, components, kubernetes, security);
 }
 
-/** A document of one operation that belongs to no version. */
-export function unversionedDocument(operation: Operation, schemas: BuiltinSchemas): object {
+/** A document of one operation that belongs to no version, as JSON. */
+export function unversionedDocument(operation: Operation, schemas: BuiltinSchemas): string {
   const components = schemas.collect(schemasOf([operation]), dialect, [core]);
   return documentOf([operation], components, kubernetes, security);
 }
@@ -72,25 +72,25 @@ const security = {
 
 function documentOf(
   operations: readonly Operation[],
-  schemas: ReadonlyMap<string, JsonObject>,
+  schemas: ReadonlyMap<string, string>,
   info: object,
-  components: object = {},
-): object {
+  components: Readonly<Record<string, object>> = {},
+): string {
   const sorted = [...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return {
-    openapi: "3.0.0",
-    info,
-    paths: Object.fromEntries(
-      byPath(operations).map(({ path, operations: members, common }) => [
-        path,
-        {
-          ...Object.fromEntries(members.map((one) => [one.method, operationBody(one, common)])),
-          ...(common.length === 0 ? {} : { parameters: common.map(parameter) }),
-        },
-      ]),
-    ),
-    components: { schemas: Object.fromEntries(sorted), ...components },
-  };
+  const paths = byPath(operations).map(({ path, operations: members, common }) => {
+    const body = {
+      ...Object.fromEntries(members.map((one) => [one.method, operationBody(one, common)])),
+      ...(common.length === 0 ? {} : { parameters: common.map(parameter) }),
+    };
+    return [path, textOf(body)] as const;
+  });
+  const parts = Object.entries(components).map(([name, part]) => [name, textOf(part)] as const);
+  return objectText([
+    ["openapi", '"3.0.0"'],
+    ["info", textOf(info)],
+    ["paths", objectText(paths)],
+    ["components", objectText([["schemas", objectText(sorted)], ...parts])],
+  ]);
 }
 
 function operationBody(operation: Operation, common: readonly ParameterName[]): object {

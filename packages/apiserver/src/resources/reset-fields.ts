@@ -19,7 +19,6 @@ const special: Readonly<Record<string, readonly Path[]>> = {
   "/Pod/resize": [],
   "apps/Deployment/status": [spec, ["metadata", "labels"]],
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy/status": [spec, metadata],
-  "apiextensions.k8s.io/CustomResourceDefinition/status": [spec, metadata],
   "apiregistration.k8s.io/APIService/status": [spec, metadata],
   "flowcontrol.apiserver.k8s.io/FlowSchema/status": [spec, metadata],
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration/status": [spec, metadata],

@@ -9,7 +9,7 @@ import {
 } from "@keelson/base";
 import { beginTermination, failures, memberOf, type RuleContext } from "@keelson/kube";
 
-import { nameOf } from "../object-metadata.ts";
+import { isTerminating, nameOf } from "../object-metadata.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 
 export interface DeletionRule {
@@ -17,6 +17,8 @@ export interface DeletionRule {
   check?(object: JsonObject): void;
   /** Whether something besides finalizers keeps the object until somebody has cleaned up. */
   isHeld?(object: JsonObject): boolean;
+  /** Whether marking it says nothing of a grace period. */
+  readonly hasNoGrace?: boolean;
   /** What else changes when the deletion is first asked for. */
   begin?(object: MutableJsonObject, context: RuleContext): void;
   /** How long the object is given; undefined: no time at all. */
@@ -35,6 +37,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
         "this namespace may not be deleted",
       );
     },
+    hasNoGrace: true,
     isHeld: (namespace) => {
       const finalizers = memberOf(objectAt(namespace, "spec"), "finalizers");
       return isJsonArray(finalizers) && finalizers.length > 0;
@@ -55,7 +58,8 @@ const rules: Readonly<Record<string, DeletionRule>> = {
     },
   },
   "CustomResourceDefinition.apiextensions.k8s.io": {
-    isHeld: () => true,
+    // Until it is marked; from then on its finalizer holds it.
+    isHeld: (definition) => !isTerminating(definition),
     begin: (definition, { now }) => {
       Object.assign(definition, beginTermination(definition, now));
     },

@@ -1,6 +1,6 @@
 // The life of a change to an object: by PUT, by any patch, by a loop of our own (apiserver.md §4.2).
 
-import { cloneJson, jsonEqual, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import { jsonEqual, type JsonObject, type MutableJsonObject } from "@keelson/base";
 import {
   failures,
   keepTimes,
@@ -23,7 +23,9 @@ import {
 } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
 import { createObject } from "./create-object.ts";
+import { deletionRule } from "./deletion-rules.ts";
 import { mergeOwnerReferences } from "./owner-references.ts";
+import { copyMember, keepAllBut } from "./subresource-parts.ts";
 import {
   admissionRequest,
   effectsOf,
@@ -31,6 +33,7 @@ import {
   groupResource,
   keyOf,
   ruleContext,
+  storageOf,
   type WriteRequest,
   type Writing,
   type Written,
@@ -151,12 +154,13 @@ async function updateOnce(
     const body = Body.of(inStoredOrder(resource.model.toStored(timed)));
     const key = keyOf(request);
     const expect = { revision: row.revision };
-    if (isLastFinalizerGone(timed, live)) {
+    if (isLastFinalizerGone(resource, timed, live)) {
       if (isDryRun) return { body, revision: row.revision };
-      const { revision } = await writing.store.delete(key, { expect, final: body }, signal);
+      // Watchers see the object as it last was; the writer sees what it has written.
+      await writing.store.delete(key, { expect }, signal);
       effectsOf(writing, resource).afterDelete?.(timed);
       isStored = true;
-      return { body, revision };
+      return { body, revision: row.revision };
     }
     if (isDryRun) return { body, revision: row.revision };
     const stored = await writing.store.update(key, { body, expect }, signal);
@@ -189,6 +193,10 @@ function checkRevision(
       },
     ]);
   }
+  // Kubernetes answers 500, but it is the client who can mend it.
+  if (!/^[0-9]+$/.test(sent)) {
+    throw failures.badRequest(`strconv.ParseUint: parsing ${JSON.stringify(sent)}: invalid syntax`);
+  }
   if (sent !== metadataText(live, "resourceVersion")) {
     throw failures.modifiedConflict(groupResource(resource), name);
   }
@@ -209,14 +217,16 @@ function prepare(
   const { model, switches } = resource;
   const metadata = ownMetadata(next);
   const hasStatus = resource.subresources.some(({ name }) => name === "status");
-  if (subresource === "status") {
-    keepAllButStatus(resource, next, live);
+  if (subresource !== "") {
+    keepAllBut(resource, subresource, { next, live });
     model.prepareForStatusUpdate(next, live, context);
   } else {
     if (hasStatus) copyMember(next, live, "status");
     copyMember(metadata, metadataOf(live), "generation");
     model.prepareForUpdate(next, live, context);
-    if (switches.generationRises && isChangedInside(next, live, hasStatus)) {
+    const isNews =
+      isChangedInside(next, live, hasStatus) || resource.raisesGeneration?.(next, live) === true;
+    if (switches.generationRises && isNews) {
       metadata["generation"] = (metadataNumber(live, "generation") ?? 0) + 1;
     }
   }
@@ -227,30 +237,6 @@ function prepare(
   if (system["deletionGracePeriodSeconds"] === undefined) {
     copyMember(system, metadataOf(live), "deletionGracePeriodSeconds");
   }
-}
-
-/** `/status` writes the status, and who manages it; of some kinds also labels and annotations (KB §4). */
-function keepAllButStatus(resource: Resource, next: MutableJsonObject, live: JsonObject): void {
-  const sent = ownMetadata(next);
-  const { managedFields } = sent;
-  for (const name of Object.keys(next)) {
-    if (name !== "status" && name !== "metadata") delete next[name];
-  }
-  for (const name of Object.keys(live)) {
-    if (name !== "status" && name !== "metadata") copyMember(next, live, name);
-  }
-  if (resource.switches.statusWritesMetadata) {
-    copyMember(sent, metadataOf(live), "generation");
-    return;
-  }
-  const kept = cloneJson(metadataOf(live));
-  delete kept["managedFields"];
-  if (managedFields !== undefined) kept["managedFields"] = managedFields;
-  // What identifies the object is compared, not overwritten: a wrong uid is refused.
-  for (const name of ["name", "namespace", "uid"]) {
-    if (sent[name] !== undefined) kept[name] = sent[name];
-  }
-  next["metadata"] = kept;
 }
 
 /** Whether anything but metadata, and the status where that has an endpoint of its own, differs. */
@@ -286,20 +272,15 @@ function problems(
   // Each kind's own rules say what is wrong with the metadata once more.
   const repeated = validateMetadataUpdate(ownMetadata(next), metadataOf(live));
   const own =
-    subresource === "status"
-      ? model.validateStatusUpdate(next, live, context)
-      : model.validateUpdate(next, live, context);
+    subresource === ""
+      ? model.validateUpdate(next, live, context)
+      : model.validateStatusUpdate(next, live, context);
   return [...common, ...repeated, ...own];
 }
 
 /** An object whose deletion was asked for goes with its last finalizer. */
-function isLastFinalizerGone(next: JsonObject, live: JsonObject): boolean {
+function isLastFinalizerGone(resource: Resource, next: JsonObject, live: JsonObject): boolean {
   if (!isTerminating(live) || finalizersOf(next).length > 0) return false;
+  if (deletionRule(storageOf(resource)).isHeld?.(next) === true) return false;
   return (metadataNumber(live, "deletionGracePeriodSeconds") ?? 0) === 0;
-}
-
-function copyMember(target: MutableJsonObject, source: JsonObject, name: string): void {
-  const value = source[name];
-  if (value === undefined) delete target[name];
-  else target[name] = cloneJson(value);
 }

@@ -3,16 +3,15 @@
 import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { GoField, GoStruct } from "../kinds/go-struct.ts";
-import { compileWalk, flatFields, type StructRule } from "./struct-walk.ts";
+import { compileWalk, flatFields, type NamedType } from "./struct-walk.ts";
 
 /** What storing changes in an object of a kind; undefined if nothing. */
 export function storedForm(
-  kind: BuiltinKind,
+  kind: NamedType,
   structOf: (type: string) => GoStruct,
-): StructRule<unknown> | undefined {
-  return compileWalk<unknown>(kind.type, {
+): ((object: MutableJsonObject) => void) | undefined {
+  const walk = compileWalk<undefined>(kind.type, {
     structOf,
     ruleAt: (_, struct) => {
       const fields = flatFields(struct, structOf);
@@ -28,6 +27,7 @@ export function storedForm(
       };
     },
   });
+  return walk === undefined ? undefined : (object) => walk(object, undefined);
 }
 
 function isPrintedContainer({ type, isAlwaysPrinted }: GoField): boolean {

@@ -2,12 +2,12 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { BuiltinKinds, KindName } from "../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
 import { DecodeState, type DuplicateKeys } from "./decode-state.ts";
 import { kindDefaults } from "./defaults/kind-defaults.ts";
 import { AutoscalerConversion } from "./convert/autoscaler.ts";
+import type { NamedType } from "./struct-walk.ts";
 import { hubForm } from "./hub-form.ts";
 import { storedForm } from "./stored-form.ts";
 import { StructDecoders } from "./struct-decoder.ts";
@@ -43,25 +43,32 @@ export interface TypedKind {
    */
   applyDefaults(object: MutableJsonObject, context: DefaultsContext): void;
   /**
-   * Does, in place, what storing does to an object: a list that is printed even if empty is null. Objects are
-   * answered and watched in this form.
+   * Does, in place, what storing does to an object: a list that is printed even if empty is null, because protobuf
+   * cannot tell. Objects are answered and watched in this form, also where nothing is stored.
    */
   toStored(object: MutableJsonObject): void;
   /** The object as it is printed if nothing is said: a fresh one each time. */
   empty(): MutableJsonObject;
 }
 
-/** Makes a kind ready: some milliseconds for a large one, so keep the result. Throws a `RangeError` for a kind that is not built in. */
+/**
+ * Makes a kind ready: some milliseconds for a large one, so keep the result. The kinds of subresources (`Scale`,
+ * `Eviction`, `TokenRequest`) and `DeleteOptions` count as kinds too. Throws a `RangeError` for any other.
+ */
 export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
   const kind = find(kinds, name);
   const decoders = new StructDecoders((type) => structOf(kinds, type));
   const root = decoders.named(kind.type);
   const defaults = kindDefaults(kinds, kind);
   const conversions =
-    kind.group === "autoscaling" && kind.version === "v1"
+    kind.type === "autoscaling.v1.HorizontalPodAutoscaler"
       ? firstAutoscalers(kinds)
       : hubForm(kind, (type) => structOf(kinds, type));
-  const stored = storedForm(kind, (type) => structOf(kinds, type));
+  const readAgain = (object: MutableJsonObject): void =>
+    replaceMembers(object, root.decode(object, new DecodeState()) as MutableJsonObject);
+  const stored = jsonGroups.has(kind.group)
+    ? readAgain
+    : storedForm(kind, (type) => structOf(kinds, type));
   const apiVersion = apiVersionOf(kind);
   return {
     decode: (value, said) => {
@@ -78,8 +85,26 @@ export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
       defaults(object, context);
       conversions?.(object, context);
     },
-    toStored: (object) => stored?.(object, undefined),
+    toStored: (object) => stored?.(object),
     empty: () => root.zero() as MutableJsonObject,
+  };
+}
+
+/** Reads bodies of a kind that is never stored, as `TypedKind.decode` does: of `TokenRequest`, `Eviction`, `Scale`. */
+export function typedBody(kinds: BuiltinKinds, name: KindName): Pick<TypedKind, "decode"> {
+  const type = kinds.typeOf(name);
+  if (type === undefined) throw new RangeError(`${name.group}/${name.version} has no ${name.kind}`);
+  const root = new StructDecoders((inner) => structOf(kinds, inner)).named(type);
+  const apiVersion = apiVersionOf(name);
+  return {
+    decode: (value) => {
+      const state = new DecodeState();
+      const object = root.decode(value, state) as MutableJsonObject;
+      state.throwFirst();
+      object["kind"] = name.kind;
+      object["apiVersion"] = apiVersion;
+      return { object, unknown: state.unknown, problems: state.problems };
+    },
   };
 }
 
@@ -90,9 +115,19 @@ export function emptyOf(kinds: BuiltinKinds, name: KindName): MutableJsonObject 
   return decoders.named(type).zero() as MutableJsonObject;
 }
 
-function find(kinds: BuiltinKinds, name: KindName): BuiltinKind {
-  const kind = kinds.find(name);
-  if (kind !== undefined) return kind;
+function find(kinds: BuiltinKinds, name: KindName): NamedType {
+  const { group, version, kind } = name;
+  const found =
+    kinds.find(name) ??
+    kinds.all
+      .flatMap(({ subresources }) => subresources)
+      .find((one) => one.group === group && one.version === version && one.kind === kind);
+  if (found?.type !== undefined) return { group, version, kind, type: found.type };
+  // Options have a version of their own in every group.
+  const options = `meta.v1.${kind}`;
+  if (kind.endsWith("Options") && kinds.structOf(options) !== undefined) {
+    return { group, version, kind, type: options };
+  }
   throw new RangeError(`${name.group}/${name.version} has no built-in kind ${name.kind}`);
 }
 
@@ -107,9 +142,16 @@ function firstAutoscalers(kinds: BuiltinKinds): StructRule<DefaultsContext> {
   return (object, context) => {
     const stored = conversion.toV2(object);
     second.applyDefaults(stored, context);
-    for (const name of Object.keys(object)) delete object[name];
-    Object.assign(object, conversion.toV1(stored));
+    replaceMembers(object, conversion.toV1(stored));
   };
+}
+
+/** Their objects are stored as JSON, all others in protobuf. */
+const jsonGroups = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
+
+function replaceMembers(object: MutableJsonObject, other: MutableJsonObject): void {
+  for (const name of Object.keys(object)) delete object[name];
+  Object.assign(object, other);
 }
 
 function structOf(kinds: BuiltinKinds, type: string): GoStruct {
@@ -118,6 +160,6 @@ function structOf(kinds: BuiltinKinds, type: string): GoStruct {
   return struct;
 }
 
-function apiVersionOf({ group, version }: BuiltinKind): string {
+function apiVersionOf({ group, version }: KindName): string {
   return group === "" ? version : `${group}/${version}`;
 }

@@ -68,9 +68,13 @@ func decode(scheme *runtime.Scheme, sent body) decoded {
 
 // stored writes an object as etcd gets it, and reads it again.
 func stored(factory serializer.CodecFactory, gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
-	info, _ := runtime.SerializerInfoForMediaType(factory.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	format := runtime.ContentTypeProtobuf
+	if gvk.Group == "apiextensions.k8s.io" || gvk.Group == "apiregistration.k8s.io" {
+		format = runtime.ContentTypeJSON
+	}
+	info, _ := runtime.SerializerInfoForMediaType(factory.SupportedMediaTypes(), format)
 	version := gvk.GroupVersion()
-	if version.Group == "autoscaling" {
+	if gvk.Kind == "HorizontalPodAutoscaler" {
 		version.Version = "v2" // Both versions are stored as this one.
 	}
 	bytes, err := runtime.Encode(factory.EncoderForVersion(info.Serializer, version), object)

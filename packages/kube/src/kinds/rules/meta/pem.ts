@@ -175,3 +175,52 @@ export function certificateProblem(bytes: Uint8Array): string | undefined {
   if (signature?.tag !== bitString) return "x509: malformed signature";
   return undefined;
 }
+
+const boolean = 0x01;
+const octetString = 0x04;
+const objectIdentifier = 0x06;
+const extensionsTag = 0xa3;
+/** 2.5.29.19. */
+const basicConstraints = "551d13";
+
+/** What a certificate says of being an authority; nothing if it does not say. */
+export function authorityOf(
+  bytes: Uint8Array,
+): { readonly isAuthority: boolean; readonly isReadable: boolean } | undefined {
+  const whole = readDer(bytes, 0, bytes.length);
+  const body = whole === undefined ? undefined : derChildren(bytes, whole)?.[0];
+  const fields = body === undefined ? [] : (derChildren(bytes, body) ?? []);
+  const wrapper = fields.find(({ tag }) => tag === extensionsTag);
+  const list = wrapper === undefined ? undefined : derChildren(bytes, wrapper)?.[0];
+  for (const extension of list === undefined ? [] : (derChildren(bytes, list) ?? [])) {
+    const parts = derChildren(bytes, extension) ?? [];
+    const id = parts[0];
+    const value = parts.find(({ tag }) => tag === octetString);
+    if (id?.tag !== objectIdentifier || value === undefined) continue;
+    if (hexOf(bytes.subarray(id.start, id.end)) !== basicConstraints) continue;
+    const constraints = readDer(bytes, value.start, value.end);
+    if (constraints?.tag !== sequence) return { isAuthority: false, isReadable: false };
+    const [first] = derChildren(bytes, constraints) ?? [];
+    const isAuthority = first?.tag === boolean && bytes[first.start] === 0xff;
+    return { isAuthority, isReadable: true };
+  }
+  return undefined;
+}
+
+/** Why bytes are no request for a certificate; nothing if they have the form of one. */
+export function certificateRequestProblem(bytes: Uint8Array): string | undefined {
+  const whole = readDer(bytes, 0, bytes.length);
+  if (whole === undefined) return "asn1: syntax error: data truncated";
+  if (whole.tag !== sequence) {
+    return "asn1: structure error: tags don't match";
+  }
+  if (whole.end !== bytes.length) return "asn1: syntax error: trailing data";
+  const [body, algorithm, signature] = derChildren(bytes, whole) ?? [];
+  const isRight =
+    body?.tag === sequence && algorithm?.tag === sequence && signature?.tag === bitString;
+  return isRight ? undefined : "asn1: structure error: tags don't match";
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

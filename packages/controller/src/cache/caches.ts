@@ -1,0 +1,162 @@
+// One cache for each kind and selection, however many need it.
+
+import { Backoff, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import {
+  collectionOf,
+  runReflector,
+  type Client,
+  type DynamicObject,
+  type KubeObject,
+  type ObjectKind,
+  type ReflectorLimits,
+  type ReflectorState,
+  type Resource,
+  type Selection,
+} from "@keelson/client";
+import {
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+} from "@keelson/kube";
+
+import type { ControllerMetrics } from "../metrics.ts";
+import { fieldOf } from "./field-of.ts";
+import { ObjectCache, type IndexFunction } from "./object-cache.ts";
+
+export interface CachesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: ControllerMetrics;
+  readonly reflector?: Partial<ReflectorLimits>;
+}
+
+export interface CacheOptions<T extends KubeObject = DynamicObject> extends Selection {
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /** What is kept of an object. Caches with one are not shared: two may keep different things. */
+  readonly transform?: (object: T) => T;
+}
+
+/** The caches of one cluster. Each is kept level from when it is first asked for until all are disposed of. */
+export class Caches implements AsyncDisposable {
+  readonly #options: CachesOptions;
+  readonly #scope: TaskScope;
+  readonly #caches = new Map<string, ObjectCache>();
+  readonly #states = new Map<ObjectCache, ReflectorState>();
+
+  constructor(options: CachesOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#scope = new TaskScope(signal);
+  }
+
+  /**
+   * The cache of a kind. At once, though it may be empty: see `untilSynced`. A kind that the cluster does not serve
+   * yet is looked for until it does.
+   */
+  of<T extends KubeObject = DynamicObject>(
+    kind: ObjectKind,
+    options: CacheOptions<T> = {},
+  ): ObjectCache<T> {
+    const { indexes = {}, transform, ...selection } = options;
+    const name = JSON.stringify([kind.apiVersion, kind.kind, ...selectionParts(selection)]);
+    const known = transform === undefined ? this.#caches.get(name) : undefined;
+    if (known !== undefined) {
+      // Whoever asks names the type of the kind; the same kind has the same type for all.
+      const cache = known as unknown as ObjectCache<T>;
+      for (const [name, of] of Object.entries(indexes)) cache.addIndex(name, of);
+      return cache;
+    }
+    const selects = selectorOf(selection);
+    const cache = new ObjectCache<T>({
+      indexes,
+      selects,
+      ...(transform === undefined ? {} : { transform }),
+    });
+    const shared = cache as unknown as ObjectCache;
+    if (transform === undefined) this.#caches.set(name, shared);
+    this.#states.set(shared, "syncing");
+    this.#scope.spawn(`cache of ${kind.kind}`, (signal) =>
+      this.#keepLevel(kind, { cache, selection }, signal),
+    );
+    return cache;
+  }
+
+  /** Whether every cache has its first state and follows its collection. For the readiness of a process. */
+  get areLive(): boolean {
+    return [...this.#states.values()].every((state) => state === "live");
+  }
+
+  /** Resolves when every cache that was asked for has its first state. */
+  async untilSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#states.keys()].map((cache) => cache.untilSynced(signal)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#scope[Symbol.asyncDispose]();
+  }
+
+  async #keepLevel<T extends KubeObject>(
+    kind: ObjectKind,
+    { cache, selection }: { readonly cache: ObjectCache<T>; readonly selection: Selection },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, random, metrics, reflector } = this.#options;
+    const log = this.#options.log.child({ kind: kind.kind, apiVersion: kind.apiVersion });
+    const count = metrics.cachedObjects.with({ kind: kind.kind });
+    const live = metrics.cacheState.with({ kind: kind.kind });
+    live.set(0);
+    using _counting = cache.subscribe((change) => {
+      if (change.type !== "updated") count.set(cache.size);
+    });
+    const resource = await this.#resolve(kind, log, signal);
+    const onState = (state: ReflectorState): void => {
+      this.#states.set(cache as unknown as ObjectCache, state);
+      live.set(state === "live" ? 1 : 0);
+    };
+    await runReflector<T>(
+      {
+        collection: collectionOf<T>({ client, resource, selection }),
+        mirror: cache,
+        clock,
+        random,
+        log,
+        metrics: client.metrics,
+        onState,
+        ...(reflector === undefined ? {} : { limits: reflector }),
+      },
+      signal,
+    );
+  }
+
+  /** Until the cluster serves the kind: its definition may come later. */
+  async #resolve(kind: ObjectKind, log: Log, signal: AbortSignal): Promise<Resource> {
+    const { client, clock, random } = this.#options;
+    const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random });
+    for (;;) {
+      try {
+        return await client.kinds.resolve(kind, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (backoff.attempts === 0) log.warn({ error }, "a kind cannot be watched yet");
+        await clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+}
+
+function selectionParts({ namespace, labelSelector, fieldSelector }: Selection): string[] {
+  return [namespace ?? "", labelSelector ?? "", fieldSelector ?? ""];
+}
+
+/** The selection as a rule of ours, for our own writes. */
+function selectorOf(selection: Selection): (object: KubeObject) => boolean {
+  const { namespace, labelSelector = "", fieldSelector = "" } = selection;
+  const labels = parseLabelSelector(labelSelector);
+  const fields = parseFieldSelector(fieldSelector);
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    matchesLabels(labels, object.metadata.labels ?? {}) &&
+    matchesFields(fields, (field) => fieldOf(object, field));
+}

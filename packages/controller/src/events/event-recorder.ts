@@ -1,0 +1,243 @@
+// Events about objects, for people who look with `kubectl describe`: `events.k8s.io/v1`, said once and then counted.
+
+import { isCancellation, type Clock, type Log, type Random } from "@keelson/base";
+import { isNotFound, type Client, type KubeObject, type ResourceClient } from "@keelson/client";
+import { microTimeFromMs } from "@keelson/kube";
+
+import type { ControllerMetrics } from "../metrics.ts";
+
+export interface Happening {
+  /** The object that it is about. */
+  readonly regarding: KubeObject;
+  readonly type: "Normal" | "Warning";
+  /** One word for machines: `Created`, `FailedApply`. */
+  readonly reason: string;
+  /** What was done or tried: `Apply`. */
+  readonly action: string;
+  /** A sentence. No secrets: whoever may read the namespace's events reads it. */
+  readonly note: string;
+}
+
+export interface EventRecorderOptions {
+  readonly client: Client;
+  /** Who reports: `keelson.dev/fleet`. */
+  readonly controller: string;
+  /** Which process of it. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: ControllerMetrics;
+  readonly limits?: Partial<EventLimits>;
+}
+
+export interface EventLimits {
+  /** Different happenings that are remembered or wait to be written; the least recent is forgotten for another. */
+  readonly happeningsMax: number;
+  /** How often repetitions are written. */
+  readonly flushMs: number;
+  /** A happening that is not repeated for so long is said anew when it comes again. */
+  readonly seriesMs: number;
+}
+
+const usualLimits: EventLimits = { happeningsMax: 1_000, flushMs: 10_000, seriesMs: 360_000 };
+
+const eventKind = { apiVersion: "events.k8s.io/v1", kind: "Event" } as const;
+
+interface Series {
+  readonly happening: Happening;
+  lastAtMs: number;
+  lastAtWallMs: number;
+  count: number;
+  /** How often it had been when it was last written. */
+  written: number;
+  /** The Event it is written to, once it is. */
+  name: string | undefined;
+}
+
+/**
+ * Records what happens. `record` never waits and never fails: events are told to people, and nothing depends on
+ * them. The same thing about the same object is one Event with a count (C14).
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #limits: EventLimits;
+  /** In the order of when each was last heard of. */
+  readonly #series = new Map<string, Series>();
+  #wake = Promise.withResolvers<void>();
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#limits = { ...usualLimits, ...options.limits };
+  }
+
+  record(happening: Happening): void {
+    const { clock, metrics } = this.#options;
+    const key = keyOfHappening(happening);
+    const nowMs = clock.monotonic();
+    const known = this.#series.get(key);
+    if (known !== undefined && nowMs - known.lastAtMs < this.#limits.seriesMs) {
+      known.count += 1;
+      known.lastAtMs = nowMs;
+      known.lastAtWallMs = clock.now();
+      this.#series.delete(key);
+      this.#series.set(key, known);
+      metrics.events.add({ outcome: "repeated" });
+      return;
+    }
+    const lastAtWallMs = clock.now();
+    const series = { lastAtMs: nowMs, lastAtWallMs, count: 1, written: 0 };
+    this.#series.delete(key);
+    this.#series.set(key, { happening, ...series, name: undefined });
+    this.#forgetOldest();
+    this.#wake.resolve();
+  }
+
+  /** Writes what is recorded, until `signal` aborts; then what is left, for at most two seconds. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      await this.#flush("new", signal);
+      const woken = this.#wake.promise;
+      const pause = new AbortController();
+      const over = (): void => pause.abort();
+      signal.addEventListener("abort", over, { once: true });
+      try {
+        // New ones at once; repetitions now and then.
+        const sleep = clock.sleep(this.#limits.flushMs, pause.signal);
+        const isTime = await Promise.race([woken.then(() => false), sleep.then(() => true)]).catch(
+          () => false,
+        );
+        pause.abort();
+        await sleep.catch(() => undefined);
+        if (isTime) await this.#flush("all", signal);
+      } finally {
+        signal.removeEventListener("abort", over);
+      }
+      this.#wake = Promise.withResolvers();
+      if ([...this.#series.values()].some(({ written }) => written === 0)) this.#wake.resolve();
+    }
+    await this.#flush("all", clock.timeout(lastWordsMsMax));
+  }
+
+  async #flush(which: "new" | "all", signal: AbortSignal): Promise<void> {
+    const { client, log, metrics, clock } = this.#options;
+    for (const [key, series] of this.#series) {
+      if (signal.aborted) return;
+      if (clock.monotonic() - series.lastAtMs >= this.#limits.seriesMs) {
+        if (series.written === series.count) this.#series.delete(key);
+      }
+      const isNew = series.written === 0;
+      if (series.written === series.count || (which === "new" && !isNew)) continue;
+      const { count } = series;
+      try {
+        const events = await client.resource<EventObject>(eventKind, signal);
+        if (series.name === undefined) await this.#create(events, series, signal);
+        else await this.#repeat(events, series, signal);
+        series.written = count;
+        metrics.events.add({ outcome: isNew ? "created" : "counted" });
+      } catch (error) {
+        if (isCancellation(error, signal)) return;
+        // Its namespace may be going. It is not worth another try.
+        series.written = count;
+        metrics.events.add({ outcome: "lost" });
+        log.debug({ reason: series.happening.reason, error }, "an event could not be written");
+      }
+    }
+  }
+
+  async #create(
+    events: ResourceClient<EventObject>,
+    series: Series,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { controller, instance, random } = this.#options;
+    const { regarding, type, reason, action, note } = series.happening;
+    const { apiVersion, kind, metadata } = regarding;
+    const { name = "", namespace, uid, resourceVersion } = metadata;
+    const { metadata: written } = await events.create(
+      {
+        ...eventKind,
+        metadata: {
+          name: `${name.slice(0, 200)}.${random.uuid().slice(0, 13)}`,
+          namespace: namespace ?? "default",
+        },
+        eventTime: microTimeFromMs(series.lastAtWallMs),
+        reportingController: controller,
+        reportingInstance: instance.slice(0, 128),
+        action,
+        reason,
+        type,
+        note: note.slice(0, 1_024),
+        regarding: {
+          apiVersion,
+          kind,
+          name,
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(uid === undefined ? {} : { uid }),
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        },
+        ...(series.count > 1 ? { series: seriesOf(series) } : {}),
+      },
+      callOptions,
+      signal,
+    );
+    series.name = written.name;
+  }
+
+  async #repeat(
+    events: ResourceClient<EventObject>,
+    series: Series,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const namespace = series.happening.regarding.metadata.namespace ?? "default";
+    const { name = "" } = series;
+    const body = { series: seriesOf(series) };
+    try {
+      await events.patch(
+        { namespace, name },
+        { type: "merge", body, options: callOptions },
+        signal,
+      );
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // Events live an hour. This one goes on in a new one.
+      series.name = undefined;
+      await this.#create(events, series, signal);
+    }
+  }
+
+  #forgetOldest(): void {
+    if (this.#series.size <= this.#limits.happeningsMax) return;
+    for (const [key, series] of this.#series) {
+      this.#series.delete(key);
+      if (series.written === 0) this.#options.metrics.events.add({ outcome: "lost" });
+      return;
+    }
+  }
+}
+
+interface EventObject extends KubeObject {
+  readonly eventTime: string;
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly type: string;
+  readonly note: string;
+  readonly regarding: Readonly<Record<string, string>>;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+}
+
+const lastWordsMsMax = 2_000;
+const callOptions = { priority: "low", timeoutMs: 10_000 } as const;
+
+function seriesOf({ count, lastAtWallMs }: Series) {
+  return { count, lastObservedTime: microTimeFromMs(lastAtWallMs) };
+}
+
+function keyOfHappening({ regarding, type, reason, action, note }: Happening): string {
+  const { kind, metadata } = regarding;
+  const { namespace = "", name = "", uid = "" } = metadata;
+  return JSON.stringify([kind, namespace, name, uid, type, reason, action, note]);
+}
