@@ -62,6 +62,8 @@ export const serviceRules: KindRules = {
     if (spec === undefined) return;
     keepAllocated(spec, objectOf(old, "spec"));
     dropTypeDependentFields(service, old);
+    // There is no traffic to a name, and whoever reads such a Service finds none spoken of.
+    if (textOf(spec, "type") === "ExternalName") delete spec["internalTrafficPolicy"];
   },
   validate: (service) => {
     const at = Place.root("spec");
