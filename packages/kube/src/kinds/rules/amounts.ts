@@ -24,12 +24,43 @@ export function amountOf(map: JsonObject, name: string): Quantity {
 
 /** Negative, zero or positive, as `a` is less than, equal to or more than `b`. */
 export function compareAmounts(a: Json, b: Json): number {
-  return a === b ? 0 : compareQuantities(quantityFromJson(a), quantityFromJson(b));
+  if (a === b) return 0;
+  const [left, right] = [thousandths(a), thousandths(b)];
+  if (left !== undefined && right !== undefined) return left - right;
+  return compareQuantities(quantityFromJson(a), quantityFromJson(b));
 }
 
-/** The sign of an amount. */
+const factors: ReadonlyMap<string, number> = new Map([
+  ["m", 1],
+  ["", 1000],
+  ["k", 1e6],
+  ["M", 1e9],
+  ["G", 1e12],
+  ["Ki", 1000 * 2 ** 10],
+  ["Mi", 1000 * 2 ** 20],
+  ["Gi", 1000 * 2 ** 30],
+]);
+
+/** Almost every amount is a few digits and a suffix, and a double holds its thousandths; undefined for the others. */
+function thousandths(amount: Json): number | undefined {
+  if (typeof amount !== "string") return undefined;
+  let [digits, value] = [0, 0];
+  while (digits < amount.length) {
+    const digit = amount.charCodeAt(digits) - 48;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+    digits += 1;
+  }
+  const factor = factors.get(amount.slice(digits));
+  if (digits === 0 || factor === undefined) return undefined;
+  const product = value * factor;
+  return Number.isSafeInteger(product) ? product : undefined;
+}
+
+/** Negative, zero or positive, as the amount is. */
 export function signOf(amount: Json): number {
-  if (typeof amount === "string" && /^[1-9][0-9]*[a-zA-Z]*$/.test(amount)) return 1;
+  const simple = thousandths(amount);
+  if (simple !== undefined) return simple;
   return compareQuantities(quantityFromJson(amount), zero);
 }
 
@@ -44,7 +75,8 @@ export function wholeUnits(amount: Json): bigint {
 
 /** Whether the amount has thousandths that are no whole units. */
 export function isFractional(amount: Json): boolean {
-  if (typeof amount === "string" && /^[0-9]+[kMGTPEi]*$/.test(amount)) return false;
+  const simple = thousandths(amount);
+  if (simple !== undefined) return simple % 1000 !== 0;
   return scaledValue(quantityFromJson(amount), -3) % 1000n !== 0n;
 }
 

@@ -54,12 +54,16 @@ export function listOf(object: JsonObject, name: string): readonly Json[] {
 
 export function textsOf(object: JsonObject, name: string): readonly string[] {
   const list = listOf(object, name);
-  return list.length === 0 ? none : list.map((item) => (typeof item === "string" ? item : ""));
+  return list.every((item) => typeof item === "string")
+    ? list
+    : list.map((item) => (typeof item === "string" ? item : ""));
 }
 
 export function objectsOf(object: JsonObject, name: string): readonly JsonObject[] {
   const list = listOf(object, name);
-  return list.length === 0 ? none : list.map((item) => (isJsonObject(item) ? item : nothing));
+  return list.every((item) => isJsonObject(item))
+    ? list
+    : list.map((item) => (isJsonObject(item) ? item : nothing));
 }
 
 /** An object, or a map; empty if it is absent. */

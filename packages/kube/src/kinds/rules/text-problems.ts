@@ -3,6 +3,8 @@
 import { byteLength } from "../../go-text/byte-order.ts";
 import type { Problems } from "../../object/names.ts";
 
+const none: Problems = [];
+
 /** A number of a port. */
 export function portProblems(port: number): Problems {
   return rangeProblems(port, 1, 65_535);
@@ -16,11 +18,13 @@ export function idProblems(id: number): Problems {
 export const int32Max = 2_147_483_647;
 
 export function rangeProblems(value: number, min: number, max: number): Problems {
-  return value >= min && value <= max ? [] : [`must be between ${min} and ${max}, inclusive`];
+  return value >= min && value <= max ? none : [`must be between ${min} and ${max}, inclusive`];
 }
 
 /** The name of a port (RFC 6335). */
 export function portNameProblems(name: string): Problems {
+  // Almost every name is so plain.
+  if (/^[a-z][a-z0-9]{0,14}$/.test(name)) return none;
   const problems: string[] = [];
   if (byteLength(name) > 15) problems.push(longerThan(15));
   if (!/^[-a-z0-9]+$/.test(name)) {
@@ -53,7 +57,7 @@ export function configKeyProblems(key: string): Problems {
 export function envNameProblems(name: string): Problems {
   if (name === "") return ["environment variable name must be non-empty"];
   return /^[ -<>-~]*$/.test(name)
-    ? []
+    ? none
     : [
         "a valid environment variable name must consist only of printable ASCII characters other than '='",
       ];

@@ -102,10 +102,12 @@ export function jobSpecWarnings(spec: JsonObject, path: string): readonly string
 }
 
 /** A Job finds its Pods by its uid, unless its author selects them. */
-function selectOwnPods(job: JsonObject, spec: MutableJsonObject): void {
-  const metadata = objectOf(job, "metadata");
+function selectOwnPods(job: MutableJsonObject, spec: MutableJsonObject): void {
+  const metadata = writableOrMade(job, "metadata");
   const template = writableOrMade(spec, "template");
   const labels = writableOrMade(writableOrMade(template, "metadata"), "labels");
+  // A Job without labels has those of its template. By now nobody knows whether its author said the same.
+  const isLabelled = !semanticEqual(objectOf(metadata, "labels"), labels);
   for (const label of [oldNameLabel, nameLabel]) {
     if (!has(labels, label)) labels[label] = textOf(metadata, "name");
   }
@@ -114,6 +116,7 @@ function selectOwnPods(job: JsonObject, spec: MutableJsonObject): void {
   }
   const chosen = writableOrMade(writableOrMade(spec, "selector"), "matchLabels");
   if (!has(chosen, uidLabel)) chosen[uidLabel] = textOf(metadata, "uid");
+  if (!isLabelled) metadata["labels"] = { ...labels };
 }
 
 function labelsOf(spec: JsonObject): JsonObject {

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { dnsLabelProblems } from "../../../../object/names.ts";
-import { maybeObject, numberOf, objectOf, objectsOf, textOf } from "../../members.ts";
+import { has, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { portNameProblems, portProblems } from "../../text-problems.ts";
 import { checkEnv, checkEnvFrom } from "./env.ts";
@@ -45,8 +45,11 @@ export function checkContainer(container: JsonObject, at: Place, pod: ContainerS
   checkMounts(container, at, pod.volumes);
   checkPullPolicy(textOf(container, "imagePullPolicy"), at.child("imagePullPolicy"));
   checkResources(objectOf(container, "resources"), at.child("resources"), pod);
-  checkResizePolicy(container, at.child("resizePolicy"), pod);
-  checkSecurityContext(maybeObject(container, "securityContext"), at.child("securityContext"), pod);
+  if (has(container, "resizePolicy")) {
+    checkResizePolicy(container, at.child("resizePolicy"), pod);
+  }
+  const security = maybeObject(container, "securityContext");
+  if (security !== undefined) checkSecurityContext(security, at.child("securityContext"), pod);
 }
 
 /** Reports an image with spaces around it: refused in Pods, let through in templates. */
@@ -72,14 +75,20 @@ function checkPorts(container: JsonObject, at: Place): void {
     }
     const number = numberOf(port, "containerPort");
     if (number === 0) place.child("containerPort").required();
-    else place.child("containerPort").invalidEach(number, portProblems(number));
+    else if (!isPort(number))
+      place.child("containerPort").invalidEach(number, portProblems(number));
     const host = numberOf(port, "hostPort");
-    if (host !== 0) place.child("hostPort").invalidEach(host, portProblems(host));
+    if (host !== 0 && !isPort(host)) place.child("hostPort").invalidEach(host, portProblems(host));
     const protocol = textOf(port, "protocol");
+    if (protocol === "TCP") continue;
     if (protocol === "") place.child("protocol").required();
     else if (!protocols.includes(protocol))
       place.child("protocol").notSupported(protocol, protocols);
   }
+}
+
+function isPort(number: number): boolean {
+  return number >= 1 && number <= 65_535;
 }
 
 function checkResizePolicy(container: JsonObject, at: Place, pod: ContainerSurroundings): void {

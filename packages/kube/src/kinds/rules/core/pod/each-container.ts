@@ -14,7 +14,11 @@ const lists: readonly ContainerList[] = ["initContainers", "containers", "epheme
 
 /** All containers of a Pod, init containers first. */
 export function allContainers(spec: JsonObject): readonly PlacedContainer[] {
-  return lists.flatMap((list) =>
-    objectsOf(spec, list).map((container, index) => ({ container, list, index })),
-  );
+  const placed: PlacedContainer[] = [];
+  for (const list of lists) {
+    for (const [index, container] of objectsOf(spec, list).entries()) {
+      placed.push({ container, list, index });
+    }
+  }
+  return placed;
 }

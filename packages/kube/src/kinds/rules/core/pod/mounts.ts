@@ -24,7 +24,11 @@ export function checkMounts(container: JsonObject, at: Place, volumes: Volumes):
 /** Path by name; of two with one name the later counts. */
 type Paths = ReadonlyMap<string, string>;
 
+const noPaths: ReadonlySet<string> = new Set();
+const nowhere: Paths = new Map();
+
 function pathsByName(items: readonly JsonObject[], path: string): Paths {
+  if (items.length === 0) return nowhere;
   return new Map(items.map((item) => [textOf(item, "name"), textOf(item, path)]));
 }
 
@@ -38,7 +42,7 @@ function checkVolumeMounts(
   }: { readonly mounts: readonly JsonObject[]; readonly devices: Paths; readonly volumes: Volumes },
 ): void {
   const paths = new Set<string>();
-  const devicePaths = new Set(devices.values());
+  const devicePaths = devices.size === 0 ? noPaths : new Set(devices.values());
   for (const [index, mount] of mounts.entries()) {
     const name = textOf(mount, "name");
     const path = textOf(mount, "mountPath");
@@ -65,10 +69,14 @@ function checkVolumeMounts(
       }
       checkDescending(expression, at.child("subPathExpr"));
     }
-    checkPropagation(mount, at.child("mountPropagation"), {
-      isPrivileged: flagOf(objectOf(container, "securityContext"), "privileged"),
-    });
-    checkRecursiveReadOnly(mount, at.child("recursiveReadOnly"));
+    if (has(mount, "mountPropagation")) {
+      checkPropagation(mount, at.child("mountPropagation"), {
+        isPrivileged: flagOf(objectOf(container, "securityContext"), "privileged"),
+      });
+    }
+    if (has(mount, "recursiveReadOnly")) {
+      checkRecursiveReadOnly(mount, at.child("recursiveReadOnly"));
+    }
   }
 }
 

@@ -90,7 +90,9 @@ export function checkResources(
     }
   });
   if (!hasCompute && hasPages) at.forbidden("HugePages require cpu or memory");
-  checkClaims(objectsOf(resources, "claims"), at.child("claims"), claims);
+  if (has(resources, "claims")) {
+    checkClaims(objectsOf(resources, "claims"), at.child("claims"), claims);
+  }
 }
 
 /** Reports what is wrong with the resources of a Pod as a whole. */
@@ -247,7 +249,11 @@ function isIndivisible(name: string, amount: Parameters<typeof wholeUnits>[0]): 
 
 export function sortedKeys(map: JsonObject): readonly string[] {
   const keys = Object.keys(map);
-  return keys.length < 2 ? keys : keys.sort(compareBytes);
+  // Objects that were read from the store are in order.
+  const isSorted = keys.every(
+    (key, index) => index === 0 || compareBytes(keys[index - 1] ?? "", key) < 0,
+  );
+  return isSorted ? keys : keys.sort(compareBytes);
 }
 
 /** Names of the claims of a Pod. */

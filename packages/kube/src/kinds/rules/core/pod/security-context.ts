@@ -24,11 +24,10 @@ import { checkWindowsOptions } from "./windows-options.ts";
 
 /** Reports what is wrong with the rights of one container. */
 export function checkSecurityContext(
-  context: JsonObject | undefined,
+  context: JsonObject,
   at: Place,
   { isHostUsers }: { readonly isHostUsers: boolean },
 ): void {
-  if (context === undefined) return;
   for (const name of ["runAsUser", "runAsGroup"]) checkId(context, at, { name });
   const procMount = maybeText(context, "procMount");
   if (procMount !== undefined) {
