@@ -27,6 +27,8 @@ export interface OursOptions {
   readonly databaseUrl?: string | undefined;
   /** Where data is; a folder of its own, which goes with the server, unless told. */
   readonly dataDir?: string;
+  /** Where certificates are; below the data unless told. Replicas share them. */
+  readonly certDir?: string;
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Goes before Node on the command line: `["prlimit", "--fsize=…"]`. */
@@ -145,13 +147,18 @@ export class Ours implements Target {
             this.#output = this.#output.slice(-outputMax);
         });
       }
-      void this.#ended.then(() =>
-        reject(new Error(`it ended before it was ready\n${this.#output.slice(-4_000)}`)),
+      void this.#ended.then((how) =>
+        reject(
+          new Error(`it ended (${String(how)}) before it was ready\n${this.#output.slice(-4_000)}`),
+        ),
       );
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     });
     if (this.#client !== undefined) return;
-    this.#ca = readFileSync(join(this.dataDir, "pki", "ca.crt"), "utf8");
+    this.#ca = readFileSync(
+      join(this.#options.certDir ?? join(this.dataDir, "pki"), "ca.crt"),
+      "utf8",
+    );
     const { certificate, key } = this.admin;
     writeFileSync(
       this.kubeconfig,
@@ -205,7 +212,7 @@ export class Ours implements Target {
   }
 
   #flags(): string[] {
-    const { driver, databaseUrl } = this.#options;
+    const { driver, databaseUrl, certDir } = this.#options;
     return [
       "--data-dir",
       this.dataDir,
@@ -220,6 +227,7 @@ export class Ours implements Target {
       "--storage-driver",
       driver,
       ...(databaseUrl === undefined ? [] : ["--database-url", databaseUrl]),
+      ...(certDir === undefined ? [] : ["--cert-dir", certDir]),
     ];
   }
 
@@ -240,6 +248,12 @@ export class Ours implements Target {
 
 /** Flags that only a serving command takes, with their values. */
 function isServing(all: readonly string[], index: number): boolean {
-  const names = ["--metrics-port", "--client-ca-file", "--token-auth-file", "--simulate-workloads"];
+  const names = [
+    "--metrics-port",
+    "--client-ca-file",
+    "--token-auth-file",
+    "--simulate-workloads",
+    "--cert-dir",
+  ];
   return names.includes(all[index] ?? "") || names.includes(all[index - 1] ?? "");
 }

@@ -2,6 +2,7 @@
 
 import type { KindRules } from "../kind-rules.ts";
 import { appsRules } from "./apps/apps-rules.ts";
+import { batchRules } from "./batch/batch-rules.ts";
 import { coreRules } from "./core/core-rules.ts";
 import {
   mutatingAdmissionPolicy,
@@ -66,6 +67,7 @@ const rules: Readonly<Record<string, GroupRules>> = {
     ValidatingAdmissionPolicyBinding: validatingAdmissionPolicyBinding,
     ValidatingWebhookConfiguration: validatingWebhookConfiguration,
   },
+  batch: batchRules,
   "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
   "apiregistration.k8s.io": { APIService: apiService },
   "authentication.k8s.io": { TokenRequest: tokenRequest },
