@@ -136,7 +136,7 @@ export class BodyMaker {
   /** Something like base64. */
   #scrambled(): string {
     const length = this.#random.integer(10);
-    return Array.from({ length }, () => this.#random.pick([..."AQaq09+/==\n\r-\u00e9"])).join("");
+    return Array.from({ length }, () => this.#random.pick(scrambledCharacters)).join("");
   }
 
   #anything(): Json {
@@ -364,6 +364,7 @@ const microTimes: readonly Json[] = [
   "2026-01-01T02:00:00.000000+02:00",
   "2026-01-01T00:00:00.999999Z",
 ];
+const scrambledCharacters = "AQaq09+/==\n\r-\u00e9".split("");
 const oddTimes: readonly Json[] = [
   "",
   "2026",
