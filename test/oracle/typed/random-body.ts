@@ -1,7 +1,7 @@
 // Bodies of built-in kinds made by chance: mostly what the types allow, with nothing, zero, wrong and unknown things
 // in between.
 
-import { JsonNumber, setMember } from "@keelson/base";
+import { cloneJson, JsonNumber, setMember } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject, Random } from "@keelson/base";
 import type { BuiltinKinds, FieldType, GoStruct, Scalar } from "@keelson/kube";
 
@@ -102,7 +102,9 @@ export class BodyMaker {
   }
 
   #schemaOr(others: readonly Json[], depth: number): Json {
-    if (depth > depthMax || this.#random.integer(2) === 0) return this.#random.pick(others);
+    if (depth > depthMax || this.#random.integer(2) === 0) {
+      return cloneJson(this.#random.pick(others));
+    }
     return this.struct("apiextensions.v1.JSONSchemaProps", depth + 2);
   }
 
@@ -140,7 +142,7 @@ export class BodyMaker {
   }
 
   #anything(): Json {
-    return this.#random.pick(anything);
+    return cloneJson(this.#random.pick(anything)); // Whoever gets it may change it.
   }
 
   #happens(what: keyof BodyChances): boolean {
