@@ -70,7 +70,9 @@ export function describe({ name, index, step, differences, oracle, ours }: StepD
     `  ours   ${status(ours)}`,
     ...lines,
     ...more,
-  ].join("\n");
+  ]
+    .join("\n")
+    .replaceAll(/[^\P{Cc}\n]/gu, "�");
 }
 
 function differenceAt(

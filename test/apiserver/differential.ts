@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The differential cases by hand:
 //
-//   node test/apiserver/differential.ts [--against oracle] [--only REGEX] [--report FILE] [--show]
+//   node test/apiserver/differential.ts [--against sqlite|postgresql|oracle] [--only REGEX] [--report FILE] [--show]
 //
 // `--against oracle` runs them on two real servers, which proves the normalisation and the cases themselves.
 
@@ -11,6 +11,8 @@ import { parseArgs } from "node:util";
 import { allCases } from "./all-cases.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe } from "./differences.ts";
+import { failureReport } from "./failure-report.ts";
+import { startOurs } from "./ours.ts";
 import { runCases } from "./run-cases.ts";
 import { startReference } from "./target.ts";
 
@@ -27,7 +29,13 @@ const wanted = new RegExp(values.only);
 const cases = (await allCases()).filter(({ name }) => wanted.test(name));
 
 await using reference = await startReference(signal);
-await using ours = await startReference(signal);
+await using ours =
+  values.against === "oracle"
+    ? await startReference(signal)
+    : await startOurs(
+        { driver: values.against === "postgresql" ? "postgresql" : "sqlite" },
+        signal,
+      );
 const startedAt = performance.now();
 const [left, right] = await Promise.all([
   runCases(reference, cases, { signal }),
@@ -43,7 +51,9 @@ if (values.show) {
 const comparison = compareRecordings(cases, left, right);
 const text = comparison.unexplained.map(describe).join("\n\n");
 console.log(text);
-if (values.report !== undefined) writeFileSync(values.report, `${text}\n`);
+if (values.report !== undefined) {
+  writeFileSync(values.report, `${failureReport(comparison.unexplained, cases.length)}\n`);
+}
 console.log(`\n${coverageTable(left)}\n`);
 const explained = [...comparison.explained].map(([id, count]) => `${id}: ${count}`).join(", ");
 console.log(

@@ -89,7 +89,7 @@ export class Normaliser {
     }
     if (key === "continue" && parent === "metadata") return tokenText(value);
     if (/^(clusterIP|clusterIPs|ip)$/.test(key) || (parent === "clusterIPs" && key === "[]")) {
-      return value.replace(/^10\.96\.\d+\.\d+$/, "<cluster ip>");
+      return value.replace(/^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/, "<cluster ip>");
     }
     if (parent === "cells" && age.test(value)) return "<age>";
     return this.#string(value);
@@ -101,20 +101,24 @@ export class Normaliser {
   }
 
   #string(text: string): string {
-    return orderedConflicts(text)
-      .replaceAll(uuid, (found) => this.#name("uid", found))
-      .replaceAll(token, "<token>")
-      .replaceAll(pem, "<pem>")
-      .replaceAll(freshTime, (found) => (isFresh(found) ? "<time>" : found))
-      .replaceAll(/resource version: \d+ \(\d+\)/g, "resource version: <old> (<floor>)")
-      .replaceAll(/(Too large resource version: \d+, current: )\d+/g, "$1<now>")
-      .replaceAll(/10\.96\.(?!0\.)\d+\.\d+/g, "<cluster ip>")
-      .replaceAll(/\b(gen-[\w.-]*-|kube-api-access-)[a-z\d]{5}\b/g, "$1*****")
-      .replaceAll(/(\\*"resourceVersion\\*":\\*")\d+/g, "$1<version>")
-      .replaceAll(/(ResourceVersion in record \()\d+/g, "$1<version>")
-      .replaceAll(/(\d+):3[0-2]\d{3}\/(TCP|UDP)/g, "$1:<node port>/$2")
-      .replaceAll(/X509SHA256=[\da-f]{64}/g, "X509SHA256=…")
-      .replaceAll(/127\.0\.0\.1:\d+/g, "<address>");
+    return (
+      orderedConflicts(text)
+        .replaceAll(uuid, (found) => this.#name("uid", found))
+        .replaceAll(token, "<token>")
+        .replaceAll(pem, "<pem>")
+        .replaceAll(freshTime, (found) => (isFresh(found) ? "<time>" : found))
+        .replaceAll(/resource version: \d+ \(\d+\)/g, "resource version: <old> (<floor>)")
+        .replaceAll(/(Too large resource version: \d+, current: )\d+/g, "$1<now>")
+        .replaceAll(/10\.(?!96\.0\.)(9[6-9]|10\d|11[01])\.\d+\.\d+/g, "<cluster ip>")
+        .replaceAll(/\b(gen-[\w.-]*-|kube-api-access-)[a-z\d]{5}\b/g, "$1*****")
+        .replaceAll(/(\\*"resourceVersion\\*":\\*")\d+/g, "$1<version>")
+        .replaceAll(/(ResourceVersion in record \()\d+/g, "$1<version>")
+        .replaceAll(/(\d+):3[0-2]\d{3}\/(TCP|UDP)/g, "$1:<node port>/$2")
+        // The whole object in a message: members in the order of Go's structs, which is not ours.
+        .replaceAll(/Invalid value: "\{\\"apiVersion.*\}": /g, 'Invalid value: "{…}": ')
+        .replaceAll(/X509SHA256=[\da-f]{64}/g, "X509SHA256=…")
+        .replaceAll(/127\.0\.0\.1:\d+/g, "<address>")
+    );
   }
 
   #name(kind: string, value: string): string {
@@ -171,12 +175,13 @@ function listVersion(value: string): string {
   return /^[1-9]\d*$/.test(value) ? "<list version>" : value;
 }
 
-/** The token's inside, but for the version. */
+/** Whether a token goes on at its own version or at a fresh one; the rest is nobody's business. */
 function tokenText(token: string): string {
   try {
     const text = Buffer.from(token, "base64url").toString("utf8");
-    const { rv, ...rest } = JSON.parse(text) as { rv?: number };
-    return `token ${JSON.stringify({ ...rest, rv: rv === -1 ? -1 : rv === undefined ? "none" : "<version>" })}`;
+    const { v, rv, start } = JSON.parse(text) as { v?: Json; rv?: number; start?: string };
+    const version = rv === -1 ? "-1" : rv === undefined ? "none" : "<version>";
+    return `token ${String(v)} at ${version}${start?.endsWith("\0") === true ? " after a key" : ""}`;
   } catch {
     return token;
   }

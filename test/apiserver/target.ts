@@ -35,6 +35,14 @@ const controllers = [
 /** The real server, with those controllers that are part of ours. */
 export async function startReference(signal: AbortSignal): Promise<Oracle> {
   // Its controller would write the status of flow schemas at moments of its own.
-  const flags = { "kube-apiserver": ["--enable-priority-and-fairness=false"] };
+  const flags = {
+    "kube-apiserver": [
+      "--enable-priority-and-fairness=false",
+      // Kinds that ours serves and that are off by default (KB §2.2).
+      "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
+      "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
+    ],
+    "kube-controller-manager": ["--kube-api-qps=1000", "--kube-api-burst=2000"],
+  };
   return await startOracle({ controllers, flags }, signal);
 }

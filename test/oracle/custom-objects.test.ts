@@ -110,7 +110,7 @@ function theirs(answer: {
       warnings: answer.warnings,
     };
   }
-  if (answer.status !== 422) return { refused: String(body["message"]) };
+  if (answer.status !== 422) return { refused: body["message"] ?? "" };
   const { causes } = body["details"] as { causes: { field: string; message: string }[] };
   // The real server walks properties in any order.
   return { errors: causes.map(({ field, message }) => `${field}: ${message}`).sort() };
@@ -119,7 +119,7 @@ function theirs(answer: {
 /** The same of ours. `old` makes it a write of the status. */
 function ours({ model, kind, version }: Resource, sent: JsonObject, old?: JsonObject): JsonObject {
   try {
-    const { object: read, unknown } = model.read(sent, context);
+    const { object: read, problems } = model.read(sent, context);
     const { status, ...rest } = read;
     // What the server does with the two halves of an object that has a status.
     const next: JsonObject =
@@ -132,10 +132,7 @@ function ours({ model, kind, version }: Resource, sent: JsonObject, old?: JsonOb
     return {
       spec: next["spec"] ?? null,
       status: next["status"] ?? null,
-      warnings: [
-        ...unknown.map((field) => `unknown field "${field}"`),
-        ...model.warnings(next, old),
-      ],
+      warnings: [...problems, ...model.warnings(next, old)],
     };
   } catch (error) {
     if (!(error instanceof TypedDecodeError)) throw error;

@@ -1,16 +1,22 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
-import { failures } from "@keelson/kube";
+import type { StatusError } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
+import { forbidden } from "./auth/forbidden.ts";
+import { isImpersonationHeader, type Impersonation } from "./auth/impersonation.ts";
 import { anonymous, type User } from "./auth/user.ts";
+import type { EncodeFailure } from "./encoding/failure-answer.ts";
 import { isOurFault, toStatusError, type Subject } from "./errors.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
 import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
 import { requestInfo, type RequestInfo } from "./http/request-info.ts";
-import type { ResourceDispatch } from "./resource-dispatch.ts";
+import type { FairQueue } from "./limits/fair-queue.ts";
+import type { LongRunning } from "./limits/long-running.ts";
+import type { ApiMetrics } from "./metrics.ts";
+import { UnknownPath, type ResourceDispatch } from "./resource-dispatch.ts";
 
 /** Answers what is no resource: discovery, documents, health. Undefined: not its path. */
 export type PathHandler = (exchange: Exchange) => Answer | undefined | Promise<Answer | undefined>;
@@ -18,16 +24,14 @@ export type PathHandler = (exchange: Exchange) => Answer | undefined | Promise<A
 export interface ApiHandlerOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Who is really meant, if somebody acts for another. */
-  readonly impersonate: (user: User, incoming: Incoming) => User | Promise<User>;
-  /** Waits for a turn, or throws `TooManyRequests`. */
-  readonly admit: (
-    user: User,
-    info: RequestInfo,
-    signal: AbortSignal,
-  ) => Disposable | Promise<Disposable>;
+  readonly impersonation: Impersonation;
+  /** Who may run now: requests take turns, watches are only counted. */
+  readonly requests: FairQueue;
+  readonly watches: LongRunning;
   readonly paths: readonly PathHandler[];
   readonly dispatch: ResourceDispatch;
+  readonly encodeFailure: EncodeFailure;
+  readonly metrics: ApiMetrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -39,6 +43,8 @@ export interface Handled {
   readonly user: User;
   /** Who asked, where that is somebody else than the user it acts as. */
   readonly asker: User;
+  /** The verb that allowed it to act as another; empty for the plain `impersonate`. */
+  readonly constraint: string;
   readonly warnings: readonly string[];
   /** Gives the turn back; for a stream, once it has ended. */
   readonly done: () => void;
@@ -60,13 +66,26 @@ export class ApiHandler {
     const warnings = new Warnings();
     let asker = anonymous;
     let user = anonymous;
+    let constraint = "";
     let turn: Disposable | undefined;
     const done = (): void => turn?.[Symbol.dispose]();
     try {
       asker = await this.#authenticate(credentials, incoming.signal);
-      user = await this.#options.impersonate(asker, incoming);
-      turn = await this.#options.admit(user, info, incoming.signal);
-      if (!openPaths.test(info.path)) await this.#authorize(user, info, incoming.signal);
+      user = asker;
+      if (isImpersonating(incoming.headers)) {
+        const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
+        const acting = await this.#options.impersonation.impersonate(request, incoming.signal);
+        user = acting?.user ?? asker;
+        constraint = acting?.constraint ?? "";
+      }
+      turn = await this.#turnOf(user, info, incoming.signal);
+      if (!openPaths.test(info.path)) {
+        const refusal = await this.#refusal(user, info, incoming.signal);
+        if (refusal !== undefined) {
+          const answer = withNoSniff(this.#options.encodeFailure(refusal, incoming));
+          return { answer, info, user, asker, constraint, warnings: [], done };
+        }
+      }
       const exchange: Exchange = {
         ...incoming,
         info,
@@ -75,11 +94,36 @@ export class ApiHandler {
         warnings: [],
       };
       const answer = await this.#answer(exchange);
-      return { answer, info, user, asker, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
     } catch (error) {
       const answer = this.#failure(error, info, incoming);
-      return { answer, info, user, asker, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
     }
+  }
+
+  /** A place among those who run. Health is answered whatever happens. */
+  async #turnOf(user: User, info: RequestInfo, signal: AbortSignal): Promise<Disposable> {
+    const { requests, watches, metrics } = this.#options;
+    if (openPaths.test(info.path)) return free;
+    if (info.isResource && info.verb === "watch") {
+      const { group, version, resource } = info;
+      const permit = watches.enter(user.name);
+      const isServed = this.#options.dispatch.isServed(info);
+      const labels = isServed
+        ? { group, version, resource }
+        : { group: "", version: "", resource: "" };
+      metrics.longRunning.add(labels);
+      return {
+        [Symbol.dispose]: () => {
+          permit[Symbol.dispose]();
+          metrics.longRunning.add(labels, -1);
+        },
+      };
+    }
+    const outcome = requests.enter(user.name, signal);
+    const permit = outcome instanceof Promise ? await outcome : outcome;
+    metrics.inflight.set(requests.running);
+    return permit;
   }
 
   async #authenticate(credentials: Credentials, signal: AbortSignal): Promise<User> {
@@ -88,10 +132,15 @@ export class ApiHandler {
     return authenticated?.user ?? anonymous;
   }
 
-  async #authorize(user: User, info: RequestInfo, signal: AbortSignal): Promise<void> {
-    const outcome = this.#options.authorizer.authorize(user, attributesOf(info), signal);
+  async #refusal(
+    user: User,
+    info: RequestInfo,
+    signal: AbortSignal,
+  ): Promise<StatusError | undefined> {
+    const attributes = attributesOf(info);
+    const outcome = this.#options.authorizer.authorize(user, attributes, signal);
     const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
-    if (!isAllowed) throw refusal(user, info, reason);
+    return isAllowed ? undefined : forbidden(user, attributes, reason);
   }
 
   async #answer(exchange: Exchange): Promise<Answer | Streaming> {
@@ -105,13 +154,22 @@ export class ApiHandler {
     return pageNotFound;
   }
 
-  #failure(error: unknown, info: RequestInfo, { signal, auditId }: Incoming): Answer {
+  #failure(error: unknown, info: RequestInfo, incoming: Incoming): Answer {
+    const { signal, auditId } = incoming;
+    if (error instanceof UnknownPath) return pageNotFound;
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (isOurFault(reason) && !signal.aborted) {
       this.#options.log.error({ error: reason, path: info.path, auditId }, "a request failed");
     }
-    return statusAnswer(toStatusError(reason, subjectOf(info)));
+    return this.#options.encodeFailure(toStatusError(reason, subjectOf(info)), incoming);
   }
+}
+
+const free: Disposable = { [Symbol.dispose]: () => undefined };
+
+function isImpersonating(headers: Incoming["headers"]): boolean {
+  for (const name in headers) if (isImpersonationHeader(name)) return true;
+  return false;
 }
 
 const pageNotFound: Answer = {
@@ -121,16 +179,8 @@ const pageNotFound: Answer = {
   headers: { "x-content-type-options": "nosniff" },
 };
 
-/** A failure as its answer. */
-export function statusAnswer(error: ReturnType<typeof toStatusError>): Answer {
-  const { status } = error;
-  const retry = status.details?.retryAfterSeconds;
-  return {
-    code: status.code,
-    contentType: "application/json",
-    body: `${JSON.stringify(status)}\n`,
-    ...(retry === undefined || retry === 0 ? {} : { headers: { "retry-after": String(retry) } }),
-  };
+function withNoSniff(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, "x-content-type-options": "nosniff" } };
 }
 
 /** What a request wants to do. */
@@ -143,22 +193,4 @@ export function attributesOf(info: RequestInfo): Attributes {
 function subjectOf(info: RequestInfo): Subject | undefined {
   if (!info.isResource) return undefined;
   return { resource: { group: info.group, resource: info.resource }, name: info.name };
-}
-
-/** Who may not do what (KB 53). */
-function refusal(user: User, info: RequestInfo, reason: string): Error {
-  const because = (why: string): string => (reason === "" ? why : `${why}: ${reason}`);
-  if (!info.isResource) {
-    return failures.forbidden(
-      undefined,
-      "",
-      because(failures.cannotPath(user.name, info.verb, info.path)),
-    );
-  }
-  const { group, namespace, name, verb, subresource } = info;
-  const resource = subresource === "" ? info.resource : `${info.resource}/${subresource}`;
-  const about = { group, resource };
-  const where = namespace === "" ? undefined : namespace;
-  const why = failures.cannot(user.name, verb, about, where);
-  return failures.forbidden({ group, resource: info.resource }, name, because(why));
 }

@@ -4,39 +4,35 @@ import type { AddressInfo } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 
 import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
-import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
-import { NotFound, type Selector, type Store } from "@keelson/store";
+import { loadBuiltinKinds, ProtobufCodec, type BuiltinKinds } from "@keelson/kube";
+import type { Store } from "@keelson/store";
 
 import { Admission } from "./admission/admission.ts";
-import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
-import { priorityAdmission } from "./admission/priority.ts";
-import { serviceAccountAdmission } from "./admission/service-account.ts";
-import {
-  defaultClasses,
-  defaultTolerations,
-  notReadyTaint,
-  storageProtection,
-} from "./admission/small-defaults.ts";
-import { ApiHandler, type PathHandler } from "./api-handler.ts";
+import { standardAdmission } from "./admission/standard-admission.ts";
+import { ApiHandler } from "./api-handler.ts";
+import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
-import type { BoundObjects } from "./auth/bound-objects.ts";
-import type { Authorizer } from "./auth/authorizer.ts";
-import { RbacAuthorizer, rbacStoreKinds } from "./auth/rbac/rbac-authorizer.ts";
-import type { RbacKind } from "./auth/rbac/rbac-rules.ts";
+import { storedBoundObjects, type BoundObjects } from "./auth/bound-objects.ts";
+import { Impersonation } from "./auth/impersonation.ts";
+import { RbacAuthorizer } from "./auth/rbac/rbac-authorizer.ts";
 import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
-import { definitionKind, runDefinitions, serveDefinitions } from "./crds/definitions.ts";
+import { publishAddress } from "./bootstrap/own-service.ts";
+import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
-import { healthPaths, type HealthCheck } from "./health.ts";
-import { Server } from "./http/server.ts";
 import { addressRange } from "./effects/address-range.ts";
 import { serviceEffects } from "./effects/services.ts";
-import { exclusively } from "./loops/exclusive.ts";
-import { runGarbageCollector } from "./loops/garbage-collector.ts";
-import { runNamespaceContents, runNamespaces } from "./loops/namespaces.ts";
-import { Mirror } from "./mirror.ts";
+import { failureEncoder } from "./encoding/failure-answer.ts";
+import { finishedRequests } from "./finished-requests.ts";
+import { healthPaths } from "./health.ts";
+import { Server } from "./http/server.ts";
+import { FairQueue } from "./limits/fair-queue.ts";
+import { LongRunning } from "./limits/long-running.ts";
+import { spawnLoops } from "./loops/loops.ts";
+import { apiMetrics } from "./metrics.ts";
+import { Mirrors } from "./mirrors.ts";
 import { Objects } from "./objects.ts";
 import { OpenApi } from "./openapi/openapi.ts";
 import { ResourceDispatch } from "./resource-dispatch.ts";
@@ -44,9 +40,7 @@ import { builtinResources } from "./resources/builtin-resource.ts";
 import { customResources } from "./resources/custom-resource.ts";
 import { Registry } from "./resources/registry.ts";
 import type { Resource } from "./resources/resource.ts";
-import { binding } from "./subresources/binding.ts";
-import { eviction } from "./subresources/eviction.ts";
-import { scale } from "./subresources/scale.ts";
+import { specialAnswerers } from "./subresources/special-answerers.ts";
 import type { Verbs } from "./verbs/verb.ts";
 import type { Writing } from "./writes/write-request.ts";
 
@@ -64,9 +58,13 @@ export interface ApiServerOptions {
   readonly resources?: readonly Resource[];
   /** Who callers are. Called once, before anything is served. */
   readonly identity: (parts: IdentityParts) => Identity;
+  /** Told of every finished request. */
+  readonly audit?: Audit;
   /** The certificate of our CA, PEM: every namespace holds it. */
   readonly rootCertificate: string;
   readonly tls: SecureContextOptions | undefined;
+  /** Whether the loop runs that marks workloads as a healthy cluster would. */
+  readonly simulatesWorkloads: boolean;
 }
 
 /** What telling callers apart needs of the server. */
@@ -84,25 +82,28 @@ export interface Identity {
 /** A running API server. Disposing of it ends watches, finishes requests and stops the loops. */
 export class ApiServer implements AsyncDisposable {
   readonly registry: Registry;
-  readonly #server: Server;
+  readonly server: Server;
   readonly #scope: TaskScope;
+  readonly #publish: Parts["publish"];
   readonly #undo: AsyncDisposableStack;
 
   /** Resolves when it can serve: the mirrors are there, what every cluster holds is there. */
   static async start(options: ApiServerOptions, signal: AbortSignal): Promise<ApiServer> {
-    const parts = await build(options, signal);
-    return new ApiServer(parts);
+    return new ApiServer(await build(options, signal));
   }
 
-  private constructor({ server, scope, registry, undo }: Parts) {
-    this.#server = server;
+  private constructor({ server, scope, registry, publish, undo }: Parts) {
+    this.#publish = publish;
+    this.server = server;
+    this.registry = registry;
     this.#scope = scope;
     this.#undo = undo;
-    this.registry = registry;
   }
 
   async listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
-    return this.#server.listen(address);
+    const bound = await this.server.listen(address);
+    await this.#publish(bound.port);
+    return bound;
   }
 
   /** Resolves never, or rejects with what no loop could survive. */
@@ -115,10 +116,6 @@ export class ApiServer implements AsyncDisposable {
     this.#scope.spawn(name, task);
   }
 
-  get server(): Server {
-    return this.#server;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }
@@ -128,140 +125,104 @@ interface Parts {
   readonly server: Server;
   readonly scope: TaskScope;
   readonly registry: Registry;
+  /** Tells the cluster at which port we listen. */
+  readonly publish: (port: number) => Promise<void>;
   readonly undo: AsyncDisposableStack;
 }
 
 async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Parts> {
   const { store, clock, random, log } = options;
+  const shared = { store, clock, random, log };
   await using undo = new AsyncDisposableStack();
   const scope = undo.use(new TaskScope(signal));
-  const mirrors: Mirror[] = [];
-  const mirror = (kind: string, selector: Selector = {}): Mirror => {
-    const made = new Mirror({ store, clock, random, log, kind, selector });
-    scope.spawn(`mirror ${kind}`, (within) => made.run(within));
-    mirrors.push(made);
-    return made;
-  };
-  const namespaces = mirror("Namespace");
-  const serviceAccounts = mirror("ServiceAccount");
-  const rootConfigMaps = mirror("ConfigMap", {
-    fields: [{ path: ["metadata", "name"], operator: "Equals", value: "kube-root-ca.crt" }],
-  });
-  const definitions = mirror(definitionKind);
-  const priorityClasses = mirror("PriorityClass.scheduling.k8s.io");
-  const storageClasses = mirror("StorageClass.storage.k8s.io");
-  const ingressClasses = mirror("IngressClass.networking.k8s.io");
-  const rbac = (kind: RbacKind): Mirror => mirror(rbacStoreKinds[kind]);
-  const authorizer: Authorizer = undo.use(
-    new RbacAuthorizer({
-      Role: rbac("Role"),
-      RoleBinding: rbac("RoleBinding"),
-      ClusterRole: rbac("ClusterRole"),
-      ClusterRoleBinding: rbac("ClusterRoleBinding"),
-    }),
-  );
-  const identity = options.identity({ objects: boundObjects(store, serviceAccounts) });
   const kinds = await loadBuiltinKinds();
   const registry = new Registry();
   registry.put("built-in", builtinResources(kinds));
   registry.put("own", options.resources ?? []);
-  await Promise.all(mirrors.map(async (one) => await one.ready));
-  undo.use(serveDefinitions({ definitions, registry, resourcesOf: customResources }));
+  const mirrors = new Mirrors(shared, scope);
+  const authorizer = undo.use(new RbacAuthorizer(mirrors.rbac));
+  await mirrors.ready;
+  undo.use(
+    serveDefinitions({ definitions: mirrors.definitions, registry, resourcesOf: customResources }),
+  );
 
-  const admission = new Admission([
-    namespaceLifecycle({ store, namespaces }),
-    serviceAccountAdmission({ store, serviceAccounts, random }),
-    notReadyTaint,
-    priorityAdmission({ classes: priorityClasses }),
-    defaultTolerations,
-    defaultClasses({ storageClasses, ingressClasses }),
-    storageProtection,
-  ]);
+  const plugins = standardAdmission({ store, random, mirrors, authorizer });
   const addresses = addressRange(serviceRange);
-  const effects = new Map([["Service", serviceEffects({ store, clock, random, log, addresses })]]);
-  const writing: Writing = { store, admission, effects, clock, random };
-  const verbs: Verbs = { ...writing, codec: new ProtobufCodec(kinds), authorizer, log };
-  const loop = (name: string): Objects => new Objects({ ...writing, registry, name });
-  await runBootstrap({ objects: loop("keelson-bootstrap") }, signal);
-
-  const shared = { registry, clock, random, log };
-  const once = (name: string, work: (within: AbortSignal) => Promise<void>): void => {
-    scope.spawn(name, (within) => exclusively({ store, clock, random, log, name }, work, within));
+  const writing: Writing = {
+    store,
+    clock,
+    random,
+    admission: new Admission(plugins),
+    effects: new Map([["Service", serviceEffects({ ...shared, addresses })]]),
   };
-  once("definitions", (within) =>
-    runDefinitions({ ...shared, definitions, objects: loop("definition-controller") }, within),
-  );
-  once("namespaces", (within) =>
-    runNamespaces({ ...shared, namespaces, objects: loop("namespace-controller") }, within),
-  );
-  once("namespace contents", (within) =>
-    runNamespaceContents(
-      {
-        namespaces,
-        serviceAccounts,
-        configMaps: rootConfigMaps,
-        objects: loop("namespace-contents"),
-        rootCertificate: () => options.rootCertificate,
-        clock,
-        random,
-        log,
-      },
-      within,
-    ),
-  );
-  once("garbage collector", (within) =>
-    runGarbageCollector({ ...shared, store, objects: loop("garbage-collector") }, within),
-  );
+  const loop = (name: string, manager: string): Objects =>
+    new Objects({ ...writing, registry, name, manager });
+  const own = loop("apiserver", "kube-apiserver");
+  const { simulatesWorkloads: hasNode } = options;
+  await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
+  spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
-  const database: HealthCheck = { name: "database", check: (within) => store.ping(within) };
-  const live: HealthCheck = { name: "ping", check: () => Promise.resolve() };
-  let address = "";
-  const discovery = new Discovery({ registry, serverAddress: () => address });
-  const openApi = new OpenApi({ registry, kinds, clock });
-  const paths: readonly PathHandler[] = [
-    healthPaths({ live: [live], ready: [database], clock }),
-    documentPaths([discovery, openApi]),
-  ];
-  const dispatch = new ResourceDispatch({
-    verbs,
+  const metrics = apiMetrics(options.metrics);
+  const verbs: Verbs = { ...writing, codec: new ProtobufCodec(kinds), authorizer, log, metrics };
+  const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
+  const { audit } = options;
+  const server = undo.use(
+    new Server({
+      handler,
+      encodeFailure: failureEncoder(verbs.codec),
+      clock,
+      random,
+      log,
+      tls: options.tls,
+      onFinished: finishedRequests({ metrics, registry, audit }),
+    }),
+  );
+  const publish = (port: number): Promise<void> => publishAddress({ objects: own, port }, signal);
+  return { server, scope, registry, publish, undo: undo.move() };
+}
+
+interface HandlerParts {
+  readonly kinds: BuiltinKinds;
+  readonly registry: Registry;
+  readonly mirrors: Mirrors;
+  readonly authorizer: RbacAuthorizer;
+  readonly verbs: Verbs;
+}
+
+/** The life of a request, with everything that takes part in it. */
+function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
+  const { store, clock, log } = options;
+  const { kinds, registry, mirrors, authorizer, verbs } = parts;
+  const boundObjects = storedBoundObjects(store, mirrors.serviceAccounts);
+  const identity = options.identity({ objects: boundObjects });
+  const { answerers, virtual } = specialAnswerers({
+    kinds,
     registry,
-    subresources: new Map([
-      ["*/scale", scale],
-      ["pods/binding", binding],
-      ["pods/eviction", eviction(registry)],
-    ]),
-    virtual: new Map(),
+    authorizer,
+    identity,
+    boundObjects,
+    clock,
   });
-  const handler = new ApiHandler({
+  const discovery = new Discovery({ registry, serverAddress: () => "127.0.0.1" });
+  const openApi = new OpenApi({ registry, kinds, clock });
+  return new ApiHandler({
     authenticator: identity.authenticator,
     authorizer,
-    impersonate: (user) => user,
-    admit: () => ({ [Symbol.dispose]: () => undefined }),
-    paths,
-    dispatch,
+    impersonation: new Impersonation(authorizer),
+    requests: new FairQueue({ clock }),
+    watches: new LongRunning(),
+    paths: [
+      healthPaths({
+        live: [{ name: "ping", check: () => Promise.resolve() }],
+        ready: [{ name: "database", check: (within) => store.ping(within) }],
+        clock,
+      }),
+      documentPaths([discovery, openApi]),
+    ],
+    dispatch: new ResourceDispatch({ verbs, registry, subresources: answerers, virtual }),
+    encodeFailure: failureEncoder(verbs.codec),
+    metrics: verbs.metrics,
     clock,
     log,
   });
-  const server = undo.use(
-    new Server({ handler, clock, random, log, tls: options.tls, onFinished: () => undefined }),
-  );
-  address = "127.0.0.1";
-  return { server, scope, registry, undo: undo.move() };
-}
-
-/** What tokens are bound to: accounts from memory, the rest as it is stored now. */
-function boundObjects(store: Store, serviceAccounts: Mirror): BoundObjects {
-  return {
-    find: ({ kind, namespace, name }, signal) => {
-      const mirrored = kind === "ServiceAccount" ? serviceAccounts.get(namespace, name) : undefined;
-      if (mirrored !== undefined) return mirrored.object;
-      return store.get({ kind, namespace, name }, signal).then(
-        ({ body }) => body.value,
-        (error: unknown) => {
-          if (error instanceof NotFound) return undefined;
-          throw error;
-        },
-      );
-    },
-  };
 }

@@ -443,6 +443,7 @@ async function operations(lab: Lab, groupVersion: string): Promise<void> {
       path,
       Object.entries(item)
         .filter(([method]) => /^(get|put|post|patch|delete)$/.test(method))
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([method, operation]): Json => {
           if (!isJsonObject(operation)) return method;
           const parameters = isJsonArray(operation["parameters"])

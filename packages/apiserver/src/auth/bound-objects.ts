@@ -3,6 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 import { failures, memberOf, parseTime } from "@keelson/kube";
 
+import { NotFound, type Store } from "@keelson/store";
+
+import type { Mirror } from "../mirror.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import { objectAt, textAt } from "./fields.ts";
 
@@ -21,6 +24,26 @@ export interface BoundObjects {
     key: BoundKey,
     signal: AbortSignal,
   ): JsonObject | undefined | Promise<JsonObject | undefined>;
+}
+
+/** Accounts from memory, the rest as it is stored now. */
+export function storedBoundObjects(
+  store: Store,
+  serviceAccounts: Pick<Mirror, "get">,
+): BoundObjects {
+  return {
+    find: ({ kind, namespace, name }, signal) => {
+      const mirrored = kind === "ServiceAccount" ? serviceAccounts.get(namespace, name) : undefined;
+      if (mirrored !== undefined) return mirrored.object;
+      return store.get({ kind, namespace, name }, signal).then(
+        ({ body }) => body.value,
+        (error: unknown) => {
+          if (error instanceof NotFound) return undefined;
+          throw error;
+        },
+      );
+    },
+  };
 }
 
 interface Check {

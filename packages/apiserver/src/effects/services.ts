@@ -255,7 +255,7 @@ class ServiceAllocator {
         } else {
           port["nodePort"] = await this.#nextPort(take);
         }
-        if (known === undefined) byPort.set(port["port"], Number(port["nodePort"]));
+        if (known === undefined) byPort.set(port["port"], port["nodePort"]);
       }
     }
     if (needsHealthCheck(spec)) {

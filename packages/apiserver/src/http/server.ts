@@ -1,17 +1,20 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
-import type { X509Certificate } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Http2Session } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
 import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
 import { failures } from "@keelson/kube";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
-import { statusAnswer, type ApiHandler, type Handled } from "../api-handler.ts";
+import type { ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
+import { clientCertificates } from "../auth/client-certificates.ts";
+import { distinctHeaders } from "../auth/headers.ts";
+import type { EncodeFailure } from "../encoding/failure-answer.ts";
+import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
@@ -27,6 +30,7 @@ const windowBytes = 1024 * 1024;
 
 export interface ServerOptions {
   readonly handler: ApiHandler;
+  readonly encodeFailure: EncodeFailure;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -41,7 +45,9 @@ export interface Finished {
   readonly handled: Handled;
   readonly incoming: Incoming;
   readonly code: number;
+  readonly startedAtMs: number;
   readonly durationMs: number;
+  readonly sourceAddress: string;
 }
 
 /** The listening server. Stops in order: no new requests, watches told to go elsewhere, the rest finished. */
@@ -59,6 +65,16 @@ export class Server implements AsyncDisposable {
     this.#app.removeAllContentTypeParsers();
     this.#app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
       done(null, body);
+    });
+    // The framework refuses media types that it cannot read. We say ourselves what is wrong with one.
+    this.#app.addHook("onRequest", (request, _reply, done) => {
+      const { headers } = request.raw;
+      const sent = headers["content-type"];
+      if (sent !== undefined) {
+        headers[sentType] = sent;
+        headers["content-type"] = "application/octet-stream";
+      }
+      done();
     });
     this.#app.setErrorHandler((error, request, reply) => {
       this.#refuse(error, request, reply);
@@ -104,7 +120,9 @@ export class Server implements AsyncDisposable {
   }
 
   async #serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const begunMs = this.#options.clock.monotonic();
+    const { clock } = this.#options;
+    const begunMs = clock.monotonic();
+    const startedAtMs = clock.now();
     const controller = new AbortController();
     const { raw } = reply;
     raw.once("close", () => {
@@ -118,10 +136,10 @@ export class Server implements AsyncDisposable {
       const timeoutMs = requestTimeoutMs(info, incoming.query);
       if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, timeoutMs);
     } catch (error) {
-      send(reply, incoming, statusAnswer(error as ReturnType<typeof failures.badRequest>), []);
+      send(reply, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
       return;
     }
-    const handled = await this.#options.handler.handle(incoming, credentialsOf(request));
+    const handled = await this.#options.handler.handle(incoming, credentialsOf(request, incoming));
     try {
       if (isStreaming(handled.answer)) {
         await this.#stream(reply, incoming, { ...handled, answer: handled.answer }, controller);
@@ -131,8 +149,14 @@ export class Server implements AsyncDisposable {
     } finally {
       deadline?.[Symbol.dispose]();
       handled.done();
-      const durationMs = this.#options.clock.monotonic() - begunMs;
-      this.#options.onFinished({ handled, incoming, code: handled.answer.code, durationMs });
+      this.#options.onFinished({
+        handled,
+        incoming,
+        code: handled.answer.code,
+        startedAtMs,
+        durationMs: clock.monotonic() - begunMs,
+        sourceAddress: request.socket.remoteAddress ?? "",
+      });
     }
   }
 
@@ -145,7 +169,10 @@ export class Server implements AsyncDisposable {
       method,
       path: question < 0 ? url : url.slice(0, question),
       query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
-      headers,
+      headers: withSentType(
+        carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
+        headers[sentType],
+      ),
       body: Buffer.isBuffer(request.body) ? request.body : noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
@@ -190,15 +217,44 @@ export class Server implements AsyncDisposable {
     const incoming = this.#incoming(request, this.#stopping.signal);
     if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
       const status = failures.requestTooLarge(`limit is ${bodyBytesMax}`);
-      send(reply, incoming, statusAnswer(status), []);
+      send(reply, incoming, this.#options.encodeFailure(status, incoming), []);
     } else if (statusCode !== undefined && statusCode < 500) {
       const message = error instanceof Error ? error.message : "the request cannot be read";
-      send(reply, incoming, statusAnswer(failures.badRequest(message)), []);
+      send(
+        reply,
+        incoming,
+        this.#options.encodeFailure(failures.badRequest(message), incoming),
+        [],
+      );
     } else {
       this.#options.log.error({ error, path: incoming.path }, "a request failed");
-      send(reply, incoming, statusAnswer(failures.internalError("the server failed")), []);
+      send(
+        reply,
+        incoming,
+        this.#options.encodeFailure(failures.internalError("the server failed"), incoming),
+        [],
+      );
     }
   }
+}
+
+/** Where the type of a body waits while the framework reads the body. */
+const sentType = "x-keelson-sent-type";
+
+function withSentType(
+  headers: Incoming["headers"],
+  sent: string | readonly string[] | undefined,
+): Incoming["headers"] {
+  return sent === undefined ? headers : { ...headers, "content-type": sent };
+}
+
+/** Groups are named by repeated fields, which Node joins by commas. */
+function carriesIdentity(headers: Incoming["headers"]): boolean {
+  return (
+    headers["impersonate-user"] !== undefined ||
+    headers["impersonate-group"] !== undefined ||
+    headers["x-remote-user"] !== undefined
+  );
 }
 
 const noQuery = new URLSearchParams();
@@ -275,26 +331,10 @@ function sinkTo(raw: FastifyReply["raw"], signal: AbortSignal): Sink {
   };
 }
 
-/** What each connection shows of its client, read once. */
-const chains = new WeakMap<object, readonly X509Certificate[]>();
-
-function credentialsOf(request: FastifyRequest): Credentials {
-  const { headers } = request;
-  const { authorization } = headers;
-  return { certificates: certificatesOf(request.raw.socket), authorization, headers };
-}
-
-function certificatesOf(socket: Socket): readonly X509Certificate[] {
-  if (!("getPeerX509Certificate" in socket)) return [];
-  const known = chains.get(socket);
-  if (known !== undefined) return known;
-  const chain: X509Certificate[] = [];
-  let certificate = (socket as TLSSocket).getPeerX509Certificate();
-  while (certificate !== undefined && chain.length < 10) {
-    chain.push(certificate);
-    const { issuerCertificate } = certificate;
-    certificate = issuerCertificate === certificate ? undefined : issuerCertificate;
-  }
-  chains.set(socket, chain);
-  return chain;
+function credentialsOf(request: FastifyRequest, { headers }: Incoming): Credentials {
+  const { authorization } = request.headers;
+  const { socket } = request.raw;
+  const certificates =
+    "getPeerX509Certificate" in socket ? clientCertificates(socket as TLSSocket) : [];
+  return { certificates, authorization, headers };
 }

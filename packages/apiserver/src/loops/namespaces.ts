@@ -1,4 +1,4 @@
-// Namespaces: what each of them holds from the start, and how one that is deleted is emptied (KB 75).
+// How a namespace that is deleted is emptied (KB 75).
 
 import {
   type Clock,
@@ -12,7 +12,7 @@ import {
 } from "@keelson/base";
 import { memberOf, timeFromMs } from "@keelson/kube";
 
-import { isTerminating, nameOf } from "../object-metadata.ts";
+import { isTerminating } from "../object-metadata.ts";
 import type { Mirror } from "../mirror.ts";
 import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
@@ -249,78 +249,3 @@ function withoutFinalizer(namespace: JsonObject): JsonObject | undefined {
   const { finalizers: _, ...others } = isJsonObject(spec) ? spec : {};
   return { ...namespace, spec: rest.length === 0 ? others : { ...others, finalizers: rest } };
 }
-
-/** What every namespace holds, and gets back when it is deleted or changed. */
-export async function runNamespaceContents(
-  {
-    namespaces,
-    serviceAccounts,
-    configMaps,
-    objects,
-    rootCertificate,
-    clock,
-    random,
-    log,
-  }: Omit<NamespaceLoopOptions, "registry"> & {
-    readonly serviceAccounts: Mirror;
-    readonly configMaps: Mirror;
-    /** The certificate of our CA, PEM. */
-    readonly rootCertificate: () => string;
-  },
-  signal: AbortSignal,
-): Promise<void> {
-  const accounts = objects.resource("", "v1", "serviceaccounts");
-  const maps = objects.resource("", "v1", "configmaps");
-  const look = async (namespace: string, within: AbortSignal): Promise<undefined> => {
-    const entry = namespaces.get("", namespace);
-    if (entry === undefined || isTerminating(entry.object)) return undefined;
-    if (serviceAccounts.get(namespace, "default") === undefined) {
-      await objects.ensure(
-        accounts,
-        { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } },
-        within,
-      );
-    }
-    const wanted = { "ca.crt": rootCertificate() };
-    const existing = configMaps.get(namespace, rootConfigMap);
-    if (existing === undefined) {
-      await objects.ensure(
-        maps,
-        {
-          apiVersion: "v1",
-          kind: "ConfigMap",
-          metadata: { name: rootConfigMap, namespace, annotations: rootAnnotations },
-          data: wanted,
-        },
-        within,
-      );
-    } else if (!jsonEqual(existing.object["data"] ?? {}, wanted)) {
-      await objects.update(
-        maps,
-        { namespace, name: rootConfigMap },
-        (live) => ({ ...live, data: wanted }),
-        within,
-      );
-    }
-    return undefined;
-  };
-  const queue = new KeyQueue({ name: "namespace contents", clock, random, log, workers: 4, look });
-  using _namespaces = namespaces.onChange((change) => {
-    if (change.type === "set") queue.add(nameOf(change.entry.object));
-  });
-  using _accounts = serviceAccounts.onChange((change) => {
-    if (change.type === "deleted") queue.add(change.previous.key.namespace);
-  });
-  using _maps = configMaps.onChange((change) => {
-    const { key } = change.type === "set" ? change.entry : change.previous;
-    if (key.name === rootConfigMap) queue.add(key.namespace);
-  });
-  for (const { key } of namespaces.values()) queue.add(key.name);
-  await queue.run(signal);
-}
-
-const rootConfigMap = "kube-root-ca.crt";
-const rootAnnotations = {
-  "kubernetes.io/description":
-    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
-};

@@ -21,6 +21,8 @@ import {
   type FieldManager,
   type ManagedVersion,
   type StructuralSchema,
+  quote,
+  type DuplicateKeys,
 } from "@keelson/kube";
 
 import { finalizerWarnings } from "./finalizer-warnings.ts";
@@ -40,6 +42,7 @@ export function customModel(
   { versions, readsAsStored }: CustomModelOptions,
 ): Model {
   const { schema = {} } = kind;
+  const storage = [...versions.values()].find(({ isStorage }) => isStorage) ?? kind;
   const mergeSchemas = once(() => mergeSchemasOf(versions));
   // What a rule lets through because it was so before is told when the object is.
   const ruleWarnings = new WeakMap<JsonObject, readonly string[]>();
@@ -59,9 +62,13 @@ export function customModel(
   return {
     names: subdomainNames,
     empty: {},
-    read: (value) => {
+    read: (value, _context, { duplicates } = noDuplicates) => {
       const object = cloneJson(value);
-      return { object, unknown: readObject(kind, object) };
+      const problems = [
+        ...duplicates.map((path) => `duplicate field ${quote(path)}`),
+        ...readObject(kind, object).map((path) => `unknown field ${quote(path)}`),
+      ];
+      return { object, problems };
     },
     fromStored: readsAsStored
       ? (stored) => stored
@@ -71,10 +78,7 @@ export function customModel(
           return object;
         },
     readsAsStored,
-    toStored: (object) => {
-      const storage = [...versions.values()].find(({ isStorage }) => isStorage) ?? kind;
-      return convertByName(object, storage);
-    },
+    toStored: (object) => convertByName(object, storage),
     prepareForCreate: leave,
     prepareForUpdate: leave,
     prepareForStatusUpdate: leave,
@@ -92,6 +96,8 @@ export function customModel(
 }
 
 /** Brings a body into the form of its kind, in place. Gives the fields that went. */
+const noDuplicates: DuplicateKeys = { duplicates: [], membersBefore: [] };
+
 function readObject(kind: CustomKind, object: MutableJsonObject): string[] {
   const unknown: string[] = [];
   const metadata = memberOf(object, "metadata");

@@ -129,7 +129,11 @@ suite("custom resources", () => {
         { size: 1, template: { kind: "A", apiVersion: "v1", metadata: { name: "t" } } },
         { metadata: { name: "a" } },
       ),
-      unknown: ["metadata.z", "spec.x", "spec.template.metadata.y"],
+      problems: [
+        'unknown field "metadata.z"',
+        'unknown field "spec.x"',
+        'unknown field "spec.template.metadata.y"',
+      ],
     });
   });
 

@@ -2,6 +2,7 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import type {
+  DuplicateKeys,
   FieldError,
   FieldManager,
   NameRule,
@@ -33,6 +34,8 @@ export interface Resource {
   readonly switches: Switches;
   /** What a field selector may name besides `metadata.name` and `metadata.namespace`. */
   readonly fieldLabels: readonly string[];
+  /** What else raises `metadata.generation` besides a change outside metadata and status. */
+  readonly raisesGeneration?: (next: JsonObject, live: JsonObject) => boolean;
   readonly patchTypes: readonly PatchType[];
   /** Said in a `Warning` header on each use. */
   readonly deprecation: string | undefined;
@@ -77,8 +80,8 @@ export type Shape =
 /** What reading a body told besides the object. */
 export interface Read {
   readonly object: MutableJsonObject;
-  /** Fields that the kind does not have, as strict decoding names them, in its order. */
-  readonly unknown: readonly string[];
+  /** What strict decoding refuses, as its message says it, in its order: unknown fields, and those said twice. */
+  readonly problems: readonly string[];
 }
 
 /**
@@ -93,9 +96,9 @@ export interface Model {
 
   /**
    * A body, or the outcome of a patch, as the kind reads it: wrong types throw a `TypedDecodeError`, unknown fields are
-   * dropped and named, absent ones are defaulted.
+   * dropped and named, absent ones are defaulted. `said` is what the text said twice.
    */
-  read(value: JsonObject, context: RuleContext): Read;
+  read(value: JsonObject, context: RuleContext, said?: DuplicateKeys): Read;
   /** A stored object in this version, defaulted anew: what it lacked when it was stored is there. */
   fromStored(stored: JsonObject): JsonObject;
   /** Whether `fromStored` answers every object as it is, so that its text may be sent unread. */

@@ -14,13 +14,19 @@ import { isTerminating, metadataOf, metadataText, ownMetadata, uidOf } from "../
 import type { Answerers } from "../resource-dispatch.ts";
 import { updateObject } from "../writes/update-object.ts";
 import { ruleContext } from "../writes/write-request.ts";
-import type { Verb } from "../verbs/verb.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Verbs } from "../verbs/verb.ts";
 import { writeOptions, writeRequest } from "../verbs/write-options.ts";
-import { namedBody, successAnswer } from "./body.ts";
+import { namedBody, successAnswer, type BodyKind } from "./body.ts";
 
-const create: Verb = async (verbs, exchange) => {
+/** The verbs of `pods/binding`. */
+export function binding(kind: BodyKind): Answerers {
+  return { create: (verbs, exchange) => bind(verbs, exchange, kind) };
+}
+
+async function bind(verbs: Verbs, exchange: ResourceExchange, kind: BodyKind): Promise<Answer> {
   const options = writeOptions(exchange, "CreateOptions");
-  const binding = namedBody(verbs, exchange, "Binding");
+  const binding = namedBody(verbs, exchange, kind);
   const node = targetOf(binding);
   const revision = metadataText(binding, "resourceVersion");
   const { now } = ruleContext(verbs);
@@ -41,10 +47,7 @@ const create: Verb = async (verbs, exchange) => {
     exchange.signal,
   );
   return successAnswer(verbs, exchange);
-};
-
-/** The verbs of `pods/binding`. */
-export const binding: Answerers = { create };
+}
 
 const pods = { group: "", resource: "pods" };
 

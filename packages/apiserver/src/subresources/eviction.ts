@@ -28,17 +28,17 @@ import { deleteObject } from "../writes/delete-object.ts";
 import { deleteOptionsFrom, type DeleteOptions } from "../writes/delete-options.ts";
 import { updateObject } from "../writes/update-object.ts";
 import { keyOf, ruleContext, storageOf } from "../writes/write-request.ts";
-import { namedBody, successAnswer } from "./body.ts";
+import { namedBody, successAnswer, type BodyKind } from "./body.ts";
 
 /** How many evictions that a budget has not confirmed may be under way. */
 const disruptedPodsMax = 2_000;
 
 /** The verbs of `pods/eviction`. */
-export function eviction(registry: Registry): Answerers {
+export function eviction(registry: Registry, kind: BodyKind): Answerers {
   const create: Verb = async (verbs, exchange) => {
     const { resource, info, signal } = exchange;
     const { isDryRun } = writeOptions(exchange, "CreateOptions");
-    const sent = namedBody(verbs, exchange, "Eviction");
+    const sent = namedBody(verbs, exchange, kind);
     const asked = memberOf(sent, "deleteOptions");
     const options = deleteOptionsFrom(isJsonObject(asked) ? asked : {});
     const own: DeleteOptions = { ...options, isDryRun: isDryRun || options.isDryRun };

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type MutableJsonObject,
 } from "@keelson/base";
-import { builtInPatches, memberOf, TypedDecodeError } from "@keelson/kube";
+import { builtInPatches, memberOf, quote, TypedDecodeError } from "@keelson/kube";
 
 import type { Model, Resource } from "../resources/resource.ts";
 
@@ -37,7 +37,13 @@ function scaleModel(parent: Model): Model {
   return {
     ...parent,
     empty: { metadata: {}, spec: {}, status: { replicas: 0 } },
-    read: (value) => ({ object: readScale(value), unknown: unknownIn(value) }),
+    read: (value, _context, { duplicates } = { duplicates: [], membersBefore: [] }) => ({
+      object: readScale(value),
+      problems: [
+        ...duplicates.map((path) => `duplicate field ${quote(path)}`),
+        ...unknownIn(value).map((path) => `unknown field ${quote(path)}`),
+      ],
+    }),
     fieldManager: () => parent.fieldManager("scale"),
     mergeSchema: {},
   };

@@ -65,6 +65,7 @@ export async function startTestServer(
         identity: () => ({ authenticator }),
         rootCertificate: "",
         tls: undefined,
+        simulatesWorkloads: false,
       },
       signal,
     ),

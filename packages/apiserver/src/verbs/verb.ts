@@ -4,7 +4,7 @@ import type { Log } from "@keelson/base";
 import type { ProtobufCodec } from "@keelson/kube";
 
 import type { Authorizer } from "../auth/authorizer.ts";
-import { answerFormat, type AnswerFormat } from "../encoding/answer-format.ts";
+import { answerFormat, notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import { tableOf } from "../encoding/write-table.ts";
@@ -12,6 +12,7 @@ import { json } from "../encoding/read-body.ts";
 import type { Answer, Streaming } from "../http/answer.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { partialMetadata } from "@keelson/kube";
+import type { ApiMetrics } from "../metrics.ts";
 import type { Writing, Written } from "../writes/write-request.ts";
 
 /** The parts that verbs work with. */
@@ -19,6 +20,7 @@ export interface Verbs extends Writing {
   readonly codec: ProtobufCodec;
   readonly authorizer: Authorizer;
   readonly log: Log;
+  readonly metrics: ApiMetrics;
 }
 
 /** Answers a request about a resource, or throws what became a Status. */
@@ -43,6 +45,15 @@ export function objectAnswer(
   { code, ...written }: Written & { readonly code: number },
 ): Answer {
   const contentType = contentTypeOf(format.mediaType);
+  if (format.asked === "PartialObjectMetadataList") {
+    const { group, kind, isCustom } = resource;
+    const type = isCustom
+      ? "*unstructured.Unstructured"
+      : `*${group === "" ? "core" : group.split(".", 1)[0]}.${kind}`;
+    throw notAcceptable(
+      `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`,
+    );
+  }
   if (format.shape === "object" && format.mediaType === json && !format.isPretty) {
     return { code, contentType, body: `${objectText(resource, written)}\n` };
   }

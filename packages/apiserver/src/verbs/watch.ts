@@ -59,7 +59,10 @@ async function streamChanges(
     using changes = await openWatch(verbs, { resource, info }, options, until);
     const ready = sink.write("");
     if (ready !== undefined) await ready;
+    const { group, version, kind } = resource;
+    const events = verbs.metrics.watchEvents.with({ group, version, kind });
     for await (const batch of changes.batches()) {
+      events.add(batch.length);
       const piece = writer.write(visible(batch, options));
       const drained = piece.length === 0 ? undefined : sink.write(piece);
       if (drained !== undefined) await drained;

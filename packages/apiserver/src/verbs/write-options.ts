@@ -90,8 +90,3 @@ export function strictText(problems: readonly string[]): string {
 function strictly(problems: readonly string[]): Error {
   return failures.badRequest(strictText(problems));
 }
-
-/** A field that the kind does not have, as strict decoding says it. */
-export function unknownField(path: string): string {
-  return `unknown field ${JSON.stringify(path)}`;
-}

@@ -11,7 +11,7 @@ import { ProtobufError, reading } from "./protobuf-error.ts";
 
 /** What the codec needs to know of the built-in kinds; `BuiltinKinds` has it. */
 export interface ProtobufKinds {
-  find(name: KindName): { readonly type: string } | undefined;
+  typeOf(name: KindName): string | undefined;
   structOf(type: string): GoStruct | undefined;
 }
 
@@ -30,15 +30,15 @@ export class ProtobufCodec {
     const [first = "", second] = apiVersion.split("/");
     const group = second === undefined ? "" : first;
     const version = second ?? first;
-    const found = this.#kinds.find({ group, version, kind });
-    if (found !== undefined) return found.type;
+    const found = this.#kinds.typeOf({ group, version, kind });
+    if (found !== undefined) return found;
     // Options and Status have a version of their own in every group.
     const meta = `meta.v1.${kind}`;
     if (metaKinds.has(kind) && this.#kinds.structOf(meta) !== undefined) return meta;
     const item = kind.endsWith("List")
-      ? this.#kinds.find({ group, version, kind: kind.slice(0, -4) })
+      ? this.#kinds.typeOf({ group, version, kind: kind.slice(0, -4) })
       : undefined;
-    const list = item === undefined ? undefined : `${item.type}List`;
+    const list = item === undefined ? undefined : `${item}List`;
     return list !== undefined && this.#kinds.structOf(list) !== undefined ? list : undefined;
   }
 

@@ -13,12 +13,14 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Settings are the flags, as every part reads them.
 type Settings struct {
 	URL       *url.URL
+	WatchURLs []*url.URL
 	TLS       *tls.Config
 	HTTP2     bool
 	Verb      string
@@ -61,6 +63,7 @@ func main() {
 	authority := flag.String("ca", "", "file: the authority of the server's certificate")
 	certificate := flag.String("cert", "", "file: the client's certificate")
 	key := flag.String("key", "", "file: its key")
+	elsewhere := flag.String("watch-urls", "", "where the watchers are, commas between; each gets as many")
 	flag.BoolVar(&settings.HTTP2, "http2", false, "speak HTTP/2")
 	flag.StringVar(&settings.Verb, "verb", "get", "create, fill, update, get, list, page, watch, post")
 	flag.StringVar(&settings.Path, "path", "/api/v1/namespaces/default/configmaps", "the collection")
@@ -79,6 +82,16 @@ func main() {
 	parsed, err := url.Parse(*address)
 	check(err)
 	settings.URL = parsed
+	settings.WatchURLs = []*url.URL{parsed}
+	if *elsewhere != "" {
+		settings.WatchURLs = nil
+		for _, address := range strings.Split(*elsewhere, ",") {
+			parsed, err := url.Parse(address)
+			check(err)
+			settings.WatchURLs = append(settings.WatchURLs, parsed)
+		}
+		settings.Watchers *= len(settings.WatchURLs)
+	}
 	settings.TLS = tlsConfig(*authority, *certificate, *key)
 	var result Result
 	if settings.Verb == "watch" {

@@ -43,7 +43,9 @@ func watchLatency(settings Settings) Result {
 	opened.Add(settings.Watchers)
 	connections := make([]*raw, settings.Watchers)
 	for watcher := range settings.Watchers {
-		connection, err := dial(settings)
+		there := settings
+		there.URL = settings.WatchURLs[watcher%len(settings.WatchURLs)]
+		connection, err := dial(there)
 		check(err)
 		connections[watcher] = connection
 		path := settings.Path + "?watch=1&labelSelector=load%3D" + settings.Prefix + "&resourceVersion=" + revision
