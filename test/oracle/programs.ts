@@ -12,7 +12,8 @@ export type ProgramName =
   | "kube-controller-manager"
   | "kube-scheduler"
   | "kwok"
-  | "helm";
+  | "helm"
+  | "manager";
 
 /** A `go.mod` and `go.sum` of ours, below `modules/`, that pin everything a program is built from. */
 export interface GoModule {
@@ -67,6 +68,14 @@ export const modules: readonly GoModule[] = [
   },
 ];
 
+/** What no cluster needs and benchmarks are put beside: built when one of them asks. Its source is ours. */
+export const managerModule: GoModule = {
+  name: "controller-runtime",
+  version: "0.25.2",
+  programs: { manager: "." },
+  stamps: {},
+};
+
 /** Where built programs are kept: outside the checkout, shared by all checkouts of this user. */
 export function cacheFolder(): string {
   return join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "keelson", "oracle");
@@ -77,10 +86,13 @@ export function moduleFolder(module: GoModule): string {
   return join(import.meta.dirname, "modules", module.name);
 }
 
-/** Where the programs of `module` are kept: another version or another `go.sum` is another folder. */
+/** Where the programs of `module` are kept: another version, `go.sum` or source of ours is another folder. */
 export function programFolder(module: GoModule): string {
   const hash = createHash("sha256");
-  hash.update(readFileSync(join(moduleFolder(module), "go.sum")));
+  const folder = moduleFolder(module);
+  hash.update(readFileSync(join(folder, "go.sum")));
+  const isOurs = Object.values(module.programs).includes(".");
+  if (isOurs) hash.update(readFileSync(join(folder, "main.go")));
   hash.update(JSON.stringify(module));
   const platform = `${process.platform}-${process.arch}`;
   const digest = hash.digest("hex").slice(0, 12);
@@ -89,7 +101,7 @@ export function programFolder(module: GoModule): string {
 
 /** Where the program is, or will be once it is built. */
 export function programPath(name: ProgramName): string {
-  const module = modules.find(({ programs }) => name in programs);
+  const module = [...modules, managerModule].find(({ programs }) => name in programs);
   if (module === undefined) throw new Error(`no module builds ${name}`);
   return join(programFolder(module), name);
 }
