@@ -148,7 +148,9 @@ export class Ours implements Target {
         });
       }
       void this.#ended.then((how) =>
-        reject(new Error(`it ended (${String(how)}) before it was ready\n${this.#output.slice(-4_000)}`)),
+        reject(
+          new Error(`it ended (${String(how)}) before it was ready\n${this.#output.slice(-4_000)}`),
+        ),
       );
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     });
