@@ -110,7 +110,7 @@ function theirs(answer: {
       warnings: answer.warnings,
     };
   }
-  if (answer.status !== 422) return { refused: String(body["message"]) };
+  if (answer.status !== 422) return { refused: body["message"] ?? "" };
   const { causes } = body["details"] as { causes: { field: string; message: string }[] };
   // The real server walks properties in any order.
   return { errors: causes.map(({ field, message }) => `${field}: ${message}`).sort() };

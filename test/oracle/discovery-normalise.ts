@@ -2,10 +2,8 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject, writeJson } from "@keelson/base";
 
-/** What needs a node is not served by us, nor is the older autoscaler. */
+/** What needs a node is not served by us; who issues tokens is told elsewhere. */
 const unserved = /openid|\/(?:attach|exec|log|portforward|proxy)(?:\/\{path\})?$/;
-const olderAutoscaler =
-  /^(?:\/apis\/autoscaling\/v1\/|io\.k8s\.api\.autoscaling\.v1\.(?:Horizontal|CrossVersion))/;
 
 /**
  * Without what we do not serve. Custom groups of the same priority, and custom resources of a version, come from the
@@ -69,16 +67,7 @@ const gone: Readonly<Record<string, (item: JsonObject) => boolean>> = {
   resources: ({ name }) => typeof name === "string" && unserved.test(name),
   subresources: ({ subresource }) =>
     typeof subresource === "string" && unserved.test(`/${subresource}`),
-  versions: (item) =>
-    item["groupVersion"] === "autoscaling/v1" ||
-    (item["version"] === "v1" &&
-      isJsonArray(item["resources"]) &&
-      item["resources"].some((one) => isAutoscaler(one as JsonObject))),
 };
-
-function isAutoscaler({ resource }: JsonObject): boolean {
-  return resource === "horizontalpodautoscalers";
-}
 
 /**
  * Without descriptions, with references that stand alone, with parameters in place; DeleteOptions and WatchEvent,
@@ -89,11 +78,8 @@ export function normaliseOpenApi(document: JsonObject): JsonObject {
   const shared = isJsonObject(parameters) ? parameters : {};
   const { parameters: _, ...rest } = document;
   const simple = simplify(rest, { isMap: false, shared }) as JsonObject;
-  const paths = without(
-    simple["paths"],
-    (path) => unserved.test(path) || olderAutoscaler.test(path),
-  );
-  const definitions = without(simple["definitions"], (name) => olderAutoscaler.test(name));
+  const paths = without(simple["paths"], (path) => unserved.test(path));
+  const { definitions } = simple;
   const components = simple["components"];
   for (const schemas of [
     definitions,
@@ -104,7 +90,6 @@ export function normaliseOpenApi(document: JsonObject): JsonObject {
   return {
     ...simple,
     ...(paths === undefined ? {} : { paths }),
-    ...(definitions === undefined ? {} : { definitions }),
   };
 }
 

@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 
 import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
 
-import { Laboratory, oracleTest, runTrials } from "./differential.ts";
+import { collectionPath } from "./kinds/paths.ts";
+import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
 import { play, type LifeStep } from "./rules-groups/definition-life.ts";
+import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
 import { Runner, stepsOf } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
 
@@ -36,6 +38,35 @@ oracleTest("cases by hand are judged as the real server does", async (t) => {
       if (step === undefined) throw new RangeError(`no step ${index}`);
       return await runner.run(step, signal);
     },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("what the unit tests expect is what the real server says", async (t) => {
+  await using laboratory = await Laboratory.open({ flags, namespaces: 1 }, t.signal);
+  const minimal = { apiVersion: "v1", kind: "Namespace", metadata: { name: "minimal" } };
+  const path = "/api/v1/namespaces";
+  await laboratory.must({ method: "POST", path, body: minimal }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  for (const [name, body, expected] of await recordedVerdicts()) {
+    const [group = "", version = "", kind = ""] = name.split("/");
+    const found = kinds.find({ group, version, kind });
+    assert.ok(found !== undefined, name);
+    const collection = collectionPath(found, found.isNamespaced ? "minimal" : undefined);
+    const request = { method: "POST", path: `${collection}?dryRun=All`, body } as const;
+    const { body: answer } = await laboratory.send(request, t.signal);
+    assert.deepEqual(errorsOf(answer), expected, `${name} ${JSON.stringify(body)}`);
+  }
+});
+
+oracleTest("cases by chance are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const runner = new Runner(laboratory, await loadBuiltinKinds());
+  const report = await runTrials(
+    { title: "chance", ...trialSettings(1000), concurrency: 8 },
+    async (random, _index, signal) => await runner.chance(random, tables, signal),
     t.signal,
   );
   t.diagnostic(`\n${report.toString()}`);

@@ -1,12 +1,14 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
+import type { StatusError } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
 import { forbidden } from "./auth/forbidden.ts";
 import { isImpersonationHeader, type Impersonation } from "./auth/impersonation.ts";
 import { anonymous, type User } from "./auth/user.ts";
+import type { EncodeFailure } from "./encoding/failure-answer.ts";
 import { isOurFault, toStatusError, type Subject } from "./errors.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
 import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
@@ -14,7 +16,7 @@ import { requestInfo, type RequestInfo } from "./http/request-info.ts";
 import type { FairQueue } from "./limits/fair-queue.ts";
 import type { LongRunning } from "./limits/long-running.ts";
 import type { ApiMetrics } from "./metrics.ts";
-import type { ResourceDispatch } from "./resource-dispatch.ts";
+import { UnknownPath, type ResourceDispatch } from "./resource-dispatch.ts";
 
 /** Answers what is no resource: discovery, documents, health. Undefined: not its path. */
 export type PathHandler = (exchange: Exchange) => Answer | undefined | Promise<Answer | undefined>;
@@ -28,6 +30,7 @@ export interface ApiHandlerOptions {
   readonly watches: LongRunning;
   readonly paths: readonly PathHandler[];
   readonly dispatch: ResourceDispatch;
+  readonly encodeFailure: EncodeFailure;
   readonly metrics: ApiMetrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -76,7 +79,13 @@ export class ApiHandler {
         constraint = acting?.constraint ?? "";
       }
       turn = await this.#turnOf(user, info, incoming.signal);
-      if (!openPaths.test(info.path)) await this.#authorize(user, info, incoming.signal);
+      if (!openPaths.test(info.path)) {
+        const refusal = await this.#refusal(user, info, incoming.signal);
+        if (refusal !== undefined) {
+          const answer = withNoSniff(this.#options.encodeFailure(refusal, incoming));
+          return { answer, info, user, asker, constraint, warnings: [], done };
+        }
+      }
       const exchange: Exchange = {
         ...incoming,
         info,
@@ -123,10 +132,15 @@ export class ApiHandler {
     return authenticated?.user ?? anonymous;
   }
 
-  async #authorize(user: User, info: RequestInfo, signal: AbortSignal): Promise<void> {
-    const outcome = this.#options.authorizer.authorize(user, attributesOf(info), signal);
+  async #refusal(
+    user: User,
+    info: RequestInfo,
+    signal: AbortSignal,
+  ): Promise<StatusError | undefined> {
+    const attributes = attributesOf(info);
+    const outcome = this.#options.authorizer.authorize(user, attributes, signal);
     const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
-    if (!isAllowed) throw forbidden(user, attributesOf(info), reason);
+    return isAllowed ? undefined : forbidden(user, attributes, reason);
   }
 
   async #answer(exchange: Exchange): Promise<Answer | Streaming> {
@@ -140,12 +154,14 @@ export class ApiHandler {
     return pageNotFound;
   }
 
-  #failure(error: unknown, info: RequestInfo, { signal, auditId }: Incoming): Answer {
+  #failure(error: unknown, info: RequestInfo, incoming: Incoming): Answer {
+    const { signal, auditId } = incoming;
+    if (error instanceof UnknownPath) return pageNotFound;
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (isOurFault(reason) && !signal.aborted) {
       this.#options.log.error({ error: reason, path: info.path, auditId }, "a request failed");
     }
-    return statusAnswer(toStatusError(reason, subjectOf(info)));
+    return this.#options.encodeFailure(toStatusError(reason, subjectOf(info)), incoming);
   }
 }
 
@@ -163,16 +179,8 @@ const pageNotFound: Answer = {
   headers: { "x-content-type-options": "nosniff" },
 };
 
-/** A failure as its answer. */
-export function statusAnswer(error: ReturnType<typeof toStatusError>): Answer {
-  const { status } = error;
-  const retry = status.details?.retryAfterSeconds;
-  return {
-    code: status.code,
-    contentType: "application/json",
-    body: `${JSON.stringify(status)}\n`,
-    ...(retry === undefined || retry === 0 ? {} : { headers: { "retry-after": String(retry) } }),
-  };
+function withNoSniff(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, "x-content-type-options": "nosniff" } };
 }
 
 /** What a request wants to do. */

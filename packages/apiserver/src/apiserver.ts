@@ -18,11 +18,13 @@ import { RbacAuthorizer } from "./auth/rbac/rbac-authorizer.ts";
 import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
+import { publishAddress } from "./bootstrap/own-service.ts";
 import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
 import { serviceEffects } from "./effects/services.ts";
+import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
 import { healthPaths } from "./health.ts";
 import { Server } from "./http/server.ts";
@@ -82,6 +84,7 @@ export class ApiServer implements AsyncDisposable {
   readonly registry: Registry;
   readonly server: Server;
   readonly #scope: TaskScope;
+  readonly #publish: Parts["publish"];
   readonly #undo: AsyncDisposableStack;
 
   /** Resolves when it can serve: the mirrors are there, what every cluster holds is there. */
@@ -89,7 +92,8 @@ export class ApiServer implements AsyncDisposable {
     return new ApiServer(await build(options, signal));
   }
 
-  private constructor({ server, scope, registry, undo }: Parts) {
+  private constructor({ server, scope, registry, publish, undo }: Parts) {
+    this.#publish = publish;
     this.server = server;
     this.registry = registry;
     this.#scope = scope;
@@ -97,7 +101,9 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
-    return this.server.listen(address);
+    const bound = await this.server.listen(address);
+    await this.#publish(bound.port);
+    return bound;
   }
 
   /** Resolves never, or rejects with what no loop could survive. */
@@ -119,6 +125,8 @@ interface Parts {
   readonly server: Server;
   readonly scope: TaskScope;
   readonly registry: Registry;
+  /** Tells the cluster at which port we listen. */
+  readonly publish: (port: number) => Promise<void>;
   readonly undo: AsyncDisposableStack;
 }
 
@@ -147,8 +155,11 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     admission: new Admission(plugins),
     effects: new Map([["Service", serviceEffects({ ...shared, addresses })]]),
   };
-  const loop = (name: string): Objects => new Objects({ ...writing, registry, name });
-  await runBootstrap({ objects: loop("keelson-bootstrap"), log }, signal);
+  const loop = (name: string, manager: string): Objects =>
+    new Objects({ ...writing, registry, name, manager });
+  const own = loop("apiserver", "kube-apiserver");
+  const { simulatesWorkloads: hasNode } = options;
+  await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
@@ -158,6 +169,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   const server = undo.use(
     new Server({
       handler,
+      encodeFailure: failureEncoder(verbs.codec),
       clock,
       random,
       log,
@@ -165,7 +177,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       onFinished: finishedRequests({ metrics, registry, audit }),
     }),
   );
-  return { server, scope, registry, undo: undo.move() };
+  const publish = (port: number): Promise<void> => publishAddress({ objects: own, port }, signal);
+  return { server, scope, registry, publish, undo: undo.move() };
 }
 
 interface HandlerParts {
@@ -207,6 +220,7 @@ function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
       documentPaths([discovery, openApi]),
     ],
     dispatch: new ResourceDispatch({ verbs, registry, subresources: answerers, virtual }),
+    encodeFailure: failureEncoder(verbs.codec),
     metrics: verbs.metrics,
     clock,
     log,

@@ -31,11 +31,10 @@ export function healthPaths({
     healthz: [...live, ...ready],
     readyz: [...live, ...ready],
   };
-  return async ({ info, method, query, signal }) => {
+  return async ({ info, query, signal }) => {
     const [, endpoint = "", one, ...rest] = info.path.split("/");
     const checks = Object.hasOwn(checksOf, endpoint) ? checksOf[endpoint] : undefined;
     if (checks === undefined || rest.length > 0) return undefined;
-    if (method !== "GET" && method !== "HEAD") return plain(405, "Method Not Allowed\n");
     const isAlone = one !== undefined && one !== "";
     const chosen = isAlone ? checks.filter(({ name }) => name === one) : checks;
     if (isAlone && chosen.length === 0) return undefined;

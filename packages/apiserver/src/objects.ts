@@ -29,8 +29,10 @@ export interface Place {
 
 export interface ObjectsOptions extends Writing {
   readonly registry: Registry;
-  /** What the loop is called: in managed fields, and as the user. */
+  /** What the loop is called, as a user. */
   readonly name: string;
+  /** Who manages what it writes: the program that has this loop elsewhere. */
+  readonly manager: string;
 }
 
 /** Reads and writes as one of our loops. What it writes passes admission and validation like anybody's. */
@@ -40,11 +42,11 @@ export class Objects {
   readonly #user: User;
   readonly #manager: string;
 
-  constructor({ registry, name, ...writing }: ObjectsOptions) {
+  constructor({ registry, name, manager, ...writing }: ObjectsOptions) {
     this.#writing = writing;
     this.#registry = registry;
     this.#user = { name: `system:${name}`, uid: "", groups: [mastersGroup], extra: {} };
-    this.#manager = name;
+    this.#manager = manager;
   }
 
   /** A resource that is always served. Throws if it is not: a bug. */

@@ -1,6 +1,6 @@
 // Which verb, or which subresource, answers a request about a resource.
 
-import { failures } from "@keelson/kube";
+import { failures, pathSegmentNames, quote } from "@keelson/kube";
 
 import type { Answer, Streaming } from "./http/answer.ts";
 import type { Exchange, ResourceExchange } from "./http/exchange.ts";
@@ -44,6 +44,12 @@ const usual: Answerers = {
 const partial: Answerers = { get, update, patch };
 const partialNames = new Set(["status", "finalize", "approval", "ephemeralcontainers", "resize"]);
 
+/** A path below no group that is served: answered like any other page that is not there. */
+export class UnknownPath extends Error {
+  readonly code = "UNKNOWN_PATH";
+  override readonly name = "UnknownPath";
+}
+
 export class ResourceDispatch {
   readonly #options: DispatchOptions;
 
@@ -69,13 +75,20 @@ export class ResourceDispatch {
 
   #find(info: ResourceRequest): Resource {
     const { group, version, resource: plural, namespace, subresource, rest } = info;
-    const resource = this.#options.registry.find(group, version, plural);
+    const { registry } = this.#options;
+    const resource = registry.find(group, version, plural);
+    if (resource === undefined && registry.ofVersion(group, version) === undefined) {
+      throw new UnknownPath();
+    }
     if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
     if (isMisplaced) throw failures.resourceNotFound();
     const isKnown =
       subresource === "" || resource.subresources.some(({ name }) => name === subresource);
+    if (!isKnown && resource.isCustom && info.isNamed) {
+      throw failures.notFound({ group, resource: plural }, info.name);
+    }
     if (!isKnown) throw failures.resourceNotFound();
     return resource;
   }
@@ -106,9 +119,21 @@ export class ResourceDispatch {
   }
 
   /** Objects with a namespace are written in one; all namespaces at once can only be read. */
-  #checkAddress(resource: Resource, { namespace, verb }: ResourceRequest): void {
-    if (!resource.isNamespaced || namespace !== "") return;
-    if (verb === "list" || verb === "watch") return;
-    throw failures.methodNotAllowed();
+  #checkAddress(resource: Resource, info: ResourceRequest): void {
+    const { namespace, verb, isNamed, name, subresource } = info;
+    if (resource.isNamespaced && namespace === "") {
+      if (isNamed) throw failures.resourceNotFound();
+      if (verb !== "list" && verb !== "watch") throw failures.methodNotAllowed();
+    }
+    const wantsName = ["update", "patch", "delete", "get"].includes(verb);
+    if (wantsName && !isNamed) throw failures.methodNotAllowed();
+    if (verb === "create" && isNamed && subresource === "") throw failures.methodNotAllowed();
+    if (!isNamed) return;
+    if (name.includes("/")) throw failures.resourceNotFound();
+    const problems = pathSegmentNames(name);
+    if (problems.length > 0) {
+      const why = problems.join(", ");
+      throw failures.badRequest(`Name parameter invalid: ${quote(name)}: ${why}`);
+    }
   }
 }

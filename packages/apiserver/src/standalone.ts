@@ -11,6 +11,7 @@ import { certificateAuthenticator } from "./auth/client-certificates.ts";
 import { CertificateFiles } from "./auth/pki/certificate-files.ts";
 import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
+import { servingOptions } from "./auth/pki/serving.ts";
 import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
 import { requestHeaderAuthenticator, usualRequestHeaders } from "./auth/request-header.ts";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
@@ -81,20 +82,19 @@ export class StandaloneServer implements AsyncDisposable {
     });
     const tokenFile =
       options.tokenFile === undefined ? undefined : await readFile(options.tokenFile, "utf8");
-    const { certificate: cert, key } = files.current;
     const api = undo.use(
       await ApiServer.start(
         {
           ...options,
           identity: (parts) => identityOf(parts, { options, pki, files, tokenFile }),
           rootCertificate: pki.authority.certificate,
-          tls: { cert, key },
+          tls: servingOptions(files.current),
         },
         signal,
       ),
     );
     const follow = files.onChange((loaded) => {
-      api.server.useCertificates({ cert: loaded.certificate, key: loaded.key });
+      api.server.useCertificates(servingOptions(loaded));
     });
     undo.use(follow);
     api.spawn("certificates", (within) => files.run(within));

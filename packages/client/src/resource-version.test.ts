@@ -16,6 +16,10 @@ suite("resource versions", () => {
     );
   });
 
+  test("are later than none at all", () => {
+    assert.deepEqual([isLater("1", ""), isLater("", "1"), isLater("", "")], [true, false, false]);
+  });
+
   test("that are no integers are later than any other, never than themselves", () => {
     assert.deepEqual(
       [isLater("abc", "1"), isLater("1", "abc"), isLater("abc", "abc"), isLater("01", "2")],

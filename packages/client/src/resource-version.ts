@@ -3,9 +3,11 @@
 
 /**
  * Whether the state at version `a` is later than the one at `b`. Where either is no decimal integer nobody can
- * tell: then any other version counts as later, so that nothing is ever held back.
+ * tell: then any other version counts as later, so that nothing is ever held back. No version at all, the empty
+ * text, is before every version.
  */
 export function isLater(a: string, b: string): boolean {
+  if (a === "" || b === "") return a !== "" && b === "";
   if (!decimal.test(a) || !decimal.test(b)) return a !== b;
   return a.length === b.length ? a > b : a.length > b.length;
 }

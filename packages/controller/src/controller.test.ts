@@ -17,7 +17,7 @@ suite("runController", () => {
     await using _running = start();
     await clock.settle();
     assert.deepEqual(runs, []);
-    cache.replace([object("a", 1), object("b", 2)], "5");
+    cache.replace([object("a", 1), object("b", 2)], "5", { isBack: false });
     await clock.settle();
     cache.change("MODIFIED", object("b", 6));
     cache.change("DELETED", object("a", 7));
@@ -39,7 +39,7 @@ suite("runController", () => {
       },
     );
     await using _running = start();
-    cache.replace([object("bad", 1), object("later", 2)], "5");
+    cache.replace([object("bad", 1), object("later", 2)], "5", { isBack: false });
     await clock.advance(10_000);
     assert.deepEqual(runs.toSorted(), ["bad", "bad", "bad", "later", "later"]);
     assert.deepEqual(failures, ["bad not yet 1", "bad not yet 2"]);
@@ -52,7 +52,7 @@ suite("runController", () => {
   test("an owner is looked at when what it owns changes or leaves it", async () => {
     const { clock, start, runs } = fixture(async () => done, {
       sources: (cache) => [watchesOwned(cache, { apiVersion: "apps/v1", kind: "Deployment" })],
-      prepare: (cache) => cache.replace([owned("pod", 1, "web")], "5"),
+      prepare: (cache) => cache.replace([owned("pod", 1, "web")], "5", { isBack: false }),
     });
     const { cache } = start.context;
     await using _running = start();
@@ -73,7 +73,9 @@ suite("runController", () => {
       { workers: 2, graceMs: 3_000 },
     );
     const running = start();
-    cache.replace([object("quick", 1), object("stuck", 2), object("waiting", 3)], "5");
+    cache.replace([object("quick", 1), object("stuck", 2), object("waiting", 3)], "5", {
+      isBack: false,
+    });
     await clock.settle();
     let isOver = false;
     const over = running[Symbol.asyncDispose]().then(() => (isOver = true));
@@ -94,7 +96,7 @@ suite("runController", () => {
       { runTimeoutMs: 1_000 },
     );
     await using _running = start();
-    cache.replace([object("slow", 1)], "5");
+    cache.replace([object("slow", 1)], "5", { isBack: false });
     await clock.advance(1_000);
     const [entry] = log.entries.filter(({ level }) => level === "warn");
     assert.match(String(entry?.fields["error"]), /test has worked on slow for more than 1000 ms/);
@@ -113,7 +115,7 @@ suite("runController", () => {
       { workers: 4 },
     );
     await using _running = start();
-    cache.replace([object("a", 1)], "5");
+    cache.replace([object("a", 1)], "5", { isBack: false });
     for (let version = 6; version < 26; version++) {
       cache.change("MODIFIED", object("a", version));
       await clock.advance(10);

@@ -18,8 +18,9 @@ export {
   usualElectionTimes,
   type ElectionOptions,
   type ElectionTimes,
+  type LeaseClient,
 } from "./election/elector.ts";
-export { Fenced, fencingAnnotation, Leadership } from "./election/leadership.ts";
+export { Fenced, fencingAnnotation, Leadership, type FencedTarget } from "./election/leadership.ts";
 export { leaseKind, type Lease } from "./election/lease.ts";
 export {
   EventRecorder,

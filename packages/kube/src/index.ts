@@ -31,7 +31,7 @@ export {
   type DecodedJsonPatch,
   type JsonPatchOperation,
 } from "./patch/json-patch-decode.ts";
-export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyMergePatch, jsonTypeName } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
@@ -109,6 +109,7 @@ export {
   type StatusDetails,
 } from "./status/status.ts";
 export { compareBytes } from "./go-text/byte-order.ts";
+export { goJsonSyntax } from "./go-text/json-syntax.ts";
 export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
@@ -223,6 +224,7 @@ export {
 export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
 export { convertEvent, type EventShape } from "./typed/convert/event.ts";
 export type { DuplicateKeys } from "./typed/decode-state.ts";
+export { sentKindProblem, unrecognizedMessage, type SentBody } from "./typed/sent-kind.ts";
 export {
   emptyOf,
   typedBody,

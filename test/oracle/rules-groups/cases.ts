@@ -23,6 +23,8 @@ export interface KindCases {
   readonly create?: readonly Change[];
   readonly update?: readonly (Change | UpdateCase)[];
   readonly status?: readonly (Change | UpdateCase)[];
+  /** Updates of a request's `/approval`. */
+  readonly approval?: readonly (Change | UpdateCase)[];
   /** For kinds whose names follow from the object. */
   readonly name?: (index: number) => string;
 }

@@ -194,6 +194,18 @@ export const certificateCases: readonly KindCases[] = [
       { "status/conditions": [condition("", "")] },
       { "status/conditions": [condition("Other"), condition("More", "Unknown")] },
     ],
+    approval: [
+      {},
+      { "status/conditions": [condition("Approved")] },
+      { "status/conditions": [condition("Denied")] },
+      { "status/conditions": [condition("Approved"), condition("Denied")] },
+      { "status/conditions": [condition("Approved"), condition("Approved")] },
+      { "status/conditions": [condition("Approved", "False")] },
+      { "status/conditions": [condition("Approved", "")] },
+      { "status/conditions": [condition("", "True")] },
+      { "status/certificate": base64(authority) },
+      { "spec/usages": [] },
+    ],
   },
   {
     kind: "certificates.k8s.io/v1beta1/ClusterTrustBundle",

@@ -66,7 +66,8 @@ export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
   const copy = cloneJson(object);
   rules.prepareForCreate?.(copy, context);
   const nameRule = rules.names ?? subdomainNames;
-  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn: true };
+  const isBuiltIn = rules.takesBareFinalizers !== true;
+  const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn };
   const isStored = kind.listKind !== undefined;
   const errors = [
     ...(isStored ? validateMetadata(metadataOf(copy), options) : []),
@@ -91,8 +92,13 @@ export function judgeUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObje
 }
 
 /** An update of the status: all else stays as it was. */
-export function judgeStatusUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObject): Judged {
-  const rules = rulesOf(kind);
+export function judgeStatusUpdate(
+  kind: BuiltinKind,
+  object: JsonObject,
+  old: JsonObject,
+  judged: Parameters<typeof rulesOf>[0] = kind,
+): Judged {
+  const rules = rulesOf(judged);
   const copy = cloneJson(old);
   if (object["status"] === undefined) delete copy["status"];
   else copy["status"] = cloneJson(object["status"]);

@@ -173,7 +173,7 @@ export const networkCases: readonly KindCases[] = [
   },
   {
     kind: "networking.k8s.io/v1/IPAddress",
-    name: (index) => `192.0.2.${index + 1}`,
+    name: (index) => `198.18.${Math.floor(index / 250)}.${(index % 250) + 1}`,
     fields: () => ({
       spec: { parentRef: { group: "", resource: "services", namespace: "default", name: "one" } },
     }),

@@ -1,6 +1,6 @@
 // One case: sent to the real server, and judged by our rules.
 
-import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { cloneJson, isJsonObject, type Json, type JsonObject, type Random } from "@keelson/base";
 import {
   decodeFailureMessage,
   typedKind,
@@ -14,9 +14,10 @@ import type { Laboratory, Trial } from "../differential.ts";
 import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
+import { mutate, mutateStatus, unordered } from "./mutations.ts";
 import { judgeCreate, judgeStatusUpdate, judgeUpdate, verdictOf, type Judged } from "./judge.ts";
 
-export type Operation = "create" | "update" | "status";
+export type Operation = "create" | "update" | "status" | "approval";
 
 export interface Step {
   readonly cases: KindCases;
@@ -33,11 +34,23 @@ export function stepsOf(
 ): readonly Step[] {
   return tables.flatMap((cases) => {
     const kind = find(cases.kind);
-    const operations = ["create", "update", "status"] as const;
+    const operations = ["create", "update", "status", "approval"] as const;
     return operations.flatMap((operation) =>
-      (cases[operation] ?? []).map((change, index) => ({ cases, kind, operation, change, index })),
+      [...(cases[operation] ?? []), ...shared(kind, operation)].map((change, index) => ({
+        cases,
+        kind,
+        operation,
+        change,
+        index,
+      })),
     );
   });
+}
+
+/** What is tried on every kind that is stored. */
+function shared(kind: BuiltinKind, operation: Operation): readonly Change[] {
+  if (operation !== "create" || kind.listKind === undefined) return [];
+  return [{ "metadata/finalizers": ["bare"] }, { "metadata/finalizers": ["example.com/one"] }];
 }
 
 export class Runner {
@@ -57,10 +70,35 @@ export class Runner {
       : await this.#update(step, signal);
   }
 
-  async #create(step: Step, signal: AbortSignal): Promise<Trial> {
+  /** A creation or an update that chance makes, for a kind of the tables. */
+  async chance(random: Random, tables: readonly KindCases[], signal: AbortSignal): Promise<Trial> {
+    const cases = random.pick(tables);
+    const [group = "", version = "", name = ""] = cases.kind.split("/");
+    const kind = this.#kinds.find({ group, version, kind: name });
+    if (kind === undefined) throw new Error(`no kind ${cases.kind}`);
+    const kinds = this.#kinds;
+    const dice = kind.listKind === undefined ? 0 : random.integer(8);
+    const operation = dice < 5 ? "create" : dice < 7 || !hasStatus(kind) ? "update" : "status";
+    const make = (object: JsonObject): JsonObject =>
+      operation === "status"
+        ? mutateStatus(object, { kind, kinds, random })
+        : mutate(object, { cases: cases[operation] ?? [], kind, kinds, random });
+    const step: Step = { cases, kind, operation, change: {}, index: 0 };
+    const trial =
+      operation === "create"
+        ? await this.#create(step, signal, make)
+        : await this.#update(step, signal, make);
+    return { ...trial, oracle: orderless(trial.oracle), ours: orderless(trial.ours) };
+  }
+
+  async #create(
+    step: Step,
+    signal: AbortSignal,
+    make: (object: JsonObject) => JsonObject = (object) => object,
+  ): Promise<Trial> {
     const { kind, cases, change } = step;
     const one = isUpdateCase(change) ? change.after : change;
-    const body = changed(this.#object(kind, cases, "case", 0), one);
+    const body = make(changed(this.#object(kind, cases, "case", 0), one));
     const path = collectionPath(kind, kind.isNamespaced ? namespace : undefined);
     const query = kind.listKind === undefined ? "" : "?dryRun=All";
     const answer = await this.#laboratory.send(
@@ -70,21 +108,36 @@ export class Runner {
     const ours = this.#decoded(kind, body, (object) =>
       judgeCreate(
         kind,
-        kind.listKind === undefined ? object : { ...object, metadata: systemMetadata(object) },
+        kind.listKind === undefined
+          ? object
+          : {
+              ...object,
+              metadata: systemMetadata(object),
+              // The server does not take a status from who creates.
+              ...(hasStatus(kind) ? { status: this.#typedOf(kind).empty()["status"] ?? {} } : {}),
+            },
       ),
     );
     return trialOf(step, answer, ours, body);
   }
 
-  /** What is said of a body once it is decoded and defaulted, or of one that cannot be decoded. */
-  #decoded(kind: BuiltinKind, body: JsonObject, judge: (object: JsonObject) => Judged): Judged {
+  #typedOf(kind: BuiltinKind): TypedKind {
     const name = `${kind.group}/${kind.version}/${kind.kind}`;
     const typed = this.#typed.get(name) ?? typedKind(this.#kinds, kind);
     this.#typed.set(name, typed);
+    return typed;
+  }
+
+  /** What is said of a body once it is decoded and defaulted, or of one that cannot be decoded. */
+  #decoded(kind: BuiltinKind, body: JsonObject, judge: (object: JsonObject) => Judged): Judged {
+    const typed = this.#typedOf(kind);
     try {
       const { object } = typed.decode(body);
       typed.applyDefaults(object, { now: "2026-01-01T00:00:00Z" });
-      return judge(object);
+      const judged = judge(object);
+      const stored = cloneJson(judged.object);
+      typed.toStored(stored);
+      return { ...judged, object: stored };
     } catch (error) {
       if (!(error instanceof TypedDecodeError)) throw error;
       const message = decodeFailureMessage(error, { ...kind, version: kind.version });
@@ -92,7 +145,11 @@ export class Runner {
     }
   }
 
-  async #update(step: Step, signal: AbortSignal): Promise<Trial> {
+  async #update(
+    step: Step,
+    signal: AbortSignal,
+    make: (object: JsonObject) => JsonObject = (object) => object,
+  ): Promise<Trial> {
     const { kind, cases, change, operation } = step;
     const { before, after } = isUpdateCase(change) ? change : { before: {}, after: change };
     const index = (this.#names += 1);
@@ -105,16 +162,24 @@ export class Runner {
     if (typeof name !== "string") throw new TypeError("the server gave no name");
     const path = `${collection}/${encodeURIComponent(name)}`;
     try {
-      const old = await this.#settled(path, signal);
-      const next = changed(old, after);
-      const to = operation === "status" ? `${path}/status` : path;
-      const answer = await this.#laboratory.send(
-        { method: "PUT", path: `${to}?dryRun=All`, body: next },
-        signal,
-      );
-      const judge = operation === "status" ? judgeStatusUpdate : judgeUpdate;
-      const ours = this.#decoded(kind, next, (object) => judge(kind, object, old));
-      return trialOf(step, answer, ours, next);
+      for (;;) {
+        const old = await this.#settled(path, signal);
+        const next = make(changed(old, after));
+        const to = operation === "update" ? path : `${path}/${operation}`;
+        const answer = await this.#laboratory.send(
+          { method: "PUT", path: `${to}?dryRun=All`, body: next },
+          signal,
+        );
+        // A loop of the server was quicker.
+        if (answer.status === 409) continue;
+        const judged = operation === "approval" ? { ...kind, kind: `${kind.kind}/approval` } : kind;
+        const ours = this.#decoded(kind, next, (object) =>
+          operation === "update"
+            ? judgeUpdate(kind, object, old)
+            : judgeStatusUpdate(kind, object, old, judged),
+        );
+        return trialOf(step, answer, ours, next);
+      }
     } finally {
       await this.#laboratory.send({ method: "DELETE", path }, signal);
     }
@@ -165,6 +230,10 @@ function systemMetadata({ metadata }: JsonObject): JsonObject {
   };
 }
 
+function hasStatus(kind: BuiltinKind): boolean {
+  return kind.subresources.some(({ name }) => name === "status");
+}
+
 function objectOf(value: Json): JsonObject {
   if (!isJsonObject(value)) throw new TypeError(`no object: ${JSON.stringify(value)}`);
   return value;
@@ -188,13 +257,38 @@ function trialOf(
     oracle: {
       verdict: verdictOf(answer.status, answer.body),
       warnings: answer.warnings.filter((text) => !isAboutVersion(text)),
+      object: answer.isAccepted ? content(kind, answer.body ?? null) : null,
     },
-    ours: { verdict: ours.verdict, warnings: answer.isAccepted ? [...ours.warnings] : [] },
+    ours: {
+      verdict: ours.verdict,
+      warnings: answer.isAccepted ? [...ours.warnings] : [],
+      object: answer.isAccepted ? content(kind, ours.object) : null,
+    },
     context: { change, sent },
   };
 }
 
+/** What rules prepare: everything but metadata, times and what only the server knows. */
+function content(kind: BuiltinKind, object: Json): Json {
+  if (!isJsonObject(object) || kind.listKind === undefined) return null;
+  const { metadata: _metadata, ...rest } = object;
+  const text = JSON.stringify(rest, (key, value: unknown) => {
+    if (key === "lastTransitionTime" || key === "lastUpdateTime") return "<time>";
+    // Who asks for a certificate.
+    if (kind.kind === "CertificateSigningRequest" && whoAsks.has(key)) return undefined;
+    return typeof value === "bigint" ? String(value) : value;
+  });
+  return JSON.parse(text) as Json;
+}
+
+const whoAsks: ReadonlySet<string> = new Set(["username", "uid", "groups", "extra"]);
+
 /** A version that will go is the server's to speak of, not the kind's. */
 function isAboutVersion(warning: string): boolean {
   return / is deprecated in v1\.\d+\+, unavailable in v1\.\d+\+$/.test(warning);
+}
+
+function orderless(answer: Json | undefined): Json {
+  const verdict = answer !== undefined && isJsonObject(answer) ? (answer["verdict"] ?? null) : null;
+  return unordered(verdict);
 }

@@ -4,6 +4,7 @@ import { accessCases } from "./access-cases.ts";
 import type { KindCases } from "./cases.ts";
 import { certificateCases } from "./certificate-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
+import { deviceCases } from "./device-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { scaleStorageCases } from "./scale-storage-cases.ts";
 import { serverCases } from "./server-cases.ts";
@@ -15,4 +16,5 @@ export const tables: readonly KindCases[] = [
   ...scaleStorageCases,
   ...serverCases,
   ...certificateCases,
+  ...deviceCases,
 ];

@@ -13,8 +13,8 @@ import {
 import {
   typedKind,
   TypedDecodeError,
-  type BuiltinKind,
   type BuiltinKinds,
+  type KindName,
   type TypedKind,
 } from "@keelson/kube";
 
@@ -42,8 +42,7 @@ export function compareWithCompiled(
   const sent: (SentBody & { readonly index: number })[] = [];
   const typed = new Map<string, TypedKind>();
   let index = 0;
-  for (const kind of kinds.all) {
-    if (kind.kind === "ComponentStatus") continue; // Nobody can send one.
+  for (const kind of sendable(kinds)) {
     typed.set(nameOf(kind), typedKind(kinds, kind));
     for (let n = 0; n < perKind; n++, index++) {
       if (only !== undefined && only !== index) continue;
@@ -69,26 +68,35 @@ export function compareWithCompiled(
   });
 }
 
-function nameOf({
-  group,
-  version,
-  kind,
-}: {
-  group: string;
-  version: string;
-  kind: string;
-}): string {
+function nameOf({ group, version, kind }: KindName): string {
   return `${group}/${version}/${kind}`;
 }
 
+interface Sendable extends KindName {
+  readonly type: string;
+}
+
+/** Kinds and the bodies of subresources. */
+function sendable(kinds: BuiltinKinds): readonly Sendable[] {
+  const all = kinds.all.flatMap(({ subresources, ...kind }) => [kind, ...subresources]);
+  const named = new Map<string, Sendable>();
+  for (const { group, version, kind, type } of all) {
+    // Nobody can send a ComponentStatus, or the options of a connection.
+    if (type === undefined || kind === "ComponentStatus" || kind.endsWith("Options")) continue;
+    named.set(nameOf({ group, version, kind }), { group, version, kind, type });
+  }
+  return [...named.values()];
+}
+
 /** Half of the bodies are right, as far as types can tell. */
-function bodyFor(kind: BuiltinKind, { kinds, examples }: CompiledRun, seed: string): string {
+function bodyFor(kind: Sendable, { kinds, examples }: CompiledRun, seed: string): string {
   const random = seededRandom(seed);
   const chances: BodyChances = random.pick([
     { field: 0.5, null: 0.03, zero: 0.1, wrong: 0, unknown: 0.05 },
     { field: 1.4, null: 0, zero: 0.1, wrong: 0, unknown: 0 },
     { field: 0.5, null: 0.05, zero: 0.1, wrong: 0.01, unknown: 0.05 },
     { field: 1.1, null: 0.05, zero: 0.1, wrong: 0.03, unknown: 0.02 },
+    { field: 0.4, null: 0.05, zero: 0.1, wrong: 0.2, unknown: 0.1 },
   ]);
   const body = new BodyMaker(kinds, random, chances).struct(kind.type);
   const example = examples[nameOf(kind)]?.sent ?? {};

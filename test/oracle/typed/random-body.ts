@@ -74,9 +74,9 @@ export class BodyMaker {
     const pick = <T>(items: readonly T[]): T => this.#random.pick(items);
     switch (type) {
       case "meta.v1.Time":
-        return pick(times);
+        return this.#happens("wrong") ? pick(oddTimes) : pick(times);
       case "meta.v1.MicroTime":
-        return pick(microTimes);
+        return this.#happens("wrong") ? pick(oddTimes) : pick(microTimes);
       case "quantity.Quantity":
         return this.#happens("wrong") ? pick(wrongQuantities) : pick(quantities);
       case "intstr.IntOrString":
@@ -126,10 +126,17 @@ export class BodyMaker {
           ? 0
           : pick([1, 1.5, -2.25, 1e21, new JsonNumber("1.0"), new JsonNumber("1E3")]);
       case "bytes":
-        return isZero ? "" : pick(encoded);
+        if (isZero) return "";
+        return this.#happens("wrong") ? this.#scrambled() : pick(encoded);
       case "any":
         return this.#anything();
     }
+  }
+
+  /** Something like base64. */
+  #scrambled(): string {
+    const length = this.#random.integer(10);
+    return Array.from({ length }, () => this.#random.pick([..."AQaq09+/==\n\r-\u00e9"])).join("");
   }
 
   #anything(): Json {
@@ -257,6 +264,16 @@ const mapKeys = [
   ...Object.keys(annotationTexts),
 ];
 const unknownNames = [
+  "\u0000",
+  "\u007f",
+  "\u00ad",
+  "\u200b",
+  "\u2028",
+  "\u{1f600}",
+  "\u{e0001}",
+  "tab\t",
+  "",
+
   "unknown",
   "Spec",
   "metaData",
@@ -291,8 +308,49 @@ const quantities: readonly Json[] = [
   "9223372036854775808",
   "1Ki",
   "0.1Ki",
+  "1Ei",
+  "100Ei",
+  "1e-10",
+  "0.1n",
+  "999999999999999999999",
+  "123456789012345678",
+  "1.5e3",
+  "00012",
+  "1.",
+  ".5",
+  "-0.5Mi",
+  "1E3",
+  "-9223372036854775809",
+  "0.000000000001",
+  "1234567.891",
+  "5e-3",
+  "1023Mi",
+  "1025Ki",
+  9_007_199_254_740_993n,
 ];
-const wrongQuantities: readonly Json[] = ["", "abc", "1xi", "1.2.3", "--1", true, [], {}];
+const wrongQuantities: readonly Json[] = [
+  "1e",
+  "1m5",
+  "0x1",
+  "1 Mi",
+  "\u0661",
+  "1mi",
+  "1e1.5",
+  ".",
+  "-",
+  "e3",
+  "Ki",
+  "1KiB",
+  "1\n",
+  "",
+  "abc",
+  "1xi",
+  "1.2.3",
+  "--1",
+  true,
+  [],
+  {},
+];
 const times: readonly Json[] = [
   "2026-01-01T00:00:00Z",
   "2026-01-01T02:00:00+02:00",
@@ -305,6 +363,48 @@ const microTimes: readonly Json[] = [
   "2026-01-01T00:00:00.123456Z",
   "2026-01-01T02:00:00.000000+02:00",
   "2026-01-01T00:00:00.999999Z",
+];
+const oddTimes: readonly Json[] = [
+  "",
+  "2026",
+  "2026-01-01",
+  "2026-01-01 00:00:00Z",
+  "2026-01-01t00:00:00z",
+  "2026-01-01T00:00:00",
+  "2026-1-1T00:00:00Z",
+  "2026-13-01T00:00:00Z",
+  "2026-00-01T00:00:00Z",
+  "2026-02-29T00:00:00Z",
+  "2026-01-32T00:00:00Z",
+  "2026-01-00T00:00:00Z",
+  "2026-01-01T24:00:00Z",
+  "2026-01-01T00:60:00Z",
+  "2026-01-01T00:00:60Z",
+  "2026-01-01T0:00:00Z",
+  "2026-01-01T00:00:00.Z",
+  "2026-01-01T00:00:00,5Z",
+  "2026-01-01T00:00:00.5Z",
+  "2026-01-01T00:00:00.1234567Z",
+  "2026-01-01T00:00:00.123456Z",
+  "2026-01-01T00:00:00.12345x",
+  "2026-01-01T00:00:00+0100",
+  "2026-01-01T00:00:00+01",
+  "2026-01-01T00:00:00+24:00",
+  "2026-01-01T00:00:00+25:00",
+  "2026-01-01T00:00:00+01:60",
+  "2026-01-01T00:00:00+01:61",
+  "2026-01-01T00:00:00-00:00",
+  "2026-01-01T00:00:00ZZ",
+  "2026-01-01T00:00:00Z\u00e9",
+  " 2026-01-01T00:00:00Z",
+  "+026-01-01T00:00:00Z",
+  "10000-01-01T00:00:00Z",
+  "0000-01-01T00:00:00Z",
+  "0000-12-31T23:59:59+01:00",
+  "0001-01-01T00:00:00+01:00",
+  "0001-01-01T01:00:00+01:00",
+  "-2026-01-01T00:00:00Z",
+  '20"6',
 ];
 const encoded = ["YQ==", "YWI=", "YWJj", "YR==", "YWJjZA==", "YW\nJj", "/+8="];
 const anything: readonly Json[] = [

@@ -39,7 +39,7 @@ const ofKind: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** In the specs of pods, wherever they are. */
-const ofPods = ["schedulingGroup"];
+const ofPods = ["lifecycle", "schedulingGroup"];
 
 /** A copy without them. */
 export function withoutServerFields(kind: BuiltinKind, object: JsonObject): JsonObject {

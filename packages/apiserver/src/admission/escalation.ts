@@ -21,7 +21,8 @@ export function escalationAdmission(dependencies: EscalationDependencies): Admis
         resource: resource.plural,
         subresource,
         namespace,
-        name,
+        // A creation names nothing in its path: a right to escalate some names is none to create them.
+        name: operation === "CREATE" ? "" : name,
       } as const;
       return checkEscalation({ user, attributes, object, old }, dependencies, signal);
     },

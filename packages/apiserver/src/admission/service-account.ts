@@ -52,7 +52,7 @@ export function serviceAccountAdmission({
     spec["serviceAccount"] = name;
     const account = await find(namespace, name, signal);
     if (account === undefined) {
-      const { message } = failures.notFound({ group: "", resource: "serviceaccounts" }, name);
+      const { message } = failures.notFound({ group: "", resource: "serviceaccount" }, name);
       const place = `${namespace}/${name}`;
       throw refused(request, `error looking up service account ${place}: ${message}`);
     }

@@ -11,6 +11,7 @@ import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { priorityAdmission } from "./priority.ts";
 import { serviceAccountAdmission } from "./service-account.ts";
 import {
+  certificateRequester,
   defaultClasses,
   defaultTolerations,
   notReadyTaint,
@@ -37,6 +38,7 @@ export function standardAdmission({
     defaultTolerations,
     defaultClasses({ storageClasses, ingressClasses }),
     storageProtection,
+    certificateRequester,
     escalationAdmission({ rules: authorizer.rules, authorizer }),
   ];
 }

@@ -35,13 +35,10 @@ export interface CertificateTrust {
 export function certificateAuthenticator(trust: CertificateTrust): Authenticator {
   const verifier = new ClientVerifier(trust);
   const users = new WeakMap<X509Certificate, Authenticated>();
-  const identify = (certificate: X509Certificate): Authenticated | undefined => {
-    const known = users.get(certificate);
-    if (known !== undefined) return known;
-    const user = userOf(certificate);
-    if (user === undefined) return undefined;
-    users.set(certificate, { user });
-    return { user };
+  const identify = (certificate: X509Certificate): Authenticated => {
+    const known = users.get(certificate) ?? { user: userOf(certificate) };
+    users.set(certificate, known);
+    return known;
   };
   return {
     authenticate({ certificates }: Credentials) {
@@ -112,9 +109,9 @@ const chains = new WeakMap<TLSSocket, readonly X509Certificate[]>();
 /** Where a certificate may hold the uid of its user. */
 const uidAttribute = "1.3.6.1.4.1.57683.2";
 
-function userOf(certificate: X509Certificate): User | undefined {
+function userOf(certificate: X509Certificate): User {
   const name = commonNameOf(certificate);
-  if (name === "") return undefined;
+  if (name === "") throw new BadCredentials("the certificate has no common name");
   const uids = subjectValues(certificate, uidAttribute);
   if (uids.length > 1)
     throw new BadCredentials(`expected 1 UID, but found multiple: [${uids.join(" ")}]`);

@@ -1,20 +1,37 @@
 // What a cluster holds from its first moment, reconciled at each start (KB §2.1).
 
-import type { JsonObject, Log } from "@keelson/base";
+import type { Clock, JsonObject, Log } from "@keelson/base";
 
 import type { RbacKind } from "../auth/rbac/rbac-rules.ts";
 import type { Objects } from "../objects.ts";
+import { ensureOwnService } from "./own-service.ts";
 import { ensureBootstrapRbac, type RbacObjects } from "./rbac.ts";
+import { ensureStaticNode } from "./static-node.ts";
 
 /** Creates what is missing. */
 export async function runBootstrap(
-  { objects, log }: { readonly objects: Objects; readonly log: Log },
+  {
+    objects,
+    serviceRange,
+    hasNode,
+    clock,
+    log,
+  }: {
+    readonly objects: Objects;
+    readonly serviceRange: string;
+    /** Whether there is a node of our own; not where somebody else brings nodes. */
+    readonly hasNode: boolean;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   for (const [group, version, plural, object] of contents) {
     await objects.ensure(objects.resource(group, version, plural), object, signal);
   }
   await ensureBootstrapRbac({ objects: rbacObjects(objects), log }, signal);
+  await ensureOwnService({ objects, range: serviceRange }, signal);
+  if (hasNode) await ensureStaticNode({ objects, clock }, signal);
 }
 
 /** Roles and bindings, by the same functions as everybody's. */

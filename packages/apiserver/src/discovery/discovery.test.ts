@@ -34,7 +34,7 @@ function setUp(...resources: readonly Resource[]) {
   registry.put("built-in", builtin);
   registry.put("custom", resources);
   const serverAddress = (): string => "127.0.0.1:6443";
-  const discovery = new Discovery({ registry, serverAddress, paths: ["/healthz"] });
+  const discovery = new Discovery({ registry, serverAddress, paths: ["/openid/v1/jwks"] });
   const body = (path: string, accept = ""): unknown => {
     const answer = discovery.answer({ path, accept });
     return answer === undefined ? undefined : JSON.parse(Buffer.from(answer.body).toString());
@@ -109,10 +109,28 @@ suite("discovery", () => {
     }
   });
 
+  test("a server without built-in kinds has no core group", () => {
+    const registry = new Registry();
+    registry.put("custom", [custom("example.com", "v1")]);
+    const discovery = new Discovery({ registry, serverAddress: () => "" });
+    assert.equal(discovery.answer({ path: "/api", accept: "" }), undefined);
+    const answer = discovery.answer({ path: "/apis", accept: aggregated });
+    const { items } = JSON.parse(Buffer.from(answer?.body ?? "").toString()) as {
+      items: unknown[];
+    };
+    assert.equal(items.length, 1);
+  });
+
   test("the root lists every document and what else there is", () => {
     const { body } = setUp(custom("example.com", "v1"));
     const { paths } = body("/") as { paths: string[] };
-    for (const path of ["/api/v1", "/apis/apps/v1", "/apis/example.com", "/healthz", "/version"]) {
+    for (const path of [
+      "/api/v1",
+      "/apis/apps/v1",
+      "/apis/example.com",
+      "/healthz",
+      "/openid/v1/jwks",
+    ]) {
       assert.ok(paths.includes(path), path);
     }
     assert.deepEqual(paths, paths.toSorted());

@@ -21,7 +21,7 @@ export interface DiscoveryOptions {
   readonly registry: Registry;
   /** Where clients reach this server, `127.0.0.1:6443`. */
   readonly serverAddress: () => string;
-  /** What `/` lists besides the documents of discovery: `/healthz`, `/metrics`. */
+  /** What `/` lists besides documents and health. */
   readonly paths?: readonly string[];
 }
 
@@ -93,6 +93,7 @@ export class Discovery {
     const named = this.#groups.filter(({ name }) => name !== "");
     const core = this.#groups.find(({ name }) => name === "");
     if (root === "api" && second === undefined) {
+      if (core === undefined) return undefined;
       if (first === undefined) return () => apiVersions(core, this.#options.serverAddress());
       return versionBody(core, first);
     }
@@ -109,7 +110,7 @@ export class Discovery {
       const root = name === "" ? "/api" : `/apis/${name}`;
       return [root, ...versions.map(({ version }) => `${root}/${version}`)];
     });
-    return [...new Set(["/apis", "/apis/", "/version", ...own, ...paths])].sort();
+    return [...new Set([...always, ...own, ...paths])].sort();
   }
 
   #refresh(): void {
@@ -128,6 +129,19 @@ export class Discovery {
     return document;
   }
 }
+
+/** What every server has. */
+const always = [
+  "/apis",
+  "/apis/",
+  "/healthz",
+  "/livez",
+  "/openapi/v2",
+  "/openapi/v3",
+  "/openapi/v3/",
+  "/readyz",
+  "/version",
+];
 
 interface Document {
   readonly bytes: Uint8Array;

@@ -1,5 +1,7 @@
 // Documents as answers to requests.
 
+import { failures } from "@keelson/kube";
+
 import type { PathHandler } from "../api-handler.ts";
 import { header } from "../http/exchange.ts";
 import type { DocumentAnswer, DocumentRequest } from "./document.ts";
@@ -12,7 +14,6 @@ interface Documents {
 export function documentPaths(all: readonly Documents[]): PathHandler {
   return (exchange) => {
     const { method, path, query } = exchange;
-    if (method !== "GET" && method !== "HEAD") return undefined;
     const ifNoneMatch = header(exchange, "if-none-match");
     const request: DocumentRequest = {
       path,
@@ -23,6 +24,9 @@ export function documentPaths(all: readonly Documents[]): PathHandler {
     for (const documents of all) {
       const found = documents.answer(request);
       if (found === undefined) continue;
+      const isRead = method === "GET" || method === "HEAD";
+      // The list of groups is answered whatever the method, as ever.
+      if (!isRead && !/^\/apis\/?$/.test(path)) throw failures.methodNotAllowed();
       const { "content-type": contentType = "", ...headers } = found.headers;
       return { code: found.status, contentType, body: found.body, headers };
     }

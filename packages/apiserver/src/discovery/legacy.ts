@@ -4,10 +4,10 @@ import type { Resource, Subresource } from "../resources/resource.ts";
 import type { ApiGroup, ApiVersion } from "./api-groups.ts";
 
 /** The body of `/api`. */
-export function apiVersions(core: ApiGroup | undefined, serverAddress: string): object {
+export function apiVersions(core: ApiGroup, serverAddress: string): object {
   return {
     kind: "APIVersions",
-    versions: core?.versions.map(({ version }) => version) ?? [],
+    versions: core.versions.map(({ version }) => version),
     serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
   };
 }

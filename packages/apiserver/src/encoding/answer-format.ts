@@ -7,7 +7,7 @@ import {
   type IncludeObject,
   type OfferedFormat,
 } from "@keelson/kube";
-import { failures } from "@keelson/kube";
+import { failures, StatusError } from "@keelson/kube";
 
 import type { Resource } from "../resources/resource.ts";
 import { json, protobuf, yaml } from "./read-body.ts";
@@ -15,6 +15,8 @@ import { json, protobuf, yaml } from "./read-body.ts";
 export interface AnswerFormat {
   readonly mediaType: string;
   readonly shape: "object" | "table" | "metadata";
+  /** The kind that was asked for instead of the object's own; empty if none was. */
+  readonly asked: string;
   /** The version of a Table or of PartialObjectMetadata. */
   readonly metaVersion: "v1" | "v1beta1";
   readonly includeObject: IncludeObject;
@@ -41,6 +43,7 @@ const customWatchOffer = watchOffer.slice(0, 1);
 const plain: AnswerFormat = {
   mediaType: json,
   shape: "object",
+  asked: "",
   metaVersion: "v1",
   includeObject: "Metadata",
   isPretty: false,
@@ -61,15 +64,51 @@ export function answerFormat(
     : isCustom
       ? customOffer
       : builtinOffer;
-  const negotiated = negotiateAnswer(accept, { formats, canConvert });
+  const negotiated = negotiate(accept, { formats, isCustom, isWatch });
   const { mediaType, conversion } = negotiated;
   return {
     mediaType,
     shape: shapeOf(conversion),
+    asked: conversion?.kind ?? "",
     metaVersion: conversion?.version === "v1beta1" ? "v1beta1" : "v1",
     includeObject: includeObjectFrom(query.get("includeObject")),
     isPretty: !isWatch && (isPretty || negotiated.isPretty),
   };
+}
+
+/** Nothing acceptable is said in three ways (KB 57). */
+function negotiate(
+  accept: string,
+  {
+    formats,
+    isCustom,
+    isWatch,
+  }: {
+    readonly formats: readonly OfferedFormat[];
+    readonly isCustom: boolean;
+    readonly isWatch: boolean;
+  },
+): ReturnType<typeof negotiateAnswer> {
+  try {
+    return negotiateAnswer(accept, { formats, canConvert });
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const all = builtinOffer.map(({ mediaType }) => mediaType);
+    const streams = watchOffer.map(({ mediaType }) => `${mediaType};stream=watch`);
+    if (isWatch) throw notAcceptable(`${onlyThese}: ${streams.join(", ")}`);
+    const asksForShape = /;\s*as=/.test(accept);
+    if (isCustom || asksForShape) throw notAcceptable(`${onlyThese}: ${all.join(", ")}`);
+    const message = `406: Not Acceptable\n\nAvailable representations: ${all.join(", ")}`;
+    throw new StatusError({ ...notAcceptable(message).status, details: {} });
+  }
+}
+
+const onlyThese = "only the following media types are accepted";
+
+/** 406 with these words. */
+export function notAcceptable(message: string): StatusError {
+  const { status } = failures.notAcceptable([]);
+  return new StatusError({ ...status, message });
 }
 
 function canConvert({ group, version, kind }: Conversion, mediaType: string): boolean {
@@ -86,5 +125,7 @@ function shapeOf(conversion: Conversion | undefined): AnswerFormat["shape"] {
 function includeObjectFrom(text: string | null): IncludeObject {
   if (text === null || text === "") return "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;
-  throw failures.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`);
+  throw failures.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }

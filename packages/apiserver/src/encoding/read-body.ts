@@ -4,10 +4,14 @@ import {
   isJsonObject,
   JsonSyntaxError,
   readJsonReport,
+  type MutableJson,
   type MutableJsonObject,
 } from "@keelson/base";
 import {
   failures,
+  goJsonSyntax,
+  isProtobuf,
+  jsonTypeName,
   negotiateBody,
   ProtobufError,
   quote,
@@ -35,7 +39,13 @@ export interface ReadBody {
 
 const nothingTwice: DuplicateKeys = { duplicates: [], membersBefore: [] };
 
-/** Reads a body of one of these formats. Throws a `StatusError`: 415, or 400 for what is not an object. */
+/** A body that is not an object of any kind; the words are those of the real server's decoder. */
+export class UnreadableBody extends Error {
+  readonly code = "UNREADABLE_BODY";
+  override readonly name = "UnreadableBody";
+}
+
+/** Reads a body of one of these formats. Throws a `StatusError` (415) for another, an `UnreadableBody` for nonsense. */
 export function readBody(
   body: Uint8Array,
   {
@@ -49,40 +59,43 @@ export function readBody(
   },
 ): ReadBody {
   const format = negotiateBody(contentType, formats);
-  if (format === protobuf)
+  if (format === protobuf) {
     return { value: fromProtobuf(body, codec), said: nothingTwice, duplicates: [] };
+  }
   return format === yaml ? fromYaml(utf8(body)) : fromJson(utf8(body));
 }
 
-/** Reads JSON. Throws a `BadRequest`. */
+/** Reads JSON. Throws an `UnreadableBody`. */
 export function fromJson(text: string): ReadBody {
   try {
     const { value, ...said } = readJsonReport(text);
-    return { value: objectOf(value, text), said, duplicates: said.duplicates.map(duplicateField) };
+    return { value: objectOf(value), said, duplicates: said.duplicates.map(duplicateField) };
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw failures.badRequest(unreadable(text, error));
-    throw error;
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    if (error.code === "JSON_TOO_DEEP") throw failures.badRequest(error.message);
+    throw new UnreadableBody(`${noKind}: ${goJsonSyntax(text)}`);
   }
 }
+
+const noKind = "couldn't get version/kind; json parse error";
 
 /** A key that stands there twice, as strict decoding says it. */
 export function duplicateField(path: string): string {
   return `duplicate field ${quote(path)}`;
 }
 
-/** Reads YAML, of which JSON is a part. Throws a `BadRequest`. */
+/** Reads YAML, of which JSON is a part. Throws an `UnreadableBody`. */
 export function fromYaml(text: string): ReadBody {
   try {
     const { value, duplicates } = readYaml(text);
     return {
-      value: objectOf(value, text),
+      value: objectOf(value),
       said: nothingTwice,
-      duplicates:
-        duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join("\n  ")}`],
+      duplicates,
     };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw failures.badRequest(`error converting YAML to JSON: ${error.message}`);
+    throw new UnreadableBody(`error converting YAML to JSON: ${error.message}`);
   }
 }
 
@@ -90,30 +103,31 @@ function fromProtobuf(body: Uint8Array, codec: ProtobufCodec): MutableJsonObject
   try {
     return codec.decode(body);
   } catch (error) {
-    if (error instanceof ProtobufError) throw failures.badRequest(error.message);
+    if (!isProtobuf(body)) throw new UnreadableBody(notProtobuf);
+    if (error instanceof ProtobufError) throw new UnreadableBody(error.message);
     throw error;
   }
 }
 
-function objectOf(value: unknown, text: string): MutableJsonObject {
-  if (isJsonObject(value as MutableJsonObject)) return value as MutableJsonObject;
-  throw failures.badRequest(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(value, text)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-  );
-}
+const notProtobuf =
+  "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
 
-function typeName(value: unknown, text: string): string {
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "string") return "string";
-  if (typeof value === "boolean") return "bool";
-  return text.trim() === "null" ? "null" : "number";
-}
-
-function unreadable(text: string, error: JsonSyntaxError): string {
-  if (error.code === "JSON_TOO_DEEP") return error.message;
-  const shown =
-    text.length > 1024 ? `${text.slice(0, 1024)} [truncated ${text.length - 1024} chars]` : text;
-  return `couldn't get version/kind; json parse error: ${error.message}: ${JSON.stringify(shown)}`;
+/** What every object has; `null` is one that says nothing. */
+function objectOf(value: MutableJson): MutableJsonObject {
+  if (value === null) return {};
+  if (!isJsonObject(value)) {
+    throw new UnreadableBody(
+      `${noKind}: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
+  }
+  for (const name of ["apiVersion", "kind"]) {
+    const member = value[name] ?? "";
+    if (typeof member === "string") continue;
+    throw new UnreadableBody(
+      `${noKind}: json: cannot unmarshal ${jsonTypeName(member)} into Go struct field .${name} of type string`,
+    );
+  }
+  return value;
 }
 
 const decoder = new TextDecoder();

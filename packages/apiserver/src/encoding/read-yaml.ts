@@ -108,7 +108,11 @@ class Reader {
 function keyText(key: unknown): string {
   if (!isScalar(key)) throw new YamlError("yaml: a key must be a scalar");
   const { value } = key;
-  return typeof value === "string" ? value : (key.source ?? String(value));
+  if (typeof value === "string") return value;
+  // A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`.
+  const isPlain =
+    typeof value === "boolean" || typeof value === "number" || typeof value === "bigint";
+  return isPlain ? String(value) : (key.source ?? "");
 }
 
 function scalar(value: unknown, source: string | undefined): MutableJson {

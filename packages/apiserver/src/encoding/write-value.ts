@@ -26,7 +26,7 @@ export function writeValue(
 ): string | Uint8Array {
   if (mediaType === protobuf) return codec.encode(value);
   if (mediaType === yaml) return writeYaml(value);
-  return isPretty ? `${indented(value, "")}\n` : `${writeJson(value)}\n`;
+  return isPretty ? indented(value, "") : `${writeJson(value)}\n`;
 }
 
 /** The content type of a format, as the real server names it. */

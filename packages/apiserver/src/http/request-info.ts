@@ -44,7 +44,6 @@ export type RequestInfo = ResourceRequest | PathRequest;
 const verbsOfMethods: Readonly<Record<string, string>> = {
   POST: "create",
   GET: "get",
-  HEAD: "get",
   PUT: "update",
   PATCH: "patch",
   DELETE: "delete",

@@ -9,10 +9,12 @@ import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
 import { failures } from "@keelson/kube";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
-import { statusAnswer, type ApiHandler, type Handled } from "../api-handler.ts";
+import type { ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
 import { clientCertificates } from "../auth/client-certificates.ts";
 import { distinctHeaders } from "../auth/headers.ts";
+import type { EncodeFailure } from "../encoding/failure-answer.ts";
+import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
@@ -28,6 +30,7 @@ const windowBytes = 1024 * 1024;
 
 export interface ServerOptions {
   readonly handler: ApiHandler;
+  readonly encodeFailure: EncodeFailure;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -62,6 +65,16 @@ export class Server implements AsyncDisposable {
     this.#app.removeAllContentTypeParsers();
     this.#app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
       done(null, body);
+    });
+    // The framework refuses media types that it cannot read. We say ourselves what is wrong with one.
+    this.#app.addHook("onRequest", (request, _reply, done) => {
+      const { headers } = request.raw;
+      const sent = headers["content-type"];
+      if (sent !== undefined) {
+        headers[sentType] = sent;
+        headers["content-type"] = "application/octet-stream";
+      }
+      done();
     });
     this.#app.setErrorHandler((error, request, reply) => {
       this.#refuse(error, request, reply);
@@ -123,7 +136,7 @@ export class Server implements AsyncDisposable {
       const timeoutMs = requestTimeoutMs(info, incoming.query);
       if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, timeoutMs);
     } catch (error) {
-      send(reply, incoming, statusAnswer(error as ReturnType<typeof failures.badRequest>), []);
+      send(reply, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
       return;
     }
     const handled = await this.#options.handler.handle(incoming, credentialsOf(request, incoming));
@@ -156,7 +169,10 @@ export class Server implements AsyncDisposable {
       method,
       path: question < 0 ? url : url.slice(0, question),
       query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
-      headers: carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
+      headers: withSentType(
+        carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
+        headers[sentType],
+      ),
       body: Buffer.isBuffer(request.body) ? request.body : noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
@@ -201,15 +217,35 @@ export class Server implements AsyncDisposable {
     const incoming = this.#incoming(request, this.#stopping.signal);
     if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
       const status = failures.requestTooLarge(`limit is ${bodyBytesMax}`);
-      send(reply, incoming, statusAnswer(status), []);
+      send(reply, incoming, this.#options.encodeFailure(status, incoming), []);
     } else if (statusCode !== undefined && statusCode < 500) {
       const message = error instanceof Error ? error.message : "the request cannot be read";
-      send(reply, incoming, statusAnswer(failures.badRequest(message)), []);
+      send(
+        reply,
+        incoming,
+        this.#options.encodeFailure(failures.badRequest(message), incoming),
+        [],
+      );
     } else {
       this.#options.log.error({ error, path: incoming.path }, "a request failed");
-      send(reply, incoming, statusAnswer(failures.internalError("the server failed")), []);
+      send(
+        reply,
+        incoming,
+        this.#options.encodeFailure(failures.internalError("the server failed"), incoming),
+        [],
+      );
     }
   }
+}
+
+/** Where the type of a body waits while the framework reads the body. */
+const sentType = "x-keelson-sent-type";
+
+function withSentType(
+  headers: Incoming["headers"],
+  sent: string | readonly string[] | undefined,
+): Incoming["headers"] {
+  return sent === undefined ? headers : { ...headers, "content-type": sent };
 }
 
 /** Groups are named by repeated fields, which Node joins by commas. */

@@ -21,10 +21,13 @@ export interface LoopsOptions {
   readonly scope: TaskScope;
   readonly registry: Registry;
   readonly mirrors: Mirrors;
-  /** Objects as a loop of this name sees and writes them. */
-  readonly loop: (name: string) => Objects;
+  /** Objects as a loop of this name sees and writes them, for this field manager. */
+  readonly loop: (name: string, manager: string) => Objects;
   readonly rootCertificate: string;
 }
+
+const controllerManager = "kube-controller-manager";
+const aggregation = "clusterrole-aggregation-controller";
 
 /** Starts them all in the scope. */
 export function spawnLoops(options: LoopsOptions): void {
@@ -35,10 +38,16 @@ export function spawnLoops(options: LoopsOptions): void {
   };
   const { namespaces, definitions, serviceAccounts, rootConfigMaps } = mirrors;
   once("definitions", (signal) =>
-    runDefinitions({ ...shared, definitions, objects: loop("definition-controller") }, signal),
+    runDefinitions(
+      { ...shared, definitions, objects: loop("definition-controller", "kube-apiserver") },
+      signal,
+    ),
   );
   once("namespaces", (signal) =>
-    runNamespaces({ ...shared, namespaces, objects: loop("namespace-controller") }, signal),
+    runNamespaces(
+      { ...shared, namespaces, objects: loop("namespace-controller", controllerManager) },
+      signal,
+    ),
   );
   once("namespace contents", (signal) =>
     runNamespaceContents(
@@ -47,17 +56,20 @@ export function spawnLoops(options: LoopsOptions): void {
         namespaces,
         serviceAccounts,
         configMaps: rootConfigMaps,
-        objects: loop("namespace-contents"),
+        objects: loop("namespace-contents", controllerManager),
         rootCertificate: options.rootCertificate,
       },
       signal,
     ),
   );
   once("garbage collector", (signal) =>
-    runGarbageCollector({ ...shared, store, objects: loop("garbage-collector") }, signal),
+    runGarbageCollector(
+      { ...shared, store, objects: loop("garbage-collector", controllerManager) },
+      signal,
+    ),
   );
   once("cluster role aggregation", (signal) => {
-    const objects = loop("clusterrole-aggregation-controller");
+    const objects = loop(aggregation, aggregation);
     const roles = objects.resource("rbac.authorization.k8s.io", "v1", "clusterroles");
     return runAggregation(
       {

@@ -165,5 +165,11 @@ function integer(query: URLSearchParams, name: string): number | undefined {
   if (!/^[+-]?[0-9]+$/.test(text)) {
     throw failures.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   }
-  return Number(text);
+  const big = BigInt(text.replace(/^\+/, ""));
+  if (BigInt.asIntN(64, big) !== big) {
+    throw failures.badRequest(
+      `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`,
+    );
+  }
+  return Number(big);
 }

@@ -90,6 +90,10 @@ function fieldRequirement(
 
 function unknownField(resource: Resource, field: string): Error {
   if (resource.isCustom) return failures.badRequest(`field label not supported: ${field}`);
+  if (resource.group === "resource.k8s.io" && resource.fieldLabels.length > 0) {
+    const kind = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
+    return failures.badRequest(`field label not supported for ${kind}: ${field}`);
+  }
   const known = ["metadata.name", "metadata.namespace"].map((one) => `"${one}"`).join(", ");
   return failures.badRequest(
     resource.fieldLabels.length === 0

@@ -1,8 +1,6 @@
 // What is done to the objects of a built-in kind: its Go type, its defaults and its rules.
 
-import type { JsonObject } from "@keelson/base";
 import {
-  apiVersionOf,
   emptyOf,
   fieldManager,
   rulesOf,
@@ -11,14 +9,14 @@ import {
   type BuiltinKind,
   type BuiltinKinds,
   type FieldManager,
-  type ManagedVersion,
+  type KindRules,
 } from "@keelson/kube";
 
-import { eventFromCore, eventToCore } from "./event-conversion.ts";
+import type { Shapes } from "./builtin-shapes.ts";
 import { once, onceByKey } from "./once.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import { scaleManager } from "./scale-manager.ts";
-import type { Model, Storage } from "./resource.ts";
+import type { Model } from "./resource.ts";
 
 /**
  * The model of a built-in kind. Objects are stored defaulted and in their typed form, so reading one changes
@@ -27,14 +25,13 @@ import type { Model, Storage } from "./resource.ts";
 export function builtinModel(
   kinds: BuiltinKinds,
   kind: BuiltinKind,
-  storage: Storage | undefined,
+  shapes: Shapes | undefined,
 ): Model {
-  const rules = rulesOf(kind);
-  const apiVersion = apiVersionOf(kind);
-  const isConverted = storage !== undefined && storage.apiVersion !== apiVersion;
+  const rules =
+    shapes?.rulesAreOfStored === true ? inStoredShape(rulesOf(kind), shapes) : rulesOf(kind);
   const typed = once(() => typedKind(kinds, kind));
   const empty = once(() => typed().empty());
-  const managers = onceByKey((subresource) => managerOf(kinds, kind, subresource));
+  const managers = onceByKey((subresource) => managerOf(kinds, kind, { subresource, shapes }));
   const nothing = (): readonly never[] => [];
   const leave = (): void => undefined;
   return {
@@ -47,11 +44,11 @@ export function builtinModel(
       typed().applyDefaults(object, { now });
       return { object, problems };
     },
-    fromStored: isConverted ? eventFromCore : (stored) => stored,
-    readsAsStored: !isConverted,
+    fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,
+    readsAsStored: shapes === undefined || shapes.isStored,
     toStored: (object) => {
       typed().toStored(object);
-      return isConverted ? eventToCore(object) : object;
+      return shapes === undefined ? object : shapes.toStored(object);
     },
     prepareForCreate: rules.prepareForCreate ?? leave,
     prepareForUpdate: rules.prepareForUpdate ?? leave,
@@ -68,11 +65,29 @@ export function builtinModel(
   };
 }
 
-function managerOf(kinds: BuiltinKinds, kind: BuiltinKind, subresource: string): FieldManager {
+/** Rules that speak of the stored shape, for objects in the other. None of them changes its object. */
+function inStoredShape(rules: KindRules, { toStored }: Shapes): KindRules {
+  const { names, validate, validateUpdate, validateStatusUpdate } = rules;
+  return {
+    ...(names === undefined ? {} : { names }),
+    validate: (object, context) => validate?.(toStored(object), context) ?? [],
+    validateUpdate: (object, old, context) =>
+      (validateUpdate === undefined
+        ? validate?.(toStored(object), context)
+        : validateUpdate(toStored(object), toStored(old), context)) ?? [],
+    validateStatusUpdate: (object, old, context) =>
+      validateStatusUpdate?.(toStored(object), toStored(old), context) ?? [],
+  };
+}
+
+function managerOf(
+  kinds: BuiltinKinds,
+  kind: BuiltinKind,
+  { subresource, shapes }: { readonly subresource: string; readonly shapes: Shapes | undefined },
+): FieldManager {
   if (subresource === "scale") return scaleManager();
   const { group, version, kind: name, type } = kind;
   const resetFields = resetFieldsOf(kind, subresource);
-  const versions = otherVersions(kinds, kind);
   return fieldManager({
     group,
     version,
@@ -81,31 +96,6 @@ function managerOf(kinds: BuiltinKinds, kind: BuiltinKind, subresource: string):
     subresource,
     empty: emptyOf(kinds, kind),
     ...(resetFields === undefined ? {} : { resetFields }),
-    ...(versions.size > 0 ? { versions } : {}),
+    ...(shapes === undefined ? {} : { versions: shapes.others() }),
   });
-}
-
-/** The other shapes of an object, with which somebody may manage its fields. */
-function otherVersions(
-  kinds: BuiltinKinds,
-  { group, kind }: BuiltinKind,
-): ReadonlyMap<string, ManagedVersion> {
-  if (kind !== "Event") return new Map();
-  const convert = (to: (object: JsonObject) => JsonObject, apiVersion: string) => {
-    return (object: JsonObject): JsonObject =>
-      object["apiVersion"] === apiVersion ? object : to(object);
-  };
-  return group === ""
-    ? new Map([
-        [
-          "events.k8s.io/v1",
-          {
-            schema: kinds.schemaOf("events.v1.Event"),
-            convert: convert(eventFromCore, "events.k8s.io/v1"),
-          },
-        ],
-      ])
-    : new Map([
-        ["v1", { schema: kinds.schemaOf("core.v1.Event"), convert: convert(eventToCore, "v1") }],
-      ]);
 }

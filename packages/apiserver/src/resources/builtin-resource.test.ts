@@ -6,7 +6,6 @@ import { loadBuiltinKinds } from "@keelson/kube";
 import { loadKindExamples } from "@keelson/kube/testing";
 
 import { builtinResources } from "./builtin-resource.ts";
-import { eventFromCore, eventToCore } from "./event-conversion.ts";
 
 const kinds = await loadBuiltinKinds();
 const resources = builtinResources(kinds);
@@ -47,38 +46,36 @@ suite("built-in resources", () => {
         { kind: "Event", apiVersion: "v1" },
       ],
     );
-    const core = {
-      kind: "Event",
-      apiVersion: "v1",
-      metadata: { name: "e" },
-      involvedObject: { kind: "Pod" },
-      reason: "Why",
-      message: "text",
-      source: {},
-      firstTimestamp: null,
-      lastTimestamp: null,
-      type: "Normal",
-      eventTime: "2026-01-01T00:00:00.000000Z",
-      series: { lastObservedTime: null },
-      reportingComponent: "",
-      reportingInstance: "",
+  });
+
+  test("an autoscaler of the first version is stored in the second, and judged there", () => {
+    const first = resources.find(
+      ({ version, kind }) => version === "v1" && kind === "HorizontalPodAutoscaler",
+    );
+    assert.ok(first !== undefined);
+    assert.deepEqual(first.storage, {
+      kind: "HorizontalPodAutoscaler.autoscaling",
+      apiVersion: "autoscaling/v2",
+    });
+    const spec = {
+      scaleTargetRef: { kind: "Deployment", name: "d", apiVersion: "apps/v1" },
+      maxReplicas: 0,
+      targetCPUUtilizationPercentage: 50,
     };
-    const shown = {
-      kind: "Event",
-      apiVersion: "events.k8s.io/v1",
-      metadata: { name: "e" },
-      eventTime: "2026-01-01T00:00:00.000000Z",
-      series: { count: 0, lastObservedTime: null },
-      reason: "Why",
-      regarding: { kind: "Pod" },
-      note: "text",
-      type: "Normal",
-      deprecatedSource: {},
-      deprecatedFirstTimestamp: null,
-      deprecatedLastTimestamp: null,
+    const sent = {
+      apiVersion: "autoscaling/v1",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "h", namespace: "n" },
+      spec,
     };
-    assert.equal(JSON.stringify(eventFromCore(core)), JSON.stringify(shown));
-    assert.deepEqual(eventToCore(shown), core);
+    const { object } = first.model.read(sent, context);
+    assert.deepEqual(
+      first.model.validate(object, context).map(({ field }) => field),
+      ["spec.maxReplicas", "spec.maxReplicas"],
+    );
+    const stored = first.model.toStored(object);
+    assert.equal(stored["apiVersion"], "autoscaling/v2");
+    assert.deepEqual(first.model.fromStored(stored), object);
   });
 
   test("an empty object has what Go always prints", () => {

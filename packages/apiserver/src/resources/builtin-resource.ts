@@ -1,5 +1,6 @@
 // The built-in kinds as resources.
 
+import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import {
   apiVersionOf,
   builtinRow,
@@ -9,7 +10,9 @@ import {
   type BuiltinSubresource,
 } from "@keelson/kube";
 
+import { metadataOf } from "../object-metadata.ts";
 import { builtinModel } from "./builtin-model.ts";
+import { shapesOf } from "./builtin-shapes.ts";
 import type { Resource, Storage, Subresource } from "./resource.ts";
 
 /**
@@ -17,14 +20,8 @@ import type { Resource, Storage, Subresource } from "./resource.ts";
  * first object comes.
  */
 export function builtinResources(kinds: BuiltinKinds): Resource[] {
-  return kinds.all.filter((kind) => !unserved.has(nameOf(kind))).map((kind) => of(kinds, kind));
+  return kinds.all.map((kind) => of(kinds, kind));
 }
-
-/** Kinds that the data has and nobody can use here. */
-const unserved: ReadonlySet<string> = new Set([
-  // The older form of a kind whose newer one is served; it needs a conversion of its own.
-  "autoscaling/v1/HorizontalPodAutoscaler",
-]);
 
 /** What needs a node: discovery does not promise it. */
 const unservedSubresources: ReadonlySet<string> = new Set([
@@ -43,14 +40,20 @@ const deprecations: Readonly<Record<string, string>> = {
     "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
 };
 
-/** Kinds that share the storage of another: one object, two shapes. */
-const sharedStorage: Readonly<Record<string, Storage>> = {
-  "events.k8s.io/v1/Event": { kind: "Event", apiVersion: "v1" },
+/** What a field selector may name although no object of the kind shows it while it is new. */
+const moreFieldLabels: Readonly<Record<string, readonly string[]>> = {
+  "batch/v1/Job": ["status.successful"],
 };
+
+/** The annotations of a Deployment go to its ReplicaSets, so they count as its spec. */
+function hasNewAnnotations(next: JsonObject, live: JsonObject): boolean {
+  const of = (object: JsonObject): Json => metadataOf(object)["annotations"] ?? {};
+  return !jsonEqual(of(next), of(live));
+}
 
 function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
   const name = nameOf(kind);
-  const storage = storageOf(kind);
+  const shapes = shapesOf(kinds, kind);
   const { columns, fieldLabels, switches, type, verbs, storageVersionHash } = kind;
   return {
     group: kind.group,
@@ -69,24 +72,22 @@ function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
       .map(subresourceOf),
     isCustom: false,
     switches,
-    fieldLabels,
+    fieldLabels: [...fieldLabels, ...(moreFieldLabels[name] ?? [])],
+    ...(name === "apps/v1/Deployment" ? { raisesGeneration: hasNewAnnotations } : {}),
     patchTypes: builtInPatches,
     deprecation: Object.hasOwn(deprecations, name) ? deprecations[name] : undefined,
-    storage,
+    storage: shapes?.storage ?? storageOf(kind),
     shape: { from: "builtin", type },
     // The data has no prose, so columns have no descriptions.
     columns: columns.map((column) => ({ ...column, description: "" })),
     row: (object, nowMs) => builtinRow(kind, object, nowMs),
-    model: builtinModel(kinds, kind, storage),
+    model: builtinModel(kinds, kind, shapes),
   };
 }
 
 /** Reviews and bindings are answered and forgotten; component statuses are made up when somebody asks. */
 function storageOf(kind: BuiltinKind): Storage | undefined {
   if (!kind.verbs.includes("create") || !kind.verbs.includes("get")) return undefined;
-  const name = nameOf(kind);
-  const shared = Object.hasOwn(sharedStorage, name) ? sharedStorage[name] : undefined;
-  if (shared !== undefined) return shared;
   const { group, kind: own } = kind;
   return { kind: group === "" ? own : `${own}.${group}`, apiVersion: apiVersionOf(kind) };
 }

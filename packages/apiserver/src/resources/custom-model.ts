@@ -42,6 +42,7 @@ export function customModel(
   { versions, readsAsStored }: CustomModelOptions,
 ): Model {
   const { schema = {} } = kind;
+  const storage = [...versions.values()].find(({ isStorage }) => isStorage) ?? kind;
   const mergeSchemas = once(() => mergeSchemasOf(versions));
   // What a rule lets through because it was so before is told when the object is.
   const ruleWarnings = new WeakMap<JsonObject, readonly string[]>();
@@ -77,10 +78,7 @@ export function customModel(
           return object;
         },
     readsAsStored,
-    toStored: (object) => {
-      const storage = [...versions.values()].find(({ isStorage }) => isStorage) ?? kind;
-      return convertByName(object, storage);
-    },
+    toStored: (object) => convertByName(object, storage),
     prepareForCreate: leave,
     prepareForUpdate: leave,
     prepareForStatusUpdate: leave,

@@ -2,12 +2,13 @@
 
 import { createHash } from "node:crypto";
 
-import type { JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, type JsonObject } from "@keelson/base";
 import {
   CustomColumns,
   customPatches,
   isDefinitionConditionTrue,
   kindOfDefinition,
+  memberOf,
   servedKinds,
   storageVersionOf,
   usualSwitches,
@@ -73,9 +74,11 @@ const verbs = {
 
 /** Every version, served or not: managed fields may speak of any. */
 function allKinds(definition: JsonObject): ReadonlyMap<string, CustomKind> {
-  const { spec } = definition as { readonly spec?: { readonly versions?: readonly JsonObject[] } };
+  const spec = memberOf(definition, "spec");
+  const versions = isJsonObject(spec) ? memberOf(spec, "versions") : undefined;
   const kinds = new Map<string, CustomKind>();
-  for (const { name } of spec?.versions ?? []) {
+  for (const version of isJsonArray(versions) ? versions : []) {
+    const name = isJsonObject(version) ? memberOf(version, "name") : undefined;
     const kind = typeof name === "string" ? kindOfDefinition(definition, name) : undefined;
     if (kind !== undefined) kinds.set(kind.version, kind);
   }
@@ -87,8 +90,7 @@ function allKinds(definition: JsonObject): ReadonlyMap<string, CustomKind> {
  * object may lack a default or have a field too many.
  */
 function isAsWritten({ metadata }: JsonObject): boolean {
-  const { generation } = metadata as { readonly generation?: unknown };
-  return generation === 1;
+  return isJsonObject(metadata) && memberOf(metadata, "generation") === 1;
 }
 
 function subresourcesOf({ group, version, kind, hasStatus, scale }: CustomKind): Subresource[] {

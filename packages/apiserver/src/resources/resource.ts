@@ -34,6 +34,8 @@ export interface Resource {
   readonly switches: Switches;
   /** What a field selector may name besides `metadata.name` and `metadata.namespace`. */
   readonly fieldLabels: readonly string[];
+  /** What else raises `metadata.generation` besides a change outside metadata and status. */
+  readonly raisesGeneration?: (next: JsonObject, live: JsonObject) => boolean;
   readonly patchTypes: readonly PatchType[];
   /** Said in a `Warning` header on each use. */
   readonly deprecation: string | undefined;

@@ -8,6 +8,7 @@ import type { BoundObjects } from "../auth/bound-objects.ts";
 import type { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.ts";
 import type { Answerers } from "../resource-dispatch.ts";
 import type { Registry } from "../resources/registry.ts";
+import { componentStatuses } from "../verbs/component-statuses.ts";
 import { reviewVerb } from "../verbs/review.ts";
 import { binding } from "./binding.ts";
 import { bodyKind } from "./body.ts";
@@ -54,7 +55,8 @@ export function specialAnswerers({
         token(serviceAccounts, boundObjects, bodyKind(kinds, tokenRequest)),
       ],
     ]),
-    virtual: new Map([
+    virtual: new Map<string, Answerers>([
+      ["/componentstatuses", componentStatuses],
       ["authentication.k8s.io/tokenreviews", { create }],
       ["authentication.k8s.io/selfsubjectreviews", { create }],
       ["authorization.k8s.io/subjectaccessreviews", { create }],

@@ -15,7 +15,7 @@ const atOnce = 32;
 
 /** Deletes whatever the selectors choose, object by object, each by the rules of its own deletion (KB 38). */
 export const deleteCollection: Verb = async (verbs, exchange) => {
-  const { resource, query, signal } = exchange;
+  const { resource, info, query, signal } = exchange;
   const format = formatFor(exchange);
   const asked = listOptions(resource, query, { isWatch: false, name: "" });
   const options = sentDeleteOptions(verbs, exchange);
@@ -46,8 +46,8 @@ export const deleteCollection: Verb = async (verbs, exchange) => {
     for (let start = 0; start < read.items.length; start += atOnce) {
       await Promise.all(read.items.slice(start, start + atOnce).map(remove));
     }
-    const { isNamespaced } = resource;
-    next = read.continue === undefined ? "" : continueToken(read.continue, { isNamespaced });
+    const where = { isNamespaced: resource.isNamespaced, namespace: info.namespace };
+    next = read.continue === undefined ? "" : continueToken(read.continue, where);
     if (asked.limit > 0) return listAnswer(verbs, exchange, format, read);
   } while (next !== "");
   return listAnswer(verbs, exchange, format, { items, revision: page.revision });

@@ -1,7 +1,7 @@
 import { failures, type ProtobufCodec } from "@keelson/kube";
 
 import type { AnswerFormat } from "../encoding/answer-format.ts";
-import { builtinFormats, readBody } from "../encoding/read-body.ts";
+import { builtinFormats, readBody, UnreadableBody } from "../encoding/read-body.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import type { Answer } from "../http/answer.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
@@ -12,6 +12,7 @@ import {
   deleteOptionsFromQuery,
   type DeleteOptions,
 } from "../writes/delete-options.ts";
+import { unregistered } from "./patch.ts";
 import { formatFor, objectAnswer, type Verb, type Verbs } from "./verb.ts";
 import { writeRequest } from "./write-options.ts";
 
@@ -37,12 +38,31 @@ export function sentDeleteOptions(
   const { body, query } = exchange;
   if (body.length === 0) return deleteOptionsFromQuery(query);
   const contentType = header(exchange, "content-type");
-  const { value } = readBody(body, { contentType, formats: builtinFormats, codec });
-  const kind = value["kind"] ?? "DeleteOptions";
+  const {
+    kind = "DeleteOptions",
+    apiVersion = "v1",
+    ...options
+  } = readOptions(body, {
+    contentType,
+    formats: builtinFormats,
+    codec,
+  });
   if (kind !== "DeleteOptions") {
-    throw failures.badRequest("decoded object cannot be converted to DeleteOptions");
+    throw failures.badRequest(unregistered(kind, apiVersion));
   }
-  return deleteOptionsFrom(value);
+  return deleteOptionsFrom(options);
+}
+
+function readOptions(
+  body: Uint8Array,
+  options: Parameters<typeof readBody>[1],
+): ReturnType<typeof readBody>["value"] {
+  try {
+    return readBody(body, options).value;
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw failures.badRequest(error.message);
+    throw error;
+  }
 }
 
 function goneAnswer(

@@ -19,7 +19,7 @@ import { listOptions, revisionFrom, type ListOptions } from "../reads/list-optio
 import type { Resource } from "../resources/resource.ts";
 import { storageOf } from "../writes/write-request.ts";
 import { formatFor, type Verb, type Verbs } from "./verb.ts";
-import type { AnswerFormat } from "../encoding/answer-format.ts";
+import { notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
 
 /** How long a revision that is still to come is waited for (KB 20). */
 const futureWaitMs = 3_000;
@@ -56,7 +56,7 @@ export async function readList(
       await store.reached(error.revision, patience).catch(() => undefined);
       return await store.list(scope, request, signal);
     }
-    if (error instanceof Expired) throw expiredList(resource, request);
+    if (error instanceof Expired) throw expiredList(resource, namespace, request);
     throw error;
   }
 }
@@ -79,13 +79,13 @@ function storeOptions(resource: Resource, options: ListOptions, namespace: strin
 }
 
 /** KB 18: whoever pages may go on at a fresh revision; whoever named a revision must list again. */
-function expiredList(resource: Resource, request: StoreOptions): Error {
+function expiredList(resource: Resource, namespace: string, request: StoreOptions): Error {
   const { continue: cursor } = request;
   if (cursor === undefined) {
     return failures.expired("The resourceVersion for the provided list is too old.");
   }
   const { revision: _, remaining: _remaining, ...rest } = cursor;
-  const next = continueToken(rest, { isNamespaced: resource.isNamespaced });
+  const next = continueToken(rest, { isNamespaced: resource.isNamespaced, namespace });
   return failures.expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
     next,
@@ -95,18 +95,30 @@ function expiredList(resource: Resource, request: StoreOptions): Error {
 /** A page in the format of the answer. */
 export function listAnswer(
   { codec, clock }: Pick<Verbs, "codec" | "clock">,
-  { resource }: Pick<ResourceExchange, "resource">,
+  { resource, info }: Pick<ResourceExchange, "resource" | "info">,
   format: AnswerFormat,
   page: Page,
 ): Answer {
   const contentType = contentTypeOf(format.mediaType);
-  const metadata = listMetadata(resource, page);
+  refuseSingle(resource, format);
+  const metadata = listMetadata(resource, info.namespace, page);
   if (format.shape === "object" && format.mediaType === json && !format.isPretty) {
     return { code: 200, contentType, body: listText(resource, metadata, page.items) };
   }
   const objects = page.items.map((row) => objectOf(resource, row));
   const value = listValue(resource, { objects, metadata }, format, clock.now());
   return { code: 200, contentType, body: writeValue(value, format, codec) };
+}
+
+/** A list cannot be answered as the metadata of one object. */
+function refuseSingle({ isCustom, group, kind }: Resource, { asked }: AnswerFormat): void {
+  if (asked !== "PartialObjectMetadata") return;
+  const type = isCustom
+    ? "*unstructured.UnstructuredList"
+    : `*${group === "" ? "core" : group.split(".", 1)[0]}.${kind}List`;
+  throw notAcceptable(
+    `you requested PartialObjectMetadata, but the requested object is a list (${type})`,
+  );
 }
 
 function listValue(
@@ -132,13 +144,16 @@ function withoutKind(object: JsonObject): JsonObject {
   return rest;
 }
 
-function listMetadata(resource: Resource, page: Page): JsonObject {
-  const { isNamespaced } = resource;
+function listMetadata(resource: Resource, namespace: string, page: Page): JsonObject {
+  const { isNamespaced, isCustom } = resource;
   return {
     resourceVersion: String(page.revision),
+    // Lists of custom resources say it even if there is nothing more.
     ...(page.continue === undefined
-      ? {}
-      : { continue: continueToken(page.continue, { isNamespaced }) }),
+      ? isCustom
+        ? { continue: "" }
+        : {}
+      : { continue: continueToken(page.continue, { isNamespaced, namespace }) }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
 }

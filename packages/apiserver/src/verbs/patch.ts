@@ -9,18 +9,22 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 import {
+  apiVersionOf,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   decodeJsonPatch,
   failures,
+  goJsonSyntax,
   negotiatePatch,
   printValue,
+  quote,
+  StatusError,
   type PatchType,
   TypedDecodeError,
 } from "@keelson/kube";
 
-import { duplicateField, fromJson, fromYaml } from "../encoding/read-body.ts";
+import { duplicateField, fromJson, fromYaml, UnreadableBody } from "../encoding/read-body.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { uidOf } from "../object-metadata.ts";
 import { updateObject } from "../writes/update-object.ts";
@@ -65,8 +69,19 @@ export interface Patch {
 
 /** What a request wants to be patched, and how. Throws a `StatusError`. */
 export function patchRequest(exchange: ResourceExchange): Patch {
-  const type = negotiatePatch(header(exchange, "content-type"), exchange.resource.patchTypes);
+  const type = patchTypeOf(exchange);
   return { type, options: writeOptions(exchange, "PatchOptions", { isApply: type === "apply" }) };
+}
+
+/** Of built-in kinds another format is refused before anybody looks at the patch, and with other words. */
+function patchTypeOf(exchange: ResourceExchange): PatchType {
+  const { patchTypes, isCustom } = exchange.resource;
+  try {
+    return negotiatePatch(header(exchange, "content-type"), patchTypes);
+  } catch (error) {
+    if (isCustom || !(error instanceof StatusError)) throw error;
+    throw new StatusError({ ...error.status, message: "415: Unsupported Media Type", details: {} });
+  }
 }
 
 /** A function from the live object to the patched one, managed fields included. */
@@ -90,9 +105,8 @@ export function patcherOf(
     if (live === undefined) {
       throw failures.notFound({ group: resource.group, resource: resource.plural }, info.name);
     }
-    const { value, problems, shown } = merge(live);
     const { now } = ruleContext(verbs);
-    const object = readPatched(verbs, exchange, { value, problems, shown, options: patch.options });
+    const object = readPatched(verbs, exchange, { ...merge(live), options: patch.options });
     return checked(fields.update(live, object, { manager, now }) as MutableJsonObject);
   };
 }
@@ -138,8 +152,13 @@ function applyBody(body: Uint8Array): ReturnType<typeof fromYaml> {
   try {
     return fromYaml(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : "not YAML";
-    throw failures.badRequest(`error decoding YAML: ${message}`);
+    if (!(error instanceof UnreadableBody)) throw error;
+    const what = /json: cannot unmarshal (\w+) into/.exec(error.message)?.[1];
+    throw failures.badRequest(
+      what === undefined
+        ? `error decoding YAML: ${error.message}`
+        : `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
+    );
   }
 }
 
@@ -149,6 +168,8 @@ interface Merged {
   readonly problems: readonly string[];
   /** The patch, or the outcome, as a refusal shows it. */
   readonly shown: () => string;
+  /** Whether the outcome is turned into an object without being written and read again. */
+  readonly isStrategic?: boolean;
 }
 
 function merger(
@@ -166,6 +187,7 @@ function merger(
   return (live) => ({
     value: applyStrategicMergePatch(live, sent, schema),
     problems: duplicates,
+    isStrategic: true,
     shown: () => printValue(sent),
   });
 }
@@ -183,7 +205,8 @@ function patchBody(body: Uint8Array): {
     return { value, duplicates: duplicates.map(duplicateField) };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw failures.badRequest(`error decoding patch: ${error.message}`);
+    const text = new TextDecoder().decode(body);
+    throw failures.badRequest(`error decoding patch: ${goJsonSyntax(text)}`);
   }
 }
 
@@ -191,19 +214,45 @@ function patchBody(body: Uint8Array): {
 function readPatched(
   verbs: Verbs,
   { resource, warn }: ResourceExchange,
-  { value, problems, shown, options }: Merged & { readonly options: WriteOptions },
+  { value, problems, shown, isStrategic, options }: Merged & { readonly options: WriteOptions },
 ): MutableJsonObject {
   const refuse = (detail: string): Error =>
     failures.invalid({ group: "", kind: "" }, "", [
       { type: "FieldValueInvalid", field: "patch", value: shown(), detail },
     ]);
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
+  const { kind, apiVersion } = value;
+  if (!resource.isCustom && (kind !== resource.kind || apiVersion !== apiVersionOf(resource))) {
+    const isKnown =
+      typeof kind === "string" &&
+      typeof apiVersion === "string" &&
+      verbs.codec.typeOf(apiVersion, kind) !== undefined;
+    if (!isKnown) throw refuse(unregistered(kind ?? "", apiVersion ?? ""));
+  }
   try {
     const { object, problems: own } = resource.model.read(cloneJson(value), ruleContext(verbs));
-    judgeFields([...problems, ...own], { ...options, warn }, (all) => refuse(strictText(all)));
+    const named = isStrategic === true ? own.toSorted() : own;
+    judgeFields([...problems, ...named], { ...options, warn }, (all) => refuse(strictText(all)));
     return object;
   } catch (error) {
-    if (error instanceof TypedDecodeError) throw refuse(error.message);
+    if (error instanceof TypedDecodeError) {
+      throw refuse(isStrategic === true ? conversionProblem(error) : error.message);
+    }
     throw error;
   }
+}
+
+/** A kind that nobody knows, as the real server's registry of types says it. */
+export function unregistered(kind: Json, apiVersion: Json): string {
+  const shown = (value: Json): string => quote(typeof value === "string" ? value : "");
+  return `no kind ${shown(kind)} is registered for version ${shown(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+}
+
+/** A wrong type, as turning a map into a struct says it. */
+function conversionProblem({ mismatch, message }: TypedDecodeError): string {
+  if (mismatch === undefined) return message;
+  const { value, type } = mismatch;
+  if (type.startsWith("map[")) return value === "array" ? "cannot restore map from slice" : message;
+  if (type.startsWith("[]")) return value === "object" ? "cannot restore slice from map" : message;
+  return `unrecognized type: ${type}`;
 }

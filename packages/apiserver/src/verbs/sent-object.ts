@@ -1,11 +1,12 @@
 // The object in a body of a create or an update.
 
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
-import { apiVersionOf, failures, memberOf, TypedDecodeError } from "@keelson/kube";
+import { apiVersionOf, failures, memberOf, quote, TypedDecodeError } from "@keelson/kube";
 
-import { builtinFormats, customFormats, readBody } from "../encoding/read-body.ts";
+import { builtinFormats, customFormats, readBody, UnreadableBody } from "../encoding/read-body.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
+import type { Resource } from "../resources/resource.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import type { Verbs } from "./verb.ts";
 import { judgeFields, strictText, type WriteOptions } from "./write-options.ts";
@@ -19,7 +20,11 @@ export function sentObject(
   const { resource, body, warn } = exchange;
   const formats = resource.isCustom ? customFormats : builtinFormats;
   const contentType = header(exchange, "content-type");
-  const { value, said, duplicates } = readBody(body, { contentType, formats, codec: verbs.codec });
+  const { value, said, duplicates } = readSent(body, resource, {
+    contentType,
+    formats,
+    codec: verbs.codec,
+  });
   const { kind, apiVersion } = kindOf(exchange, value);
   const described = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`;
   let read;
@@ -35,6 +40,31 @@ export function sentObject(
     failures.badRequest(`${described}: ${strictText(all)}`),
   );
   return read.object;
+}
+
+/** What cannot be read is shown, as far as 30 bytes of it tell. */
+function readSent(
+  body: Uint8Array,
+  { kind }: Resource,
+  options: Parameters<typeof readBody>[1],
+): ReturnType<typeof readBody> {
+  try {
+    return readBody(body, options);
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    throw failures.badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summaryOf(body)})`,
+    );
+  }
+}
+
+const summaryBytes = 30;
+
+function summaryOf(body: Uint8Array): string {
+  if (body.length === 0) return "<empty>";
+  const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, summaryBytes));
+  const text = body[0] === 0x7b ? bytes.toString() : bytes.toString("hex");
+  return body.length > summaryBytes ? `${text} ...` : text;
 }
 
 /** The kind in a body must be the resource's; one that says nothing is taken to be it. */
@@ -54,12 +84,28 @@ function kindOf(
     );
   }
   if (kind !== "" && kind !== resource.kind) {
-    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    if (resource.isCustom) throw otherKind(resource, { kind, name: nameOf(value) });
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1) || resource.version;
     throw failures.badRequest(
-      `${kind} in version "${version === "" ? resource.version : version}" cannot be handled as a ${resource.kind}: converting (${group === "" ? version : `${group}/${version}`}.${kind}) to (${expected}.${resource.kind}): unknown conversion`,
+      `${kind} in version ${quote(version)} cannot be handled as a ${resource.kind}: converting (${version}.${kind}) to (${packageOf(resource)}.${resource.kind}): unknown conversion`,
     );
   }
   return { kind: resource.kind, apiVersion: expected };
+}
+
+/** The package of a kind's own form: `apps`, and `core` for the core group. */
+function packageOf({ group, plural }: Resource): string {
+  if (plural === "events") return "core";
+  return group === "" ? "core" : (group.split(".", 1)[0] ?? group);
+}
+
+function otherKind(
+  { group, kind }: Resource,
+  sent: { readonly kind: string; readonly name: string },
+): Error {
+  return failures.invalid({ group, kind: sent.kind }, sent.name, [
+    { type: "FieldValueInvalid", field: "kind", value: sent.kind, detail: `must be ${kind}` },
+  ]);
 }
 
 function text(value: MutableJsonObject, name: string): string {
@@ -93,8 +139,12 @@ export function checkNamespace(
 /** An object may have the name it is sent to, and no other (KB 28). */
 export function checkName({ info }: ResourceExchange, object: MutableJsonObject): void {
   const name = nameOf(object);
-  if (name === "") ownMetadata(object)["name"] = info.name;
-  else if (name !== info.name) {
+  if (name === "") {
+    throw failures.badRequest(
+      `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== info.name) {
     throw failures.badRequest(
       `the name of the object (${name}) does not match the name on the URL (${info.name})`,
     );

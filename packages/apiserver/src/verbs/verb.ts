@@ -4,7 +4,7 @@ import type { Log } from "@keelson/base";
 import type { ProtobufCodec } from "@keelson/kube";
 
 import type { Authorizer } from "../auth/authorizer.ts";
-import { answerFormat, type AnswerFormat } from "../encoding/answer-format.ts";
+import { answerFormat, notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import { tableOf } from "../encoding/write-table.ts";
@@ -45,6 +45,15 @@ export function objectAnswer(
   { code, ...written }: Written & { readonly code: number },
 ): Answer {
   const contentType = contentTypeOf(format.mediaType);
+  if (format.asked === "PartialObjectMetadataList") {
+    const { group, kind, isCustom } = resource;
+    const type = isCustom
+      ? "*unstructured.Unstructured"
+      : `*${group === "" ? "core" : group.split(".", 1)[0]}.${kind}`;
+    throw notAcceptable(
+      `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`,
+    );
+  }
   if (format.shape === "object" && format.mediaType === json && !format.isPretty) {
     return { code, contentType, body: `${objectText(resource, written)}\n` };
   }

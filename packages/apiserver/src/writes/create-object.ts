@@ -5,13 +5,14 @@ import {
   failures,
   generatedNamesMax,
   generateName,
+  StatusError,
   validateMetadata,
   type RuleContext,
 } from "@keelson/kube";
 import { AlreadyExists, Body, NotFound } from "@keelson/store";
 
 import { inStoredOrder } from "../encoding/stored-text.ts";
-import { metadataText, nameOf, ownMetadata } from "../object-metadata.ts";
+import { isTerminating, metadataText, nameOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
 import { mergeOwnerReferences } from "./owner-references.ts";
 import {
@@ -75,7 +76,7 @@ export async function createObject(
     for (const text of resource.model.warnings(tracked, undefined)) warn(text);
     await writing.admission.validate(admitted, signal);
     // KB 24: Kubernetes answers 500, but it is the client who can mend it.
-    if (revisionSent !== "") {
+    if (revisionSent !== "" && revisionSent !== "0") {
       throw failures.badRequest("resourceVersion should not be set on objects to be created");
     }
     const written = await persist(writing, named, { object: tracked, generated }, signal);
@@ -114,8 +115,7 @@ function own(
 function prepare(resource: Resource, object: MutableJsonObject, context: RuleContext): void {
   const { switches, model, subresources } = resource;
   const metadata = ownMetadata(object);
-  if (switches.firstGeneration === 0) delete metadata["generation"];
-  else metadata["generation"] = switches.firstGeneration;
+  if (switches.firstGeneration > 0) metadata["generation"] = switches.firstGeneration;
   const hasStatus = subresources.some(({ name }) => name === "status");
   if (hasStatus && !switches.keepsStatusOnCreate) {
     const { status } = model.empty;
@@ -144,13 +144,32 @@ async function persist(
       return { body, revision };
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
-      if (generated === "") throw failures.alreadyExists(groupResource(resource), key.name);
+      if (generated === "") throw await taken(writing, resource, key, signal);
       if (attempt === generatedNamesMax) {
         throw failures.generateNameConflict(groupResource(resource), key.name);
       }
       ownMetadata(object)["name"] = generateName(generated, writing.random);
     }
   }
+}
+
+/** The name is taken, perhaps by an object that is about to go. */
+async function taken(
+  { store }: Writing,
+  resource: Resource,
+  key: ReturnType<typeof keyOf>,
+  signal: AbortSignal,
+): Promise<StatusError> {
+  const refusal = failures.alreadyExists(groupResource(resource), key.name);
+  try {
+    const { body } = await store.get(key, signal);
+    if (!isTerminating(body.value)) return refusal;
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    return refusal;
+  }
+  const message = `object is being deleted: ${refusal.message}`;
+  return new StatusError({ ...refusal.status, message });
 }
 
 async function exists(

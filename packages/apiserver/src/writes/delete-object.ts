@@ -158,7 +158,7 @@ function nextStep(resource: Resource, subject: Subject, moment: Moment): Step {
     return { type: "mark", object };
   }
   if (rule.isHeld?.(live) === true || finalizers.length > 0) {
-    markDeleting(object, moment);
+    markDeleting(object, moment, rule);
     if (!isTerminating(live)) rule.begin?.(object, moment.context);
     return { type: "mark", object };
   }
@@ -206,13 +206,17 @@ function gracefully(
   return { type: "remove", object };
 }
 
-function markDeleting(object: MutableJsonObject, { context, nowMs }: Moment): void {
+function markDeleting(
+  object: MutableJsonObject,
+  { context, nowMs }: Moment,
+  { hasNoGrace = false }: DeletionRule,
+): void {
   const metadata = ownMetadata(object);
   const generation = metadataNumber(object, "generation") ?? 0;
   const at = metadataText(object, "deletionTimestamp");
   if (at === "" && generation > 0) metadata["generation"] = generation + 1;
   if (at === "" || Date.parse(at) > nowMs) metadata["deletionTimestamp"] = context.now;
-  metadata["deletionGracePeriodSeconds"] = 0;
+  if (!hasNoGrace) metadata["deletionGracePeriodSeconds"] = 0;
 }
 
 /** The object's finalizers, with those of garbage collection as the request wants them. */

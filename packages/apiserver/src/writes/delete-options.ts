@@ -1,7 +1,7 @@
 // What a DELETE asks for (KB 34–37).
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
-import { failures, memberOf, type FieldError } from "@keelson/kube";
+import { failures, jsonTypeName, memberOf, type FieldError } from "@keelson/kube";
 
 export type Propagation = "Orphan" | "Background" | "Foreground";
 
@@ -23,11 +23,11 @@ export function deleteOptionsFrom(body: JsonObject): DeleteOptions {
     : undefined;
   const grace = memberOf(body, "gracePeriodSeconds") ?? null;
   if (grace !== null && !(typeof grace === "number" && Number.isInteger(grace))) {
-    throw failures.badRequest("gracePeriodSeconds must be an integer");
+    throw wrongType(grace, "gracePeriodSeconds", "int64");
   }
   const orphan = memberOf(body, "orphanDependents") ?? null;
   if (orphan !== null && typeof orphan !== "boolean") {
-    throw failures.badRequest("orphanDependents must be true or false");
+    throw wrongType(orphan, "orphanDependents", "bool");
   }
   const dryRun = memberOf(body, "dryRun") ?? null;
   return checked({
@@ -47,7 +47,11 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
     throw failures.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
   }
   const orphan = query.get("orphanDependents");
+  const uid = query.get("uid");
+  const resourceVersion = query.get("resourceVersion");
   return checked({
+    ...(uid === null ? {} : { uid }),
+    ...(resourceVersion === null ? {} : { resourceVersion }),
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
     ...(orphan === null
       ? {}
@@ -110,6 +114,12 @@ function isPropagation(text: string): text is Propagation {
 function textOf(object: JsonObject, name: string): string | undefined {
   const value = memberOf(object, name) ?? null;
   if (value === null) return undefined;
-  if (typeof value !== "string") throw failures.badRequest(`${name} must be a string`);
+  if (typeof value !== "string") throw wrongType(value, name, "string");
   return value;
+}
+
+function wrongType(value: Json, field: string, type: string): Error {
+  return failures.badRequest(
+    `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field DeleteOptions.${field} of type ${type}`,
+  );
 }

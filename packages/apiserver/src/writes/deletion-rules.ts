@@ -17,6 +17,8 @@ export interface DeletionRule {
   check?(object: JsonObject): void;
   /** Whether something besides finalizers keeps the object until somebody has cleaned up. */
   isHeld?(object: JsonObject): boolean;
+  /** Whether marking it says nothing of a grace period. */
+  readonly hasNoGrace?: boolean;
   /** What else changes when the deletion is first asked for. */
   begin?(object: MutableJsonObject, context: RuleContext): void;
   /** How long the object is given; undefined: no time at all. */
@@ -35,6 +37,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
         "this namespace may not be deleted",
       );
     },
+    hasNoGrace: true,
     isHeld: (namespace) => {
       const finalizers = memberOf(objectAt(namespace, "spec"), "finalizers");
       return isJsonArray(finalizers) && finalizers.length > 0;

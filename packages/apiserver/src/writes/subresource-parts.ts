@@ -75,6 +75,12 @@ function keepMetadata(resource: Resource, subresource: string, { next, live }: C
     copyMember(sent, metadataOf(live), "generation");
     return;
   }
+  if (!resource.isCustom) {
+    // Of most built-in kinds only the labels are kept from a write to the status.
+    copyMember(sent, metadataOf(live), "labels");
+    copyMember(sent, metadataOf(live), "generation");
+    return;
+  }
   const kept = cloneJson(metadataOf(live));
   copyMember(kept, sent, "managedFields");
   // What identifies the object is compared, not overwritten: a wrong uid is refused.

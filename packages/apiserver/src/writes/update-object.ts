@@ -156,10 +156,11 @@ async function updateOnce(
     const expect = { revision: row.revision };
     if (isLastFinalizerGone(resource, timed, live)) {
       if (isDryRun) return { body, revision: row.revision };
-      const { revision } = await writing.store.delete(key, { expect, final: body }, signal);
+      // Watchers see the object as it last was; the writer sees what it has written.
+      await writing.store.delete(key, { expect }, signal);
       effectsOf(writing, resource).afterDelete?.(timed);
       isStored = true;
-      return { body, revision };
+      return { body, revision: row.revision };
     }
     if (isDryRun) return { body, revision: row.revision };
     const stored = await writing.store.update(key, { body, expect }, signal);
@@ -192,6 +193,10 @@ function checkRevision(
       },
     ]);
   }
+  // Kubernetes answers 500, but it is the client who can mend it.
+  if (!/^[0-9]+$/.test(sent)) {
+    throw failures.badRequest(`strconv.ParseUint: parsing ${JSON.stringify(sent)}: invalid syntax`);
+  }
   if (sent !== metadataText(live, "resourceVersion")) {
     throw failures.modifiedConflict(groupResource(resource), name);
   }
@@ -219,7 +224,9 @@ function prepare(
     if (hasStatus) copyMember(next, live, "status");
     copyMember(metadata, metadataOf(live), "generation");
     model.prepareForUpdate(next, live, context);
-    if (switches.generationRises && isChangedInside(next, live, hasStatus)) {
+    const isNews =
+      isChangedInside(next, live, hasStatus) || resource.raisesGeneration?.(next, live) === true;
+    if (switches.generationRises && isNews) {
       metadata["generation"] = (metadataNumber(live, "generation") ?? 0) + 1;
     }
   }

@@ -70,8 +70,11 @@ export function groupResource({ group, plural }: Resource): GroupResource {
   return { group, resource: plural };
 }
 
-export function groupKind({ group, kind }: Resource): GroupKind {
-  return { group, kind };
+/** The kind as failures name it: of two shapes of one object, that in which it is stored. */
+export function groupKind({ group, kind, storage, isCustom }: Resource): GroupKind {
+  if (isCustom || storage === undefined) return { group, kind };
+  const dot = storage.kind.indexOf(".");
+  return { group: dot < 0 ? "" : storage.kind.slice(dot + 1), kind };
 }
 
 /** Where the object of a request is kept. */

@@ -13,6 +13,7 @@ const ended = (version: string, heard: "changes" | "bookmark" | "nothing"): Outc
   version,
   heard,
   lasted: true,
+  isBehind: false,
 });
 const watch = (from: string, length: "long" | "short"): Task => ({ type: "watch", from, length });
 const list = (way: "stream" | "pages"): Task => ({ type: "list", way });
@@ -42,6 +43,12 @@ const cases: readonly (readonly [
     { wait: 1 },
   ],
   [
+    "a watch that does not come to what was known leads to a question",
+    live,
+    { ...ended("12", "bookmark"), isBehind: true } as Outcome,
+    { type: "probe" },
+  ],
+  [
     "after enough quiet rounds the version is asked for",
     { ...live, quietRounds: quietRoundsMax - 1 },
     ended("10", "nothing"),
@@ -50,10 +57,15 @@ const cases: readonly (readonly [
   [
     "a version that is not behind leads back to the watch",
     live,
-    { type: "probed", version: "11" },
+    { type: "probed", version: "11", isBack: false },
     watch("10", "short"),
   ],
-  ["a version behind ours leads to a list", live, { type: "probed", version: "9" }, list("stream")],
+  [
+    "a version behind ours leads to a list",
+    live,
+    { type: "probed", version: "9", isBack: true },
+    list("stream"),
+  ],
   [
     "what has expired is listed, at once",
     live,

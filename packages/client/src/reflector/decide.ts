@@ -28,8 +28,11 @@ export type Outcome =
       readonly heard: "changes" | "bookmark" | "nothing";
       /** Whether it was there long enough to be no refusal in disguise. */
       readonly lasted: boolean;
+      /** Whether it did not come to what was known when it began: the store may have been put back. */
+      readonly isBehind: boolean;
     }
-  | { readonly type: "probed"; readonly version: string }
+  /** `isBack`: the collection is older than what was known of it before. */
+  | { readonly type: "probed"; readonly version: string; readonly isBack: boolean }
   /** `version`: how far a watch came, if it came anywhere. */
   | { readonly type: "failed"; readonly failure: Failure; readonly version?: string };
 
@@ -85,8 +88,8 @@ export function decide(position: Position, outcome: Outcome): Decision {
     case "ended":
       return afterEnd(position, outcome);
     case "probed":
-      // A version before ours: the store was put back. What we know of then is not what is.
-      return isBehind(outcome.version, position.version)
+      // The store was put back: what we know is not what is.
+      return outcome.isBack
         ? relist(position, { failures: 0 })
         : goOn({ ...position, quietRounds: 0 }, "short");
     case "failed":
@@ -97,6 +100,7 @@ export function decide(position: Position, outcome: Outcome): Decision {
 function afterEnd(position: Position, outcome: Outcome & { readonly type: "ended" }): Decision {
   const { heard, lasted, version } = outcome;
   const further = advanced(position, version);
+  if (lasted && outcome.isBehind) return now({ ...further, task: { type: "probe" } });
   if (heard !== "nothing") {
     const calm = { ...further, failures: 0, quietRounds: 0 };
     return goOn(calm, heard === "changes" ? "long" : "short");
@@ -180,9 +184,4 @@ function advanced(position: Position, version: string | undefined): Position {
   const known = position.version ?? version;
   if (!isLater(version, known)) return position;
   return { ...position, version, failures: 0 };
-}
-
-/** Whether `version` is before `known`. */
-function isBehind(version: string, known: string | undefined): boolean {
-  return known !== undefined && version !== known && isLater(known, version);
 }

@@ -19,8 +19,13 @@ import { decide, start, type Failure, type Outcome, type Position, type Task } f
 
 /** Who receives. Calls come one after the other, in the order of the collection's versions. */
 export interface Mirror<T extends KubeObject = DynamicObject> {
-  /** This is all there is, as of `version`. */
-  replace(objects: readonly T[], version: string): void;
+  /**
+   * The latest version that it has heard of, by whatever way; empty if none. A collection that is read afterwards
+   * and is older has been put back.
+   */
+  known(): string;
+  /** This is all there is, as of `version`. With `isBack` whatever was known of later versions is no longer true. */
+  replace(objects: readonly T[], version: string, options: { readonly isBack: boolean }): void;
   /** One object changed, later than everything before. */
   change(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void;
   /** Everything at or below `version` was handed over. */
@@ -39,6 +44,8 @@ export interface ReflectorLimits {
   readonly silenceMs: number;
   /** How long opening a watch may take. */
   readonly openTimeoutMs: number;
+  /** How long the state at the beginning of a watch may take, however busy it is; then it is read in pages. */
+  readonly initialMs: number;
   /** The length of a long watch is drawn between this and twice this, so that not all end at once. */
   readonly longSeconds: number;
   /** The waits after failures. */
@@ -51,6 +58,7 @@ export const usualReflectorLimits: ReflectorLimits = {
   shortSeconds: 12,
   silenceMs: 16_000,
   openTimeoutMs: 5_000,
+  initialMs: 60_000,
   longSeconds: 300,
   backoffMs: { initial: 100, max: 5_000 },
 };
@@ -113,18 +121,26 @@ class Reflector<T extends KubeObject> {
         case "watch":
           return await this.#watch(task, signal);
         case "probe":
-          return { type: "probed", version: await this.#options.collection.probe(signal) };
+          return await this.#probe(signal);
       }
     } catch (error) {
       return this.#failed(task, error, undefined, signal);
     }
   }
 
+  async #probe(signal: AbortSignal): Promise<Outcome> {
+    const { collection, mirror } = this.#options;
+    const known = mirror.known();
+    const version = await collection.probe(signal);
+    return { type: "probed", version, isBack: isLater(known, version) };
+  }
+
   async #listPages(signal: AbortSignal): Promise<Outcome> {
     const { collection, mirror, metrics } = this.#options;
     metrics.reflectorLists.add({ way: "pages" });
+    const known = mirror.known();
     const { items, resourceVersion } = await collection.list(signal);
-    mirror.replace(items, resourceVersion);
+    mirror.replace(items, resourceVersion, { isBack: isLater(known, resourceVersion) });
     this.#enter("live");
     return { type: "listed", version: resourceVersion };
   }
@@ -150,7 +166,7 @@ class Reflector<T extends KubeObject> {
 
   async #follow(parts: FollowParts<T>, signal: AbortSignal): Promise<Outcome> {
     const { clock, collection } = this.#options;
-    const { openTimeoutMs, quietMs, silenceMs } = this.#limits;
+    const { openTimeoutMs, initialMs, quietMs, silenceMs } = this.#limits;
     const stop = new AbortController();
     using _listener = onAbort(signal, () => stop.abort(signal.reason));
     const follower = new Follower(this.#options.mirror, parts);
@@ -162,11 +178,17 @@ class Reflector<T extends KubeObject> {
       using guard = new SilenceGuard(clock, parts.isShort === true ? silenceMs : quietMs, () =>
         stop.abort(new Silence()),
       );
+      using patience = clock.after(initialMs, () => {
+        if (!follower.isLevel) stop.abort(new NoInitialEnd());
+      });
+      if (follower.isLevel) patience[Symbol.dispose]();
       for await (const event of events) {
         guard.heard();
         const wasLevel = follower.isLevel;
         follower.take(event);
-        if (!wasLevel && follower.isLevel) this.#enter("live");
+        if (wasLevel || !follower.isLevel) continue;
+        patience[Symbol.dispose]();
+        this.#enter("live");
       }
       if (!follower.isLevel)
         throw new UnexpectedAnswer("a watch ended before its state was complete");
@@ -180,7 +202,8 @@ class Reflector<T extends KubeObject> {
     }
     this.#options.metrics.reflectorWatches.add({ end: "done" });
     const lasted = clock.monotonic() - openedAtMs >= lastedMsMin;
-    return { type: "ended", version: follower.version ?? "", heard: follower.heard, lasted };
+    const { version = "", isBehind } = follower;
+    return { type: "ended", version, heard: follower.heard, lasted, isBehind };
   }
 
   #failed(
@@ -251,6 +274,14 @@ class Silence extends Error {
   }
 }
 
+/** The server sends changes as if the state had not been asked for. */
+class NoInitialEnd extends Error {
+  constructor() {
+    super("a watch goes on and its state does not end");
+    this.name = "NoInitialEnd";
+  }
+}
+
 /** A version went back: what we know of is not what is. */
 class WentBack extends Error {
   constructor(version: string, known: string) {
@@ -262,12 +293,14 @@ class WentBack extends Error {
 /** Hands the events of one watch to the mirror. */
 class Follower<T extends KubeObject> {
   readonly #mirror: Mirror<T>;
+  readonly #known: string;
   #initial: Map<string, T> | undefined;
   version: string | undefined;
   heard: "changes" | "bookmark" | "nothing" = "nothing";
 
   constructor(mirror: Mirror<T>, { initial, version }: FollowParts<T>) {
     this.#mirror = mirror;
+    this.#known = mirror.known();
     this.#initial = initial;
     this.version = version;
   }
@@ -275,6 +308,11 @@ class Follower<T extends KubeObject> {
   /** Whether the mirror has a whole state. */
   get isLevel(): boolean {
     return this.#initial === undefined;
+  }
+
+  /** Whether the watch did not come to what was known when it began. */
+  get isBehind(): boolean {
+    return isLater(this.#known, this.version ?? "");
   }
 
   take(event: WatchEvent<T>): void {
@@ -285,11 +323,13 @@ class Follower<T extends KubeObject> {
 
   #gather(event: WatchEvent<T>, initial: Map<string, T>): void {
     if (event.type === "BOOKMARK") {
-      if (!event.isInitialEnd) return;
+      // Whoever honours the request ends the state with its first bookmark.
+      if (!event.isInitialEnd) throw new NoInitialEnd();
       this.#initial = undefined;
       this.version = event.resourceVersion;
       this.heard = "changes";
-      this.#mirror.replace([...initial.values()], event.resourceVersion);
+      const isBack = isLater(this.#known, event.resourceVersion);
+      this.#mirror.replace([...initial.values()], event.resourceVersion, { isBack });
     } else if (event.type === "DELETED") {
       initial.delete(keyOf(refOf(event.object)));
     } else {
@@ -360,6 +400,7 @@ function failureOf(error: unknown, { isList }: { readonly isList: boolean }): Fa
       ? { type: "unsupported", isForGood: false }
       : { type: "silence" };
   }
+  if (error instanceof NoInitialEnd) return { type: "unsupported", isForGood: true };
   if (error instanceof WentBack || error instanceof UnexpectedAnswer) return { type: "doubt" };
   if (isExpired(error)) return { type: "expired" };
   if (error instanceof ConnectionFailed) return { type: "trouble" };

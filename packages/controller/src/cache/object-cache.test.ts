@@ -10,7 +10,9 @@ suite("ObjectCache", () => {
     const { cache, changes } = fixture({
       indexes: { color: (object) => Object.values(object.metadata.labels ?? {}) },
     });
-    cache.replace([object("a", 1, { color: "red" }), object("b", 2, { color: "blue" })], "5");
+    cache.replace([object("a", 1, { color: "red" }), object("b", 2, { color: "blue" })], "5", {
+      isBack: false,
+    });
     cache.change("MODIFIED", object("a", 6, { color: "blue" }));
     cache.change("DELETED", object("b", 7, { color: "blue" }));
     cache.change("ADDED", object("c", 8, { color: "red" }));
@@ -30,22 +32,22 @@ suite("ObjectCache", () => {
 
   test("a new list announces only what differs", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1), object("b", 2), object("c", 3)], "5");
+    cache.replace([object("a", 1), object("b", 2), object("c", 3)], "5", { isBack: false });
     changes.splice(0);
-    cache.replace([object("a", 1), object("b", 6), object("d", 7)], "9");
+    cache.replace([object("a", 1), object("b", 6), object("d", 7)], "9", { isBack: false });
     assert.deepEqual(changes, ["updated b@6", "added d@7", "deleted c@3"]);
   });
 
   test("an object that was replaced by another of its name is deleted, then added", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1, {}, "first")], "5");
-    cache.replace([object("a", 6, {}, "second")], "8");
+    cache.replace([object("a", 1, {}, "first")], "5", { isBack: false });
+    cache.replace([object("a", 6, {}, "second")], "8", { isBack: false });
     assert.deepEqual(changes, ["initially added a@1", "deleted a@1", "added a@6"]);
   });
 
   test("a read after a write of ours sees it, and its event is not announced again", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1)], "5");
+    cache.replace([object("a", 1)], "5", { isBack: false });
     changes.splice(0);
     cache.accept(object("a", 8));
     assert.equal(cache.get({ name: "a" })?.metadata.resourceVersion, "8");
@@ -58,7 +60,7 @@ suite("ObjectCache", () => {
 
   test("a late answer to a write does not bring back what is gone or older", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1)], "5");
+    cache.replace([object("a", 1)], "5", { isBack: false });
     cache.change("DELETED", object("a", 9));
     changes.splice(0);
     cache.accept(object("a", 7));
@@ -67,22 +69,22 @@ suite("ObjectCache", () => {
 
   test("a list that is older than a write of ours does not undo it", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1)], "5");
+    cache.replace([object("a", 1)], "5", { isBack: false });
     cache.accept(object("a", 8));
     cache.accept(object("b", 9));
     changes.splice(0);
-    cache.replace([object("a", 6)], "7");
+    cache.replace([object("a", 6)], "7", { isBack: false });
     assert.deepEqual([changes, cache.size], [[], 2]);
-    cache.replace([object("c", 10)], "11");
+    cache.replace([object("c", 10)], "11", { isBack: false });
     assert.deepEqual(changes, ["added c@10", "deleted a@8", "deleted b@9"]);
   });
 
   test("what we deleted is gone, whatever comes of its past", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 1, {}, "first")], "5");
+    cache.replace([object("a", 1, {}, "first")], "5", { isBack: false });
     cache.acceptDeletion({ name: "a" }, "first");
     cache.change("MODIFIED", object("a", 6, {}, "first"));
-    cache.replace([object("a", 6, {}, "first")], "6");
+    cache.replace([object("a", 6, {}, "first")], "6", { isBack: false });
     assert.equal(cache.get({ name: "a" }), undefined);
     cache.change("DELETED", object("a", 7, {}, "first"));
     cache.change("ADDED", object("a", 8, {}, "second"));
@@ -91,9 +93,9 @@ suite("ObjectCache", () => {
 
   test("a deletion of ours does not hide another object of the same name", () => {
     const { cache } = fixture({});
-    cache.replace([object("a", 1, {}, "first")], "5");
+    cache.replace([object("a", 1, {}, "first")], "5", { isBack: false });
     cache.acceptDeletion({ name: "a" }, "first");
-    cache.replace([object("a", 9, {}, "second")], "9");
+    cache.replace([object("a", 9, {}, "second")], "9", { isBack: false });
     assert.equal(cache.get({ name: "a" })?.metadata.uid, "second");
     cache.acceptDeletion({ name: "a" }, "first");
     assert.equal(cache.size, 1);
@@ -101,10 +103,11 @@ suite("ObjectCache", () => {
 
   test("a store that was put back is believed over what we wrote", () => {
     const { cache, changes } = fixture({});
-    cache.replace([object("a", 90)], "100");
+    cache.replace([object("a", 90)], "100", { isBack: false });
     cache.accept(object("a", 110));
     changes.splice(0);
-    cache.replace([object("a", 40)], "50");
+    assert.equal(cache.known(), "110");
+    cache.replace([object("a", 40)], "50", { isBack: true });
     assert.deepEqual(changes, ["updated a@40"]);
   });
 
@@ -112,7 +115,7 @@ suite("ObjectCache", () => {
     const { cache, changes } = fixture({
       selects: ({ metadata: { labels = {} } }) => labels["keep"] === "yes",
     });
-    cache.replace([object("a", 1, { keep: "yes" })], "5");
+    cache.replace([object("a", 1, { keep: "yes" })], "5", { isBack: false });
     changes.splice(0);
     cache.accept(object("a", 6, { keep: "no" }));
     cache.accept(object("b", 7, { keep: "no" }));
@@ -121,7 +124,7 @@ suite("ObjectCache", () => {
 
   test("whoever subscribes late is told of everything there is, and indexes may come late too", () => {
     const { cache } = fixture({});
-    cache.replace([object("a", 1, { color: "red" })], "5");
+    cache.replace([object("a", 1, { color: "red" })], "5", { isBack: false });
     const late: string[] = [];
     const subscription = cache.subscribe((change) => late.push(print(change)));
     subscription[Symbol.dispose]();
@@ -139,7 +142,9 @@ suite("ObjectCache", () => {
       ...object(name, 1),
       metadata: { name, namespace, resourceVersion: "1", uid: name },
     });
-    cache.replace([inside("x", "one"), inside("y", "two"), inside("z", "one")], "5");
+    cache.replace([inside("x", "one"), inside("y", "two"), inside("z", "one")], "5", {
+      isBack: false,
+    });
     const names = [...cache.list({ namespace: "one" })].map(({ metadata }) => metadata.name);
     assert.deepEqual(names, ["x", "z"]);
     assert.equal(cache.get({ namespace: "two", name: "y" })?.metadata.name, "y");
@@ -153,7 +158,7 @@ suite("ObjectCache", () => {
     await assert.rejects(waiting, { message: "enough" });
     const whole = object("a", 1);
     const metadata = { ...whole.metadata, managedFields: [{ manager: "x" }] };
-    cache.replace([{ ...whole, metadata }], "5");
+    cache.replace([{ ...whole, metadata }], "5", { isBack: false });
     assert.deepEqual(cache.get({ name: "a" }), whole);
     await cache.untilSynced(new AbortController().signal);
   });

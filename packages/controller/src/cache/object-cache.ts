@@ -51,6 +51,8 @@ export class ObjectCache<T extends KubeObject = DynamicObject> implements Mirror
   readonly #selects: (object: T) => boolean;
   readonly #synced = new Gate();
   #version = "";
+  /** The latest version of a write of ours. */
+  #ownVersion = "";
 
   constructor(options: ObjectCacheOptions<T> = {}) {
     this.#transform = options.transform ?? withoutManagedFields;
@@ -122,8 +124,10 @@ export class ObjectCache<T extends KubeObject = DynamicObject> implements Mirror
     if (current !== undefined && !isLater(versionOf(object), versionOf(current))) return;
     // A state that the reflector has passed: the object has changed since, or is gone.
     if (!isLater(versionOf(object), this.#version)) return;
-    if (this.#selects(object)) this.#put(key, this.#transform(object));
-    else if (current !== undefined) this.#remove(key, current);
+    if (this.#selects(object)) {
+      if (isLater(versionOf(object), this.#ownVersion)) this.#ownVersion = versionOf(object);
+      this.#put(key, this.#transform(object));
+    } else if (current !== undefined) this.#remove(key, current);
   }
 
   /** A delete of ours was answered, and nothing of the object is left. */
@@ -135,12 +139,18 @@ export class ObjectCache<T extends KubeObject = DynamicObject> implements Mirror
     this.#remove(key, current);
   }
 
-  replace(objects: readonly T[], version: string): void {
+  known(): string {
+    return isLater(this.#ownVersion, this.#version) ? this.#ownVersion : this.#version;
+  }
+
+  replace(objects: readonly T[], version: string, { isBack }: { readonly isBack: boolean }): void {
     // A store that was put back knows nothing of what we wrote later: then only what it says counts.
-    const hasGoneBack = this.#version !== "" && isLater(this.#version, version);
-    const isOurs = (object: T): boolean => !hasGoneBack && isLater(versionOf(object), version);
+    const isOurs = (object: T): boolean => !isBack && isLater(versionOf(object), version);
     const isInitial = !this.isSynced;
-    if (hasGoneBack) this.#deleted.clear();
+    if (isBack) {
+      this.#deleted.clear();
+      this.#ownVersion = "";
+    }
     const seen = new Set<string>();
     for (const object of objects) {
       const key = keyOf(refOf(object));

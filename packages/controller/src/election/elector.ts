@@ -5,8 +5,10 @@ import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-  type Client,
+  type KubeObject,
+  type ObjectKind,
   type ObjectRef,
+  type ResourceClient,
 } from "@keelson/client";
 import { microTimeFromMs } from "@keelson/kube";
 
@@ -41,8 +43,16 @@ export const usualElectionTimes: ElectionTimes = {
   lookMs: 1_000,
 };
 
+/** What an election needs of a client. */
+export interface LeaseClient {
+  resource<T extends KubeObject>(
+    kind: ObjectKind,
+    signal: AbortSignal,
+  ): Promise<Pick<ResourceClient<T>, "find" | "create" | "update">>;
+}
+
 export interface ElectionOptions {
-  readonly client: Client;
+  readonly client: LeaseClient;
   /** Which Lease. It is made if it is not there. */
   readonly lease: ObjectRef & { readonly namespace: string };
   /** Unlike that of any other process, also of this one's earlier lives. */

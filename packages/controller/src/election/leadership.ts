@@ -25,6 +25,12 @@ export class Fenced extends Error {
   }
 }
 
+/** The object that is written. */
+export interface FencedTarget<T extends KubeObject> {
+  readonly resource: Pick<ResourceClient<T>, "get" | "update">;
+  readonly ref: ObjectRef;
+}
+
 const conflictTriesMax = 8;
 
 /** One term of leadership. */
@@ -55,7 +61,7 @@ export class Leadership {
    * a conflict, reads again, and finds the higher token. Rejects with `Fenced`.
    */
   async update<T extends KubeObject>(
-    { resource, ref }: { readonly resource: ResourceClient<T>; readonly ref: ObjectRef },
+    { resource, ref }: FencedTarget<T>,
     change: (object: T) => T,
     signal: AbortSignal,
   ): Promise<T> {

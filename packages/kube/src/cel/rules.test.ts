@@ -184,6 +184,16 @@ suite("schemas of custom kinds", () => {
       { type: "array", items: pair, "x-kubernetes-list-type": "set" },
       /must be atomic as item of a list/,
     ],
+    [
+      "a default against a format that does not fit its type",
+      { type: "array", format: "int64", items: text, default: { a: 1 } },
+      /Invalid value: "": {2}in body must be of type int64: ""$/,
+    ],
+    [
+      "a method that is a function",
+      ruled(text, "quantity(self).sign() == 1"),
+      /no matching overload for 'sign'/,
+    ],
     ["a rule of the wrong type", ruled(text, "self"), /cel expression must evaluate to a bool$/],
     [
       "a rule about no field",

@@ -12,7 +12,7 @@ import {
 import { valuesEqual } from "../schema/go-value.ts";
 import { prune } from "../schema/prune.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
-import { validate } from "../schema/validate.ts";
+import { report } from "../schema/report.ts";
 import { validateRules } from "./rules.ts";
 
 /** What is wrong with the defaults of a structural schema. */
@@ -90,12 +90,17 @@ function plainErrors(
   const wrong = coercionError(schema, cloneJson(value), { path: at, isObject });
   if (wrong !== undefined) return [...errors, wrong];
   const embedded = validateEmbedded(schema, value, { path: at, isObject });
-  return [...errors, ...(embedded.length > 0 ? embedded : validate(untyped(schema), value, at))];
+  return [...errors, ...(embedded.length > 0 ? embedded : valueErrors(schema, value, at))];
+}
+
+/** What is wrong with a default. Not by the compiled check, which knows nothing of literal formats. */
+function valueErrors(schema: StructuralSchema, value: Json, at: string): FieldError[] {
+  return report(untyped(schema), value, "").toFieldErrors(at);
 }
 
 /**
- * A schema in which what is an integer or a string may be anything: defaults are not held to that, by the real
- * server.
+ * A schema in which what is an integer or a string may be anything, and formats count even where they do not fit:
+ * so the real server holds defaults to it.
  */
 function untyped(schema: StructuralSchema): StructuralSchema {
   const {
@@ -107,6 +112,7 @@ function untyped(schema: StructuralSchema): StructuralSchema {
   } = schema;
   return {
     ...rest,
+    isFormatLiteral: true,
     ...(items === undefined ? {} : { items: untyped(items) }),
     ...(properties === undefined
       ? {}
@@ -144,7 +150,7 @@ function metaErrors(
     const detail = all.length === 1 ? all[0] : `[${all.join(", ")}]`;
     return [invalidField(at, value, `must result in valid metadata: ${detail}`)];
   }
-  return validate(untyped(schema), value, at);
+  return valueErrors(schema, value, at);
 }
 
 function coercionError(

@@ -17,6 +17,8 @@ export type Shape =
   | { readonly pointer: Shape }
   | { readonly list: Shape }
   | { readonly map: Shape }
+  /** Printed elsewhere. */
+  | { readonly print: (value: Json) => string }
   | StructShape;
 
 export interface StructShape {
@@ -60,6 +62,7 @@ export function printShape(shape: Shape, value: Json | undefined): string {
     return typeof shape === "object" && "fields" in shape ? printStruct(shape, {}) : "null";
   }
   if (shape === "any") return goJson(value);
+  if ("print" in shape) return shape.print(value);
   if ("pointer" in shape) return printShape(shape.pointer, value);
   if ("list" in shape) {
     if (!isJsonArray(value)) return "null";

@@ -22,6 +22,8 @@ export interface RuleContext {
 export interface KindRules {
   /** How a name is judged; a DNS subdomain if nothing is said. */
   readonly names?: NameRule;
+  /** Finalizers without a domain are taken, whatever they are called. */
+  readonly takesBareFinalizers?: boolean;
   /** What the server fills in or takes out on creation. */
   readonly prepareForCreate?: (object: MutableJsonObject, context: RuleContext) => void;
   readonly prepareForUpdate?: (

@@ -202,6 +202,32 @@ suite("decoding", () => {
     );
   });
 
+  test("the bodies of subresources, and options, have types too", () => {
+    const request = kindOf("authentication.k8s.io", "v1", "TokenRequest").decode({}).object;
+    kindOf("authentication.k8s.io", "v1", "TokenRequest").applyDefaults(request, { now: "" });
+    assert.deepEqual(request["spec"], {
+      audiences: null,
+      boundObjectRef: null,
+      expirationSeconds: 3600,
+    });
+    assert.deepEqual(
+      kindOf("autoscaling", "v1", "Scale").decode({ spec: { replicas: 0 } }).object,
+      {
+        kind: "Scale",
+        apiVersion: "autoscaling/v1",
+        metadata: {},
+        spec: {},
+        status: { replicas: 0 },
+      },
+    );
+    const options = kindOf("apps", "v1", "DeleteOptions");
+    assert.deepEqual(options.decode({ gracePeriodSeconds: 0, x: 1 }), {
+      object: { kind: "DeleteOptions", apiVersion: "apps/v1", gracePeriodSeconds: 0 },
+      unknown: ["x"],
+      problems: ['unknown field "x"'],
+    });
+  });
+
   test("a kind that is not built in has no types", () => {
     assert.throws(
       () => typedKind(kinds, { group: "example.com", version: "v1", kind: "Thing" }),

@@ -4,18 +4,17 @@
 import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
 import { quote } from "../go-text/quote.ts";
 import { autoscalerAnnotations } from "./convert/autoscaler.ts";
 import { encodeText } from "./base64.ts";
 import { TypedDecodeError } from "./decode-error.ts";
 import { isUnset, objectAt, objectsAt } from "./defaults/default-rule.ts";
-import { compileWalk, type StructRule } from "./struct-walk.ts";
+import { compileWalk, type NamedType, type StructRule } from "./struct-walk.ts";
 
 /** What the conversions change in an object of a kind; undefined if nothing. */
 export function hubForm(
-  kind: BuiltinKind,
+  kind: NamedType,
   structOf: (type: string) => GoStruct,
 ): StructRule<unknown> | undefined {
   return compileWalk<unknown>(kind.type, { structOf, ruleAt: ({ type }) => rules.get(type) });

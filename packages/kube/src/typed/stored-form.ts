@@ -3,13 +3,12 @@
 import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { GoField, GoStruct } from "../kinds/go-struct.ts";
-import { compileWalk, flatFields } from "./struct-walk.ts";
+import { compileWalk, flatFields, type NamedType } from "./struct-walk.ts";
 
 /** What storing changes in an object of a kind; undefined if nothing. */
 export function storedForm(
-  kind: BuiltinKind,
+  kind: NamedType,
   structOf: (type: string) => GoStruct,
 ): ((object: MutableJsonObject) => void) | undefined {
   const walk = compileWalk<undefined>(kind.type, {

@@ -3,7 +3,13 @@
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 
+import type { KindName } from "../kinds/builtin-kinds.ts";
 import type { FieldType, GoField, GoStruct } from "../kinds/go-struct.ts";
+
+/** A kind and the type of its objects. */
+export interface NamedType extends KindName {
+  readonly type: string;
+}
 
 /** Changes a struct in place. */
 export type StructRule<Context> = (struct: MutableJsonObject, context: Context) => void;

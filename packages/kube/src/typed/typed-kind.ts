@@ -2,12 +2,12 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { BuiltinKinds, KindName } from "../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
 import { DecodeState, type DuplicateKeys } from "./decode-state.ts";
 import { kindDefaults } from "./defaults/kind-defaults.ts";
 import { AutoscalerConversion } from "./convert/autoscaler.ts";
+import type { NamedType } from "./struct-walk.ts";
 import { hubForm } from "./hub-form.ts";
 import { storedForm } from "./stored-form.ts";
 import { StructDecoders } from "./struct-decoder.ts";
@@ -51,14 +51,17 @@ export interface TypedKind {
   empty(): MutableJsonObject;
 }
 
-/** Makes a kind ready: some milliseconds for a large one, so keep the result. Throws a `RangeError` for a kind that is not built in. */
+/**
+ * Makes a kind ready: some milliseconds for a large one, so keep the result. The kinds of subresources (`Scale`,
+ * `Eviction`, `TokenRequest`) and `DeleteOptions` count as kinds too. Throws a `RangeError` for any other.
+ */
 export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
   const kind = find(kinds, name);
   const decoders = new StructDecoders((type) => structOf(kinds, type));
   const root = decoders.named(kind.type);
   const defaults = kindDefaults(kinds, kind);
   const conversions =
-    kind.group === "autoscaling" && kind.version === "v1"
+    kind.type === "autoscaling.v1.HorizontalPodAutoscaler"
       ? firstAutoscalers(kinds)
       : hubForm(kind, (type) => structOf(kinds, type));
   const readAgain = (object: MutableJsonObject): void =>
@@ -112,9 +115,19 @@ export function emptyOf(kinds: BuiltinKinds, name: KindName): MutableJsonObject 
   return decoders.named(type).zero() as MutableJsonObject;
 }
 
-function find(kinds: BuiltinKinds, name: KindName): BuiltinKind {
-  const kind = kinds.find(name);
-  if (kind !== undefined) return kind;
+function find(kinds: BuiltinKinds, name: KindName): NamedType {
+  const { group, version, kind } = name;
+  const found =
+    kinds.find(name) ??
+    kinds.all
+      .flatMap(({ subresources }) => subresources)
+      .find((one) => one.group === group && one.version === version && one.kind === kind);
+  if (found?.type !== undefined) return { group, version, kind, type: found.type };
+  // Options have a version of their own in every group.
+  const options = `meta.v1.${kind}`;
+  if (kind.endsWith("Options") && kinds.structOf(options) !== undefined) {
+    return { group, version, kind, type: options };
+  }
   throw new RangeError(`${name.group}/${name.version} has no built-in kind ${name.kind}`);
 }
 

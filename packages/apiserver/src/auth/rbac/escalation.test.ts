@@ -169,7 +169,7 @@ suite("escalation", () => {
     );
     assert.equal(
       await refusal({ attributes, object: bindingTo("gone") }, rulesWith(), t.signal),
-      '404 clusterroles.rbac.authorization.k8s.io "gone" not found',
+      '404 rolebindings.rbac.authorization.k8s.io "gone" not found',
     );
     const bind = {
       verbs: ["bind"],

@@ -65,15 +65,13 @@ async function checkRole(
   const escalate: ResourceAttributes = { ...attributes, verb: "escalate", version: "*" };
   const { isAllowed } = await authorizer.authorize(user, escalate, signal);
   if (isAllowed || (old !== undefined && isHousekeeping(object, old))) return;
-  const about = { group: rbacGroup, resource: attributes.resource };
   const name = textAt(objectAt(object, "metadata"), "name");
-  const { namespace } = attributes;
-  const excess = excessOf(rules, { user, namespace }, readRules(object));
-  if (excess !== undefined) throw failures.forbidden(about, name, excess);
+  const excess = excessOf(rules, { user, attributes }, readRules(object));
+  if (excess !== undefined) throw failures.forbidden(about(attributes), name, excess);
   if (!isAggregated(object) && (old === undefined || !isAggregated(old))) return;
-  if (excessOf(rules, { user, namespace }, everything) !== undefined) {
+  if (excessOf(rules, { user, attributes }, everything) !== undefined) {
     const why = "must have cluster-admin privileges to use the aggregationRule";
-    throw failures.forbidden(about, name, why);
+    throw failures.forbidden(about(attributes), name, why);
   }
 }
 
@@ -102,34 +100,38 @@ async function checkBinding(
   const granted = rules.rulesOf(roleRef, namespace);
   if (granted === undefined) {
     if (role === undefined) throw failures.unexplained(missingRole(roleRef));
-    throw failures.notFound(role, roleRef.name);
+    throw failures.notFound(about(attributes), roleRef.name);
   }
-  const excess = excessOf(rules, { user, namespace }, granted);
+  const excess = excessOf(rules, { user, attributes }, granted);
   if (excess === undefined) return;
-  const about = { group: rbacGroup, resource: attributes.resource };
-  throw failures.forbidden(about, textAt(objectAt(object, "metadata"), "name"), excess);
+  const name = textAt(objectAt(object, "metadata"), "name");
+  throw failures.forbidden(about(attributes), name, excess);
 }
 
 /** What `wanted` has beyond the rights of the user, as the refusal says it; undefined if nothing. */
 function excessOf(
   rules: RbacRules,
-  { user, namespace }: { readonly user: User; readonly namespace: string },
+  { user, attributes }: Pick<EscalationCheck, "user" | "attributes">,
   wanted: readonly PolicyRule[],
 ): string | undefined {
-  const held = rules.rulesFor(user, namespace);
+  const held = rules.rulesFor(user, attributes.namespace);
   const uncovered = uncoveredRules(held.rules, wanted);
   if (uncovered.length === 0) return undefined;
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`;
   const list = describeRules(uncovered).join("\n");
   const text = `${who} is attempting to grant RBAC permissions not currently held:\n${list}`;
   if (held.missing.length === 0) return text;
-  const errors = held.missing.map((roleRef) => {
-    const role = roleResource(roleRef);
-    return role === undefined
+  const errors = held.missing.map((roleRef) =>
+    roleResource(roleRef) === undefined
       ? missingRole(roleRef)
-      : failures.notFound(role, roleRef.name).message;
-  });
+      : failures.notFound(about(attributes), roleRef.name).message,
+  );
   return `${text}; resolution errors: [${joinErrors(errors)}]`;
+}
+
+/** What the request is about. The real server blames it even for a role that it does not find. */
+function about({ resource }: ResourceAttributes): GroupResource {
+  return { group: rbacGroup, resource };
 }
 
 function roleResource({ kind }: RoleRef): GroupResource | undefined {

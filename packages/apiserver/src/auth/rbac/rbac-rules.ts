@@ -13,6 +13,7 @@ import {
   readBinding,
   type Binding,
   type RoleRef,
+  type Subject,
 } from "./binding.ts";
 import { readRules, type PolicyRule } from "./policy-rule.ts";
 import { RuleIndex } from "./rule-index.ts";
@@ -36,6 +37,8 @@ export class RbacRules {
   readonly #bindings = new Map<string, Binding>();
   readonly #cluster = new Holders();
   readonly #namespaces = new Map<string, Holders>();
+  /** The answer that names a subject of a binding: its text costs more than the decision. */
+  readonly #decisions = new WeakMap<Subject, Decision>();
 
   /** Takes in an object as it is now. */
   set(kind: RbacKind, object: JsonObject): void {
@@ -83,8 +86,8 @@ export class RbacRules {
     const binding =
       this.#grantOf(this.#cluster, user, attributes) ??
       (inNamespace === undefined ? undefined : this.#grantOf(inNamespace, user, attributes));
-    if (binding !== undefined) return { isAllowed: true, reason: allowedBy(binding, user) };
-    const { missing } = this.rulesFor(user, namespace);
+    if (binding !== undefined) return this.#allowedBy(binding, user);
+    const missing = this.#missingFor(user, inNamespace);
     if (missing.length === 0) return denied;
     return { isAllowed: false, reason: `RBAC: ${joinErrors(missing.map(missingRole))}` };
   }
@@ -119,6 +122,28 @@ export class RbacRules {
     const holders = this.#namespaces.get(namespace) ?? new Holders();
     this.#namespaces.set(namespace, holders);
     holders.add(binding);
+  }
+
+  /** The roles of the user's bindings that are not there: asked on each refusal, and almost always none. */
+  #missingFor(user: User, inNamespace: Holders | undefined): readonly RoleRef[] {
+    const missing: RoleRef[] = [];
+    for (const holders of [this.#cluster, inNamespace]) {
+      for (const binding of holders?.bindingsOf(user) ?? []) {
+        if (this.#roleOf(binding) === undefined) missing.push(binding.roleRef);
+      }
+    }
+    return missing;
+  }
+
+  #allowedBy(binding: Binding, user: User): Decision {
+    const subject = firstSubjectOf(binding, user);
+    if (subject === undefined) return allowed;
+    const known = this.#decisions.get(subject);
+    if (known !== undefined) return known;
+    const reason = `RBAC: allowed by ${describeGrant(binding, subject)}`;
+    const decision: Decision = { isAllowed: true, reason };
+    this.#decisions.set(subject, decision);
+    return decision;
   }
 
   #grantOf(holders: Holders, user: User, attributes: Attributes): Binding | undefined {
@@ -214,9 +239,4 @@ class Holders {
       yield [holder.is === "user" ? this.#users : this.#groups, holder.name];
     }
   }
-}
-
-function allowedBy(binding: Binding, user: User): string {
-  const subject = firstSubjectOf(binding, user);
-  return subject === undefined ? "" : `RBAC: allowed by ${describeGrant(binding, subject)}`;
 }

@@ -117,8 +117,8 @@ class Scanner {
       if (next === "\\") {
         this.#at += 1;
         const escape = this.#text[this.#at];
-        if (escape === undefined) return "unexpected end of JSON input";
-        if (!'"\\/bfnrtu'.includes(escape)) return this.#unexpected("in string escape code");
+        if (escape === undefined || !'"\\/bfnrtu'.includes(escape))
+          return this.#unexpected("in string escape code");
         const wrong = escape === "u" ? this.#hexadecimal() : undefined;
         if (wrong !== undefined) return wrong;
       }
@@ -130,7 +130,6 @@ class Scanner {
   #hexadecimal(): string | undefined {
     for (let digits = 0; digits < 4; digits++) {
       this.#at += 1;
-      if (this.#at >= this.#text.length) return "unexpected end of JSON input";
       if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? "")) {
         return this.#unexpected("in \\u hexadecimal character escape");
       }
@@ -163,8 +162,7 @@ class Scanner {
   }
 
   #digit(where: string): string | undefined {
-    const next = this.#text[this.#at];
-    if (next === undefined) return "unexpected end of JSON input";
+    const next = this.#text[this.#at] ?? " ";
     return next >= "0" && next <= "9" ? undefined : this.#unexpected(where);
   }
 
@@ -174,9 +172,8 @@ class Scanner {
 
   #word(word: string): string | undefined {
     for (const letter of word) {
-      const next = this.#text[this.#at];
-      if (next === undefined) return "unexpected end of JSON input";
-      if (next !== letter) return this.#unexpected(`in literal ${word} (expecting '${letter}')`);
+      if (this.#text[this.#at] !== letter)
+        return this.#unexpected(`in literal ${word} (expecting '${letter}')`);
       this.#at += 1;
     }
     return undefined;
@@ -196,7 +193,8 @@ class Scanner {
   }
 
   #unexpected(where: string): string {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    // At the end of the text Go's scanner sees a space.
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 32);
     return `invalid character ${quoteCharacter(character)} ${where}`;
   }
 }

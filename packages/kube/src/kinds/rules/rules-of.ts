@@ -2,6 +2,7 @@
 
 import type { KindRules } from "../kind-rules.ts";
 import { appsRules } from "./apps/apps-rules.ts";
+import { batchRules } from "./batch/batch-rules.ts";
 import { coreRules } from "./core/core-rules.ts";
 import {
   mutatingAdmissionPolicy,
@@ -37,8 +38,12 @@ import { ingressClass } from "./networking/ingress-class-rules.ts";
 import { ingress } from "./networking/ingress-rules.ts";
 import { networkPolicy } from "./networking/network-policy-rules.ts";
 import { ipAddress, serviceCidr } from "./networking/service-cidr-rules.ts";
+import { runtimeClass } from "./node/runtime-class-rules.ts";
 import { podDisruptionBudget } from "./policy/disruption-budget-rules.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/rbac-rules.ts";
+import { resourceClaim, resourceClaimTemplate } from "./resource/claim-rules.ts";
+import { deviceClass } from "./resource/device-class-rules.ts";
+import { resourceSlice } from "./resource/slice-rules.ts";
 import { priorityClass } from "./scheduling/priority-class-rules.ts";
 import { csiDriver, csiNode } from "./storage/csi-rules.ts";
 import {
@@ -62,6 +67,7 @@ const rules: Readonly<Record<string, GroupRules>> = {
     ValidatingAdmissionPolicyBinding: validatingAdmissionPolicyBinding,
     ValidatingWebhookConfiguration: validatingWebhookConfiguration,
   },
+  batch: batchRules,
   "apiextensions.k8s.io": { CustomResourceDefinition: customResourceDefinition },
   "apiregistration.k8s.io": { APIService: apiService },
   "authentication.k8s.io": { TokenRequest: tokenRequest },
@@ -91,12 +97,19 @@ const rules: Readonly<Record<string, GroupRules>> = {
     NetworkPolicy: networkPolicy,
     ServiceCIDR: serviceCidr,
   },
+  "node.k8s.io": { RuntimeClass: runtimeClass },
   policy: { PodDisruptionBudget: podDisruptionBudget },
   "rbac.authorization.k8s.io": {
     ClusterRole: clusterRole,
     ClusterRoleBinding: clusterRoleBinding,
     Role: role,
     RoleBinding: roleBinding,
+  },
+  "resource.k8s.io": {
+    DeviceClass: deviceClass,
+    ResourceClaim: resourceClaim,
+    ResourceClaimTemplate: resourceClaimTemplate,
+    ResourceSlice: resourceSlice,
   },
   "scheduling.k8s.io": { PriorityClass: priorityClass },
   "storage.k8s.io": {

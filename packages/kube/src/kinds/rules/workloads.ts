@@ -135,6 +135,11 @@ export function dropFromTemplate(
   dropDisabledFields(spec, before);
 }
 
+/** Whether an update is one of the status: the main endpoint keeps it, and of statuses other things are said. */
+export function isStatusChange(object: JsonObject, old: JsonObject | undefined): boolean {
+  return old !== undefined && !semanticEqual(objectOf(object, "status"), objectOf(old, "status"));
+}
+
 /** A name that becomes part of names of Pods. */
 export function podNameWarnings(object: JsonObject, use: string): readonly string[] {
   const problems = dnsLabelProblems(textOf(objectOf(object, "metadata"), "name"));

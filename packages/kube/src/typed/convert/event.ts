@@ -2,6 +2,7 @@
 
 import {
   cloneJson,
+  isJsonObject,
   type JsonObject,
   type MutableJson,
   type MutableJsonObject,
@@ -42,7 +43,16 @@ export function convertEvent(event: JsonObject, shape: EventShape): MutableJsonO
   for (const name of ["reportingComponent", "reportingController", "reportingInstance"] as const) {
     printText(renamed, name, shape);
   }
+  printCount(renamed, shape);
   return renamed;
+}
+
+/** How long a series is, is always said in `events.k8s.io/v1`, and in `v1` only if it is not 0. */
+function printCount(event: MutableJsonObject, shape: EventShape): void {
+  const series = memberOf(event, "series");
+  if (!isJsonObject(series)) return;
+  if (shape === "events") event["series"] = { count: 0, ...series };
+  else if (series["count"] === 0) delete series["count"];
 }
 
 /** Who reports is always said in `v1`, and in the other group only if there is somebody. */

@@ -3,18 +3,18 @@
 import { cloneJson, isJsonObject } from "@keelson/base";
 import type { Json, MutableJson, MutableJsonObject } from "@keelson/base";
 
-import type { BuiltinKind } from "../../kinds/builtin-kind.ts";
 import type { BuiltinKinds } from "../../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../../kinds/go-struct.ts";
 import type { DefaultsContext } from "../typed-kind.ts";
-import { compileWalk, flatFields, type Place, type StructRule } from "../struct-walk.ts";
+import { compileWalk, flatFields } from "../struct-walk.ts";
+import type { NamedType, Place, StructRule } from "../struct-walk.ts";
 import { defaultRules } from "./default-rules.ts";
 import { roundUp } from "./resource-lists.ts";
 
 type Rule = StructRule<DefaultsContext>;
 
 /** What the server adds to an object of a kind where nothing is said. */
-export function kindDefaults(kinds: BuiltinKinds, kind: BuiltinKind): Rule {
+export function kindDefaults(kinds: BuiltinKinds, kind: NamedType): Rule {
   const structOf = (type: string): GoStruct => {
     const struct = kinds.structOf(type);
     if (struct === undefined) throw new RangeError(`the type ${type} is not known`);

@@ -74,7 +74,7 @@ func stored(factory serializer.CodecFactory, gvk schema.GroupVersionKind, object
 	}
 	info, _ := runtime.SerializerInfoForMediaType(factory.SupportedMediaTypes(), format)
 	version := gvk.GroupVersion()
-	if version.Group == "autoscaling" {
+	if gvk.Kind == "HorizontalPodAutoscaler" {
 		version.Version = "v2" // Both versions are stored as this one.
 	}
 	bytes, err := runtime.Encode(factory.EncoderForVersion(info.Serializer, version), object)

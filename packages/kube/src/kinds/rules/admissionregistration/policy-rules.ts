@@ -41,6 +41,7 @@ const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const actions = ["Audit", "Deny", "Warn"];
 
 export const validatingAdmissionPolicy: KindRules = {
+  takesBareFinalizers: true,
   validate: (object) => validatingErrors(object, undefined),
   validateUpdate: validatingErrors,
   validateStatusUpdate: (object) => {
@@ -59,12 +60,14 @@ export const validatingAdmissionPolicy: KindRules = {
 };
 
 export const mutatingAdmissionPolicy: KindRules = {
+  takesBareFinalizers: true,
   validate: (object) => mutatingErrors(object, undefined),
   validateUpdate: mutatingErrors,
   warnings: staticNameWarnings,
 };
 
 export const validatingAdmissionPolicyBinding: KindRules = {
+  takesBareFinalizers: true,
   validate: (object) => {
     const at = Place.root("spec");
     const spec = objectOf(object, "spec");
@@ -76,6 +79,7 @@ export const validatingAdmissionPolicyBinding: KindRules = {
 };
 
 export const mutatingAdmissionPolicyBinding: KindRules = {
+  takesBareFinalizers: true,
   validate: (object) => {
     const at = Place.root("spec");
     const spec = objectOf(object, "spec");

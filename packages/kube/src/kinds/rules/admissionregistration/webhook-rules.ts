@@ -56,6 +56,7 @@ export const mutatingWebhookConfiguration: KindRules = webhookRules({ isMutating
 
 function webhookRules(kind: { readonly isMutating: boolean }): KindRules {
   return {
+    takesBareFinalizers: true,
     validate: (object) => hookErrors(object, strict, kind),
     validateUpdate: (object, old) => hookErrors(object, optionsFrom(object, old), kind),
     warnings: staticNameWarnings,

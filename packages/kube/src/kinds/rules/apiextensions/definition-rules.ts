@@ -45,8 +45,10 @@ import {
 import { versionsText } from "./version-text.ts";
 
 export const customResourceDefinition: KindRules = {
+  takesBareFinalizers: true,
   prepareForCreate: (definition) => {
-    definition["status"] = { storedVersions: [] };
+    const acceptedNames = { plural: "", kind: "" };
+    definition["status"] = { conditions: null, acceptedNames, storedVersions: null };
     storeVersion(definition);
   },
   prepareForUpdate: storeVersion,

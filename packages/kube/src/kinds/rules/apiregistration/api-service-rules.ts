@@ -20,6 +20,7 @@ const statuses = ["True", "False", "Unknown"];
 
 export const apiService: KindRules = {
   names: pathSegmentNames,
+  takesBareFinalizers: true,
   prepareForCreate: (object, { now }) => {
     // What the server itself serves is there at once.
     object["status"] =

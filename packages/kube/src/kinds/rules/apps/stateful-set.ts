@@ -33,6 +33,7 @@ import {
   checkTemplateChosen,
   dropFromTemplate,
   intOrPercent,
+  isStatusChange,
 } from "../workloads.ts";
 import { checkRequiredSelector } from "./deployment.ts";
 
@@ -88,6 +89,7 @@ export const statefulSetRules: KindRules = {
     return at.errors;
   },
   warnings: (set, old) => {
+    if (isStatusChange(set, old)) return [];
     const spec = objectOf(set, "spec");
     const isSame = old !== undefined && semanticEqual(spec, objectOf(old, "spec"));
     const claims = objectsOf(spec, "volumeClaimTemplates").flatMap((claim, index) =>

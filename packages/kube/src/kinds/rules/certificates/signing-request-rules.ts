@@ -115,7 +115,7 @@ function keep(object: MutableJsonObject, old: JsonObject, name: string): void {
 /** Decisions that are already there stay as they are, unless there are more or fewer of them. */
 function keepConditions(object: MutableJsonObject, old: JsonObject, type: string): void {
   const status = writableObject(object, "status");
-  if (status === undefined) return;
+  if (status === undefined || !has(status, "conditions")) return;
   const isMeant = (condition: JsonObject): boolean => textOf(condition, "type") === type;
   const before = objectsOf(objectOf(old, "status"), "conditions").filter(isMeant);
   const now = writableObjects(status, "conditions");

@@ -12,6 +12,7 @@ import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 
 export const lease: KindRules = {
+  takesBareFinalizers: true,
   prepareForCreate: (object) => {
     // Choosing who leads by version is off, as by default.
     const spec = writableObject(object, "spec");
@@ -50,6 +51,7 @@ const candidateNames: NameRule = (name) => configKeyProblems(name);
 
 export const leaseCandidate: KindRules = {
   names: candidateNames,
+  takesBareFinalizers: true,
   validate: (object) => candidateErrors(objectOf(object, "spec")),
   validateUpdate: (object, old) => {
     const spec = objectOf(object, "spec");

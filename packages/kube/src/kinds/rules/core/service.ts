@@ -34,12 +34,14 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
+import { isStatusChange } from "../workloads.ts";
 import { portProblems } from "../text-problems.ts";
 import { showInternal } from "../internal-form.ts";
 import { protocols } from "./pod/container.ts";
 import { checkPort } from "./pod/probes.ts";
 import { checkLoadBalancerStatus } from "./load-balancer-status.ts";
 import { checkClusterIps, checkClusterIpUpdate, isHeadless } from "./service-addresses.ts";
+import { keepAllocated } from "./service-allocated.ts";
 
 const hintsKey = "service.kubernetes.io/topology-aware-hints";
 const modeKey = "service.kubernetes.io/topology-mode";
@@ -49,14 +51,29 @@ const affinitySecondsMax = 86_400;
 
 export const serviceRules: KindRules = {
   names: labelNames,
-  prepareForUpdate: dropTypeDependentFields,
+  prepareForCreate: (service) => {
+    const spec = writableObject(service, "spec");
+    const address = textOf(spec ?? {}, "clusterIP");
+    if (spec === undefined || address === "" || has(spec, "clusterIPs")) return;
+    spec["clusterIPs"] = [address];
+  },
+  prepareForUpdate: (service, old) => {
+    const spec = writableObject(service, "spec");
+    if (spec === undefined) return;
+    keepAllocated(spec, objectOf(old, "spec"));
+    dropTypeDependentFields(service, old);
+  },
   validate: (service) => {
     const at = Place.root("spec");
-    checkService(service, at, undefined);
+    // Addresses are given before anything else is judged: one that is wrong is all that is said.
+    checkClusterIps(objectOf(service, "spec"), at, undefined);
+    if (at.errors.length === 0) checkService(service, at, undefined);
     return at.errors;
   },
   validateUpdate: (service, old) => {
     const at = Place.root("spec");
+    checkClusterIps(objectOf(service, "spec"), at, objectOf(old, "spec"));
+    if (at.errors.length > 0) return at.errors;
     checkClusterIpUpdate(objectOf(service, "spec"), objectOf(old, "spec"), at);
     checkLoadBalancerClass(objectOf(service, "spec"), at, objectOf(old, "spec"));
     const ports = [service, old].map((own) => {
@@ -98,7 +115,6 @@ function checkService(service: JsonObject, at: Place, old: JsonObject | undefine
   }
   checkLabels(objectOf(spec, "selector"), at.child("selector"));
   checkSessionAffinity(spec, at);
-  checkClusterIps(spec, at, old && objectOf(old, "spec"));
   const existing = old === undefined ? [] : textsOf(objectOf(old, "spec"), "externalIPs");
   for (const [index, address] of textsOf(spec, "externalIPs").entries()) {
     const place = at.child("externalIPs").item(index);
@@ -358,7 +374,7 @@ function dropTypeDependentFields(service: MutableJsonObject, old: JsonObject): v
 function warnings(service: JsonObject, old: JsonObject | undefined): readonly string[] {
   const spec = objectOf(service, "spec");
   const said: string[] = [];
-  if (old !== undefined && !semanticEqual(objectOf(service, "status"), objectOf(old, "status"))) {
+  if (isStatusChange(service, old)) {
     const ingress = objectsOf(objectOf(objectOf(service, "status"), "loadBalancer"), "ingress");
     return ingress.flatMap((own, index) =>
       textOf(own, "ip") === ""

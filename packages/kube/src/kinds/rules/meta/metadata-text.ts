@@ -5,7 +5,8 @@ import type { JsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
 
-const order = [
+/** The fields of metadata, in order. */
+export const metadataFields: readonly string[] = [
   "name",
   "generateName",
   "namespace",
@@ -24,7 +25,7 @@ const order = [
 ];
 
 export function metadataText(metadata: JsonObject): string {
-  const members = order.flatMap((name) => {
+  const members = metadataFields.flatMap((name) => {
     const value = memberOf(metadata, name);
     return value === undefined || value === null ? [] : [`"${name}":${goJson(value)}`];
   });

@@ -21,6 +21,7 @@ const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
 export const podDisruptionBudget: KindRules = {
   names: pathSegmentNames,
+  takesBareFinalizers: true,
   validate: (object) => specErrors(objectOf(object, "spec"), { allowInvalidValues: false }),
   validateUpdate: (object, old) => {
     const before = Place.root("");

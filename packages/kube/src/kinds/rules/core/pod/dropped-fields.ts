@@ -30,6 +30,30 @@ export function dropDisabledFields(spec: MutableJsonObject, old: JsonObject | un
   }
 }
 
+const statusLists = [
+  "containerStatuses",
+  "initContainerStatuses",
+  "ephemeralContainerStatuses",
+] as const;
+
+/** Takes out of the status of a Pod what is not served. */
+export function dropDisabledStatusFields(status: MutableJsonObject, old: JsonObject): void {
+  if (!has(old, "nodeAllocatableResourceClaimStatuses")) {
+    delete status["nodeAllocatableResourceClaimStatuses"];
+  }
+  const isInUse = statusLists.some((list) =>
+    objectsOf(old, list).some((own) =>
+      objectsOf(own, "volumeMounts").some((mount) => has(mount, "volumeStatus")),
+    ),
+  );
+  if (isInUse) return;
+  for (const list of statusLists) {
+    for (const own of writableObjects(status, list)) {
+      for (const mount of writableObjects(own, "volumeMounts")) delete mount["volumeStatus"];
+    }
+  }
+}
+
 /** A lifecycle that was nothing but a signal is gone with it. */
 function dropStopSignal(container: MutableJsonObject): void {
   const lifecycle = writableObject(container, "lifecycle");

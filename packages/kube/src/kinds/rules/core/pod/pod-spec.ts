@@ -113,7 +113,7 @@ function checkResourceClaims(spec: JsonObject, at: Place, metadata: JsonObject |
     if (metadata !== undefined && has(objectOf(metadata, "annotations"), mirrorKey)) {
       at.errors.push({
         type: "FieldValueForbidden",
-        field: "",
+        field: "[]",
         detail: "static pods do not support resource claims",
       });
       continue;

@@ -64,7 +64,6 @@ export function checkPodStatus(pod: JsonObject, old: JsonObject, at: Place): voi
         .forbidden("must not be specified in container status");
     }
   }
-  for (const list of statusLists) checkVolumeStatuses(status, at.child(list), list);
 }
 
 function checkConditions(status: JsonObject, at: Place): void {
@@ -337,23 +336,4 @@ function checkResourceHealth(resource: JsonObject, at: Place, seen: Set<string>)
   const id = textOf(resource, "resourceID");
   if (seen.has(id)) at.child("resourceID").duplicate(id);
   seen.add(id);
-}
-
-function checkVolumeStatuses(status: JsonObject, at: Place, list: string): void {
-  for (const [index, own] of objectsOf(status, list).entries()) {
-    for (const [position, mount] of objectsOf(own, "volumeMounts").entries()) {
-      const image = maybeObject(objectOf(mount, "volumeStatus"), "image");
-      if (image === undefined) continue;
-      const place = at
-        .item(index)
-        .child("volumeMounts")
-        .item(position)
-        .child("volumeStatus")
-        .child("imageVolumeStatus")
-        .child("imageRef");
-      const reference = textOf(image, "imageRef");
-      if (reference === "") place.required("imageRef must not be empty");
-      if (byteLength(reference) > 256) place.tooLong(256);
-    }
-  }
 }

@@ -23,10 +23,10 @@ import {
 } from "../../members.ts";
 import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
-import { podNameWarnings } from "../../workloads.ts";
+import { isStatusChange, podNameWarnings } from "../../workloads.ts";
 import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
 import { appArmorProfileOf } from "./app-armor.ts";
-import { dropDisabledFields } from "./dropped-fields.ts";
+import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
 import { allContainers } from "./each-container.ts";
 import { checkPod } from "./pod-metadata-rules.ts";
 import { optionsForUpdate, strictOptions } from "./pod-options.ts";
@@ -67,6 +67,7 @@ export const podRules: KindRules = {
       status["qosClass"] = textOf(before, "qosClass");
     }
     keepGenerations(status, before);
+    dropDisabledStatusFields(status, before);
   },
   validate: (pod) => {
     const at = Place.root("spec");
@@ -101,7 +102,7 @@ export const podRules: KindRules = {
       ];
     }
     // Only a change of the status is spoken of.
-    if (semanticEqual(objectOf(pod, "status"), objectOf(old, "status"))) return [];
+    if (!isStatusChange(pod, old)) return [];
     return ["podIPs", "hostIPs"].flatMap((list) =>
       objectsOf(objectOf(pod, "status"), list).flatMap((own, index) =>
         addressWarnings(textOf(own, "ip"), `status.${list}[${index}].ip`),

@@ -1,0 +1,173 @@
+// A simulated API server with a Lease and a ledger, for candidates whose processes are stopped, cut off and killed.
+
+import type { Clock, Random } from "@keelson/base";
+import type { ManualClock } from "@keelson/base/testing";
+import { ConnectionFailed, type KubeObject, type ObjectRef } from "@keelson/client";
+import { failures } from "@keelson/kube";
+
+/** Objects by name, with versions. */
+export class LeaseServer {
+  readonly #objects = new Map<string, KubeObject>();
+  #version = 100;
+
+  put(object: KubeObject): KubeObject {
+    this.#version += 1;
+    const { name = "" } = object.metadata;
+    const uid = object.metadata.uid ?? `uid-${this.#version}`;
+    const metadata = { ...object.metadata, uid, resourceVersion: String(this.#version) };
+    const stored = { ...object, metadata };
+    this.#objects.set(name, stored);
+    return stored;
+  }
+
+  get(name: string): KubeObject {
+    const object = this.#objects.get(name);
+    if (object === undefined) throw failures.notFound({ group: "", resource: "things" }, name);
+    return object;
+  }
+
+  create(object: KubeObject): KubeObject {
+    const { name = "" } = object.metadata;
+    if (this.#objects.has(name)) {
+      throw failures.alreadyExists({ group: "", resource: "things" }, name);
+    }
+    return this.put(object);
+  }
+
+  update(object: KubeObject): KubeObject {
+    const { name = "", resourceVersion } = object.metadata;
+    if (this.get(name).metadata.resourceVersion !== resourceVersion) {
+      throw failures.conflict({ group: "", resource: "things" }, name, "moved on");
+    }
+    return this.put(object);
+  }
+
+  /** Somebody deletes it: tokens must rise nevertheless. */
+  delete(name: string): void {
+    this.#objects.delete(name);
+  }
+}
+
+/** The time of a process that may be stopped: nothing of it runs meanwhile, and then everything is late. */
+export class ProcessClock implements Clock {
+  readonly #master: ManualClock;
+  readonly #late: (() => void)[] = [];
+  #isStopped = false;
+  #wallShiftMs = 0;
+
+  constructor(master: ManualClock) {
+    this.#master = master;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  resume(): void {
+    this.#isStopped = false;
+    for (const callback of this.#late.splice(0)) callback();
+  }
+
+  shiftWall(ms: number): void {
+    this.#wallShiftMs += ms;
+  }
+
+  now(): number {
+    return this.#master.now() + this.#wallShiftMs;
+  }
+
+  monotonic(): number {
+    return this.#master.monotonic();
+  }
+
+  timeout(ms: number): AbortSignal {
+    const controller = new AbortController();
+    this.after(ms, () => controller.abort(new DOMException("the time is up", "TimeoutError")));
+    return controller.signal;
+  }
+
+  after(ms: number, callback: () => void): Disposable {
+    let isOver = false;
+    const run = (): void => {
+      if (isOver) return;
+      if (this.#isStopped) this.#late.push(run);
+      else callback();
+    };
+    const timer = this.#master.after(ms, run);
+    return {
+      [Symbol.dispose]: () => {
+        isOver = true;
+        timer[Symbol.dispose]();
+      },
+    };
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const abort = (): void => {
+        timer[Symbol.dispose]();
+        reject(signal.reason as Error);
+      };
+      const timer = this.after(ms, () => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      });
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+}
+
+/** A process's way to the server: requests and answers take time, and may be lost. */
+export class LeaseWire {
+  readonly #server: LeaseServer;
+  readonly #clock: ProcessClock;
+  readonly #random: Random;
+  isCut = false;
+  lossShare = 0;
+
+  constructor(server: LeaseServer, clock: ProcessClock, random: Random) {
+    this.#server = server;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** As `Client.resource` for one kind. */
+  resource<T extends KubeObject>() {
+    return Promise.resolve({
+      get: (ref: ObjectRef, signal: AbortSignal) =>
+        this.#send(() => this.#server.get(ref.name) as T, signal),
+      find: async (ref: ObjectRef, signal: AbortSignal) => {
+        return await this.#send(() => {
+          try {
+            return this.#server.get(ref.name) as T;
+          } catch {
+            return undefined;
+          }
+        }, signal);
+      },
+      create: (object: T, _: object, signal: AbortSignal) =>
+        this.#send(() => this.#server.create(object) as T, signal),
+      update: (object: T, _: object, signal: AbortSignal) =>
+        this.#send(() => this.#server.update(object) as T, signal),
+    });
+  }
+
+  async #send<R>(act: () => R, signal: AbortSignal): Promise<R> {
+    await this.#clock.sleep(this.#random.integer(100), signal);
+    if (this.isCut || this.#random.float() < this.lossShare) throw lost();
+    const result = act();
+    await this.#clock.sleep(this.#random.integer(100), signal);
+    // It has happened, and nobody hears of it.
+    if (this.isCut || this.#random.float() < this.lossShare) throw lost();
+    return result;
+  }
+}
+
+function lost(): ConnectionFailed {
+  return new ConnectionFailed("no answer: lost", { maybeSent: true, cause: undefined });
+}
