@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { seededRandom } from "@keelson/base";
 import * as fc from "fast-check";
 
 import { diffLinesMax, unifiedDiff } from "./unified-diff.ts";
@@ -25,6 +26,15 @@ test("changes that are far apart have hunks of their own", () => {
 
 test("texts that are too long are not compared", () => {
   assert.equal(unifiedDiff("a\n".repeat(diffLinesMax + 1), "b"), "");
+});
+
+test("texts that are too much work are not compared", () => {
+  const words = Array.from({ length: 200 }, (_, index) => String(index));
+  const lines = (seed: string): string => {
+    const random = seededRandom(seed);
+    return Array.from({ length: 9_000 }, () => random.pick(words)).join("\n");
+  };
+  assert.equal(unifiedDiff(lines("a"), lines("b")), "");
 });
 
 test("a difference, applied, gives the other text", () => {
