@@ -3,7 +3,8 @@
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
 import { apiVersionOf, failures, memberOf, quote, TypedDecodeError } from "@keelson/kube";
 
-import { builtinFormats, customFormats, readBody, UnreadableBody } from "../encoding/read-body.ts";
+import { builtinFormats, customFormats } from "../encoding/read-body.ts";
+import { readSent } from "../encoding/read-sent.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -40,31 +41,6 @@ export function sentObject(
     failures.badRequest(`${described}: ${strictText(all)}`),
   );
   return read.object;
-}
-
-/** What cannot be read is shown, as far as 30 bytes of it tell. */
-function readSent(
-  body: Uint8Array,
-  { kind }: Resource,
-  options: Parameters<typeof readBody>[1],
-): ReturnType<typeof readBody> {
-  try {
-    return readBody(body, options);
-  } catch (error) {
-    if (!(error instanceof UnreadableBody)) throw error;
-    throw failures.badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summaryOf(body)})`,
-    );
-  }
-}
-
-const summaryBytes = 30;
-
-function summaryOf(body: Uint8Array): string {
-  if (body.length === 0) return "<empty>";
-  const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, summaryBytes));
-  const text = body[0] === 0x7b ? bytes.toString() : bytes.toString("hex");
-  return body.length > summaryBytes ? `${text} ...` : text;
 }
 
 /** The kind in a body must be the resource's; one that says nothing is taken to be it. */
