@@ -102,7 +102,10 @@ export class ResourceDispatch {
     } catch (error) {
       if (!(error instanceof NeedsNode)) throw error;
       const { namespace, name } = info;
-      await this.#options.verbs.store.get(keyOf({ resource: error.resource, namespace, name }), signal);
+      await this.#options.verbs.store.get(
+        keyOf({ resource: error.resource, namespace, name }),
+        signal,
+      );
       throw failures.methodNotAllowed();
     }
   }

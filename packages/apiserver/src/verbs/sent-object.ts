@@ -10,7 +10,8 @@ import {
   unrecognizedMessage,
 } from "@keelson/kube";
 
-import { builtinFormats, customFormats, readBody, UnreadableBody } from "../encoding/read-body.ts";
+import { builtinFormats, customFormats } from "../encoding/read-body.ts";
+import { readSent } from "../encoding/read-sent.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
