@@ -132,36 +132,44 @@ suite("RBAC beside the oracle", () => {
       { title: "escalation", seed, count, only },
       async (random, index, signal) => {
         const [kind, plural] = random.pick(kinds);
-        const namespace = kind.startsWith("Cluster") ? "" : random.pick(laboratory.namespaces);
-        const object = anyGrant(random, kind, `x-${index}`);
+        const isUpdate = random.integer(3) === 0;
+        const place = isUpdate ? "lab-0" : random.pick(laboratory.namespaces);
+        const namespace = kind.startsWith("Cluster") ? "" : place;
+        const base = isUpdate ? objects.find((one) => isBase(one, kind))?.[1] : undefined;
+        const old = base === undefined ? undefined : { ...typeOf(kind), ...base };
+        const object =
+          old === undefined ? anyGrant(random, kind, `x-${index}`) : anyChange(random, kind, old);
+        const name = old === undefined ? "" : "base";
         const at = namespace === "" ? plural : `namespaces/${namespace}/${plural}`;
-        const path = `/apis/${group}/v1/${at}?dryRun=All`;
-        const answer = await ann.send({ method: "POST", path, body: object }, signal);
+        const answer = await ann.send(
+          {
+            method: old === undefined ? "POST" : "PUT",
+            path: `/apis/${group}/v1/${at}${name === "" ? "" : `/${name}`}?dryRun=All`,
+            body: object,
+          },
+          signal,
+        );
         const attributes: ResourceAttributes = {
           isResource: true,
-          verb: "create",
+          verb: old === undefined ? "create" : "update",
           group,
           version: "v1",
           resource: plural,
           subresource: "",
           namespace,
-          name: "",
+          name,
         };
         let ours: Json = { code: 201 };
         try {
-          await checkEscalation(
-            { user, attributes, object, old: undefined },
-            { rules, authorizer },
-            signal,
-          );
+          await checkEscalation({ user, attributes, object, old }, { rules, authorizer }, signal);
         } catch (error) {
           if (!(error instanceof StatusError)) throw error;
           ours = JSON.parse(JSON.stringify(error.status)) as Json;
         }
-        const accepted = answer.status === 201;
+        const accepted = answer.status < 300;
         return {
           kind,
-          operation: "create",
+          operation: attributes.verb,
           accepted,
           oracle: accepted ? { code: 201 } : (answer.body as Json),
           ours,
@@ -206,7 +214,7 @@ async function prepareAnn(laboratory: Laboratory, signal: AbortSignal): Promise<
   await put("clusterroles", "ClusterRole", {
     metadata: { name: "ann" },
     rules: [
-      { verbs: ["create"], apiGroups: [group], resources: ["*"] },
+      { verbs: ["create", "update"], apiGroups: [group], resources: ["*"] },
       { verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "*/scale"] },
       { verbs: ["*"], apiGroups: ["apps"], resources: ["deployments"], resourceNames: ["n"] },
       { verbs: ["get"], nonResourceURLs: ["/a/*"] },
@@ -214,6 +222,14 @@ async function prepareAnn(laboratory: Laboratory, signal: AbortSignal): Promise<
       { verbs: ["escalate"], apiGroups: [group], resources: ["roles"], resourceNames: ["any"] },
     ],
   });
+  // What she may change, though she does not hold what it gives.
+  const rules = [{ verbs: ["delete"], apiGroups: ["batch"], resources: ["jobs"] }];
+  const roleRef = { apiGroup: group, kind: "ClusterRole", name: "base" };
+  const metadata = { name: "base" };
+  await put("clusterroles", "ClusterRole", { metadata, rules });
+  await put("clusterrolebindings", "ClusterRoleBinding", { metadata, roleRef, subjects: [] });
+  await put("namespaces/lab-0/roles", "Role", { metadata, rules });
+  await put("namespaces/lab-0/rolebindings", "RoleBinding", { metadata, roleRef, subjects: [] });
   for (const [name, roleName] of [
     ["ann", "ann"],
     ["ann-lost", "gone"],
@@ -224,6 +240,23 @@ async function prepareAnn(laboratory: Laboratory, signal: AbortSignal): Promise<
       subjects: [{ apiGroup: group, kind: "User", name: "ann" }],
     });
   }
+}
+
+function isBase([kind, object]: Objects[number], wanted: RbacKind): boolean {
+  return kind === wanted && memberAt(object, "metadata")["name"] === "base";
+}
+
+/** An update: of the garbage collector's fields alone, of others, or of what the object gives. */
+function anyChange(random: Random, kind: RbacKind, old: JsonObject): JsonObject {
+  const metadata = memberAt(old, "metadata");
+  const changes = random.pick<JsonObject>([
+    { finalizers: ["example.com/x"] },
+    { labels: { a: "b" } },
+    {},
+  ]);
+  const changed = { ...typeOf(kind), ...old, metadata: { ...metadata, ...changes } };
+  if (kind.endsWith("Binding") || random.integer(2) === 0) return changed;
+  return { ...changed, rules: some(random, 0, 2).map(() => anyRule(random, kind)) };
 }
 
 function anyGrant(random: Random, kind: RbacKind, name: string): JsonObject {

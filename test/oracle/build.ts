@@ -27,11 +27,14 @@ export function reasonForNoOracle(): string | undefined {
  * interrupted build leaves a temporary file that the next one removes. One build at a time per
  * user: a second one waits, then finds the work done.
  */
-export async function buildOracle(signal: AbortSignal): Promise<void> {
-  if (missingPrograms().length === 0) return;
+export async function buildOracle(
+  signal: AbortSignal,
+  wanted: readonly GoModule[] = modules,
+): Promise<void> {
+  if (missingPrograms(wanted).length === 0) return;
   mkdirSync(cacheFolder(), { recursive: true });
   using _lock = await BuildLock.acquire(join(cacheFolder(), "build.lock"), signal);
-  for (const { module, name, target } of missingPrograms()) {
+  for (const { module, name, target } of missingPrograms(wanted)) {
     const folder = programFolder(module);
     mkdirSync(folder, { recursive: true });
     for (const leftover of readdirSync(folder).filter((file) => file.endsWith(".partial"))) {
@@ -47,8 +50,8 @@ interface Program {
   readonly target: string;
 }
 
-function missingPrograms(): readonly Program[] {
-  return modules.flatMap((module) =>
+function missingPrograms(wanted: readonly GoModule[] = modules): readonly Program[] {
+  return wanted.flatMap((module) =>
     Object.entries(module.programs)
       .map(([name, target]) => ({ module, name, target }))
       .filter(({ name }) => !existsSync(join(programFolder(module), name))),

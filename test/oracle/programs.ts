@@ -77,6 +77,14 @@ export const modules: readonly GoModule[] = [
   },
 ];
 
+/** What no cluster needs and benchmarks are put beside: built when one of them asks. Its source is ours. */
+export const managerModule: GoModule = {
+  name: "controller-runtime",
+  version: "0.25.2",
+  programs: { manager: "." },
+  stamps: {},
+};
+
 /** Where built programs are kept: outside the checkout, shared by all checkouts of this user. */
 export function cacheFolder(): string {
   return join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "keelson", "oracle");
@@ -93,6 +101,8 @@ export function programFolder(module: GoModule): string {
   const folder = moduleFolder(module);
   hash.update(readFileSync(join(folder, "go.sum")));
   for (const file of sourcesOf(module)) hash.update(file).update(readFileSync(join(folder, file)));
+  const isOurs = Object.values(module.programs).includes(".");
+  if (isOurs) hash.update(readFileSync(join(folder, "main.go")));
   hash.update(JSON.stringify(module));
   const platform = `${process.platform}-${process.arch}`;
   const digest = hash.digest("hex").slice(0, 12);
@@ -109,7 +119,7 @@ function sourcesOf(module: GoModule): readonly string[] {
 
 /** Where the program is, or will be once it is built. */
 export function programPath(name: ProgramName): string {
-  const module = modules.find(({ programs }) => name in programs);
+  const module = [...modules, managerModule].find(({ programs }) => name in programs);
   if (module === undefined) throw new Error(`no module builds ${name}`);
   return join(programFolder(module), name);
 }

@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 
-import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
+import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import {
+  convertByName,
+  isDefinitionConditionTrue,
+  kindOfDefinition,
+  loadBuiltinKinds,
+  servedKinds,
+  type BuiltinKind,
+} from "@keelson/kube";
 
 import { collectionPath } from "./kinds/paths.ts";
 import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
@@ -10,6 +18,7 @@ import { play, type LifeStep } from "./rules-groups/definition-life.ts";
 import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
 import { Runner, stepsOf } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
+import { until } from "./until.ts";
 
 /** What the server serves when asked, and what it takes to ask. */
 const flags = [
@@ -141,3 +150,66 @@ oracleTest(
     }
   },
 );
+
+oracleTest("the versions of a custom kind are served and told of as ours are", async (t) => {
+  await using laboratory = await Laboratory.open({ namespaces: 1 }, t.signal);
+  const names = ["v1", "v1beta1", "v1alpha1", "v2beta1", "other"];
+  const schema = {
+    openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  };
+  const body: Json = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.versions.example.com" },
+    spec: {
+      group: "versions.example.com",
+      scope: "Namespaced",
+      names: { plural: "things", kind: "Thing" },
+      versions: names.map((name) => ({
+        name,
+        served: true,
+        storage: name === "v1",
+        schema,
+        ...(name === "v1" ? {} : { deprecated: true }),
+        ...(name === "other" ? { deprecationWarning: "no more" } : {}),
+      })),
+    },
+  };
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  await laboratory.must({ method: "POST", path: definitions, body }, t.signal);
+  const path = `${definitions}/things.versions.example.com`;
+  const read = async (): Promise<JsonObject> => {
+    const found = await laboratory.must({ path }, t.signal);
+    assert.ok(isJsonObject(found));
+    return found;
+  };
+  await until(async () => isDefinitionConditionTrue(await read(), "Established"), t.signal);
+  const definition = await read();
+  const at = (version: string): string =>
+    `/apis/versions.example.com/${version}/namespaces/${laboratory.namespace()}/things`;
+  await until(
+    async () => (await laboratory.send({ path: at("v1") }, t.signal)).isAccepted,
+    t.signal,
+  );
+  const object: Json = {
+    apiVersion: "versions.example.com/v1",
+    kind: "Thing",
+    metadata: { name: "one" },
+    spec: { a: [1, { b: null }] },
+  };
+  const created = await laboratory.must({ method: "POST", path: at("v1"), body: object }, t.signal);
+  assert.ok(isJsonObject(created));
+  for (const version of names) {
+    const { body: got, warnings } = await laboratory.send({ path: `${at(version)}/one` }, t.signal);
+    assert.ok(got !== undefined && isJsonObject(got));
+    assert.deepEqual(got, convertByName(created, { group: "versions.example.com", version }));
+    const said = kindOfDefinition(definition, version)?.deprecationWarning;
+    assert.deepEqual(warnings, said === undefined ? [] : [said], version);
+  }
+  const groups = await laboratory.must({ path: "/apis/versions.example.com" }, t.signal);
+  const listed = isJsonObject(groups) ? (groups["versions"] as { version: string }[]) : [];
+  assert.deepEqual(
+    servedKinds(definition).map(({ version }) => version),
+    listed.map(({ version }) => version),
+  );
+});

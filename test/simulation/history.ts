@@ -95,8 +95,8 @@ export interface ErrorFact {
   /** The store's code; `Aborted` if the caller gave up; else the error's name. */
   readonly code: string;
   readonly message: string;
-  /** Of Conflict: what was there instead. */
-  readonly actual?: { readonly revision: number; readonly uid: string };
+  /** Of Conflict: what was there instead; over HTTP nobody is told. */
+  readonly actual?: { readonly revision: number; readonly uid: string } | "untold";
 }
 
 /** Something that happened in a run. */

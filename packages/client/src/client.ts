@@ -9,11 +9,12 @@ import {
   type Metrics,
   type Random,
 } from "@keelson/base";
+import { StatusError } from "@keelson/kube";
 
 import type { Answer, Call, Caller, StreamCall } from "./caller.ts";
 import type { Access } from "./credentials.ts";
 import { withDeadline } from "./deadline.ts";
-import { DeadlineExceeded, UnexpectedAnswer } from "./errors.ts";
+import { DeadlineExceeded, isNotFound, UnexpectedAnswer } from "./errors.ts";
 import { Kinds } from "./kinds.ts";
 import { clientMetrics, type ClientMetrics } from "./metrics.ts";
 import type { DynamicObject, KubeObject, ObjectKind } from "./object.ts";
@@ -107,6 +108,8 @@ export class Client implements Caller, AsyncDisposable {
       // Nothing came for so long: perhaps the connection is half open.
       if (error instanceof DeadlineExceeded) this.transport.renewConnections("deadline");
       if (signal.aborted) outcome = "cancelled";
+      // Not an object but its kind is missing: what we know of kinds is old.
+      if (isNotFound(error) && nameOf(error) === undefined) this.kinds.invalidate();
       throw error;
     } finally {
       const { method } = http;
@@ -181,6 +184,10 @@ export class Client implements Caller, AsyncDisposable {
     this.metrics.waiting.set(this.#limiter.waiting);
     await turn;
   }
+}
+
+function nameOf(error: unknown): string | undefined {
+  return error instanceof StatusError ? error.status.details?.name : undefined;
 }
 
 function answerOf({ status, headers, text }: HttpResponse): Answer {

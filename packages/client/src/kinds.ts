@@ -35,6 +35,7 @@ export class Kinds {
   #isStale = true;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  #begun = 0;
 
   constructor(caller: Caller) {
     this.#caller = caller;
@@ -42,17 +43,18 @@ export class Kinds {
 
   /** How a kind is served. Rejects with `UnknownKind` if discovery, read after this call began, does not name it. */
   async resolve(kind: ObjectKind, signal: AbortSignal): Promise<Resource> {
-    const known = this.#isStale ? undefined : this.#known.get(keyOfKind(kind));
-    if (known !== undefined) return known;
-    await this.#refresh(signal);
-    const found = this.#known.get(keyOfKind(kind));
+    const key = keyOfKind(kind);
+    const isKnown = (): boolean => !this.#isStale && this.#known.has(key);
+    if (!isKnown()) await this.#refresh(isKnown, signal);
+    const found = this.#known.get(key);
     if (found === undefined) throw new UnknownKind(kind);
     return found;
   }
 
   /** Every kind that is served, in no order. */
   async all(signal: AbortSignal): Promise<readonly Resource[]> {
-    if (this.#isStale) await this.#refresh(signal);
+    const isFresh = (): boolean => !this.#isStale;
+    if (!isFresh()) await this.#refresh(isFresh, signal);
     return [...this.#known.values()];
   }
 
@@ -61,16 +63,26 @@ export class Kinds {
     this.#isStale = true;
   }
 
-  /** Reads discovery; callers at the same time share one reading, which none of them can cancel for the others. */
-  async #refresh(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when discovery has been read by a reading that began after this call, or by one that is enough. Callers
+   * at the same time share one, which none of them can cancel for the others.
+   */
+  async #refresh(isEnough: () => boolean, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const { clock } = this.#caller;
-    // A reading that is under way may have begun before the kind appeared: then one more.
-    if (this.#reading !== undefined)
-      await untilAbort(this.#reading, signal).catch(ignoreUnless(signal));
+    const begunBefore = this.#begun;
+    if (this.#reading !== undefined) {
+      // It began before this call: what it does not name may have come since.
+      await untilAbort(this.#reading, signal).catch(() => signal.throwIfAborted());
+      if (isEnough()) return;
+    }
     const waitMs = this.#readAtMs + refreshMsMin - clock.monotonic();
-    if (waitMs > 0) await clock.sleep(waitMs, signal);
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-    await untilAbort(this.#reading, signal);
+    if (waitMs > 0 && this.#begun === begunBefore) await clock.sleep(waitMs, signal);
+    if (this.#begun === begunBefore) {
+      this.#begun += 1;
+      this.#reading = this.#read().finally(() => (this.#reading = undefined));
+    }
+    await untilAbort(this.#reading ?? Promise.resolve(), signal);
   }
 
   async #read(): Promise<void> {
@@ -125,12 +137,6 @@ const neverAborted = new AbortController().signal;
 
 function keyOfKind({ apiVersion, kind }: ObjectKind): string {
   return `${apiVersion} ${kind}`;
-}
-
-function ignoreUnless(signal: AbortSignal): (error: unknown) => void {
-  return (error) => {
-    if (signal.aborted) throw error;
-  };
 }
 
 function aggregatedResources(list: JsonObject): Resource[] {

@@ -5,9 +5,10 @@ import assert from "node:assert/strict";
 import { suite } from "node:test";
 
 import { seededRandom, systemClock, type Random } from "@keelson/base";
-import type { Client, ResourceClient } from "@keelson/client";
+import type { Client, DynamicObject, ResourceClient } from "@keelson/client";
 
 import { startOracle, type Oracle } from "../cluster.ts";
+import { fillBelow } from "../fill-below.ts";
 import { oracleTest } from "../oracle-test.ts";
 import type { TcpProxy } from "../tcp-proxy.ts";
 import { until } from "../until.ts";
@@ -36,7 +37,7 @@ suite("reflector", { concurrency: true }, () => {
       const { resource } = await near.resource(configMapKind, t.signal);
       const maps = await near.resource(configMapKind, t.signal);
       const random = seededRandom(`${seed}/churn`);
-      await fillBelow(oracle, objectsMax, t.signal);
+      await fillBelow(oracle, { resource: "configmaps", count: objectsMax, object }, t.signal);
       await using followed = follow(far, { resource });
       const check = (): Promise<void> =>
         assertLevel(followed.cache, { client: near, resource }, t.signal);
@@ -143,36 +144,17 @@ const troubles: Readonly<Record<string, (world: World, signal: AbortSignal) => P
   },
 };
 
+function object(index: number): DynamicObject {
+  return configMap(`object-${index}`, { n: "0" });
+}
+
 const manager = { fieldManager: "test" };
 
 async function fill(maps: ResourceClient, count: number, signal: AbortSignal): Promise<void> {
   for (let i = 0; i < count; i++) {
-    await maps.create(configMap(`object-${i}`, { n: "0" }), {}, signal);
+    await maps.create(object(i), {}, signal);
   }
 }
-
-/** Puts objects into etcd itself: the server would take half a minute for them. */
-async function fillBelow(oracle: Oracle, count: number, signal: AbortSignal): Promise<void> {
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
-  const put = (index: number): object => {
-    const object = configMap(`object-${index}`, { n: "0" });
-    const creationTimestamp = "2026-01-01T00:00:00Z";
-    const metadata = { ...object.metadata, uid: crypto.randomUUID(), creationTimestamp };
-    const key = `/registry/configmaps/default/object-${index}`;
-    const value = JSON.stringify({ ...object, metadata });
-    return { requestPut: { key: base64(key), value: base64(value) } };
-  };
-  for (let start = 0; start < count; start += putsMax) {
-    const length = Math.min(putsMax, count - start);
-    const success = Array.from({ length }, (_, i) => put(start + i));
-    const body = JSON.stringify({ success });
-    const response = await fetch(`${oracle.etcdUrl}/v3/kv/txn`, { method: "POST", body, signal });
-    assert.equal(response.status, 200, await response.text());
-  }
-}
-
-/** The most operations of one transaction of etcd. */
-const putsMax = 128;
 
 /** Writes without a pause until it is disposed of. The server may be away meanwhile. */
 function churn(maps: ResourceClient, random: Random, signal: AbortSignal): AsyncDisposable {

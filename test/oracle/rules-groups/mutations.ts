@@ -232,8 +232,6 @@ export function unordered(verdict: Json): Json {
   if (code === 400) return { code };
   const listed = isJsonArray(causes) ? causes : [];
   // D8: an empty list is none.
-  const texts = listed.map((cause) =>
-    JSON.stringify(cause).replaceAll("Invalid value: []:", "Invalid value: null:"),
-  );
+  const texts = listed.map((cause) => JSON.stringify(cause).replaceAll("[]", "null"));
   return { code, causes: texts.toSorted() };
 }

@@ -291,6 +291,7 @@ function isAboutVersion(warning: string): boolean {
 }
 
 function orderless(answer: Json | undefined): Json {
-  const verdict = answer !== undefined && isJsonObject(answer) ? (answer["verdict"] ?? null) : null;
-  return unordered(verdict);
+  if (answer === undefined || !isJsonObject(answer)) return null;
+  const { verdict = null, object = null } = answer;
+  return { verdict: unordered(verdict), object };
 }

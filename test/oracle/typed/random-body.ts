@@ -1,7 +1,7 @@
 // Bodies of built-in kinds made by chance: mostly what the types allow, with nothing, zero, wrong and unknown things
 // in between.
 
-import { JsonNumber, setMember } from "@keelson/base";
+import { cloneJson, JsonNumber, setMember } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject, Random } from "@keelson/base";
 import type { BuiltinKinds, FieldType, GoStruct, Scalar } from "@keelson/kube";
 
@@ -102,7 +102,9 @@ export class BodyMaker {
   }
 
   #schemaOr(others: readonly Json[], depth: number): Json {
-    if (depth > depthMax || this.#random.integer(2) === 0) return this.#random.pick(others);
+    if (depth > depthMax || this.#random.integer(2) === 0) {
+      return cloneJson(this.#random.pick(others));
+    }
     return this.struct("apiextensions.v1.JSONSchemaProps", depth + 2);
   }
 
@@ -136,11 +138,11 @@ export class BodyMaker {
   /** Something like base64. */
   #scrambled(): string {
     const length = this.#random.integer(10);
-    return Array.from({ length }, () => this.#random.pick([..."AQaq09+/==\n\r-\u00e9"])).join("");
+    return Array.from({ length }, () => this.#random.pick(scrambledCharacters)).join("");
   }
 
   #anything(): Json {
-    return this.#random.pick(anything);
+    return cloneJson(this.#random.pick(anything)); // Whoever gets it may change it.
   }
 
   #happens(what: keyof BodyChances): boolean {
@@ -364,6 +366,7 @@ const microTimes: readonly Json[] = [
   "2026-01-01T02:00:00.000000+02:00",
   "2026-01-01T00:00:00.999999Z",
 ];
+const scrambledCharacters = "AQaq09+/==\n\r-\u00e9".split("");
 const oddTimes: readonly Json[] = [
   "",
   "2026",

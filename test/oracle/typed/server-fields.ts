@@ -23,9 +23,17 @@ const ofKind: Readonly<Record<string, readonly string[]>> = {
   "/v1/PersistentVolume": ["metadata.finalizers"],
   "/v1/PersistentVolumeClaim": ["metadata.finalizers", "spec.dataSource", "spec.dataSourceRef"],
   "/v1/Pod": ["spec.preemptionPolicy", "spec.priority", "spec.tolerations"],
-  "/v1/Service": ["spec.clusterIP", "spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy"],
+  "/v1/Service": [
+    "spec.clusterIP",
+    "spec.clusterIPs",
+    "spec.healthCheckNodePort",
+    "spec.ipFamilies",
+    "spec.ipFamilyPolicy",
+  ],
   "/v1/ServiceAccount": ["secrets"],
   "apps/v1/DaemonSet": ["metadata.annotations"],
+  // It is status that is kept there.
+  "autoscaling/v1/HorizontalPodAutoscaler": ["metadata.annotations"],
   "batch/v1/Job": ["metadata.labels", "spec.selector", "spec.template.metadata.labels"],
   "certificates.k8s.io/v1/CertificateSigningRequest": [
     "spec.extra",
@@ -38,15 +46,15 @@ const ofKind: Readonly<Record<string, readonly string[]>> = {
   "storage.k8s.io/v1/VolumeAttributesClass": ["metadata.finalizers"],
 };
 
-/** In the specs of pods, wherever they are. */
-const ofPods = ["lifecycle", "schedulingGroup"];
+/** Wherever they are: of pods what belongs to features that are off, of services the ports of nodes. */
+const anywhere = ["lifecycle", "schedulingGroup", "nodePort"];
 
 /** A copy without them. */
 export function withoutServerFields(kind: BuiltinKind, object: JsonObject): JsonObject {
   const copy = cloneJson(object);
   const name = `${kind.group}/${kind.version}/${kind.kind}`;
   for (const path of [...everywhere, ...(ofKind[name] ?? [])]) remove(copy, path.split("."));
-  removeNamed(copy, ofPods);
+  removeNamed(copy, anywhere);
   return copy;
 }
 

@@ -10,7 +10,7 @@ import {
   type Termination,
 } from "@keelson/kube";
 
-import { isTerminating, nameOf, uidOf } from "../object-metadata.ts";
+import { isTerminating, metadataNumber, nameOf, uidOf } from "../object-metadata.ts";
 import type { Mirror, Mirrored } from "../mirror.ts";
 import type { Objects } from "../objects.ts";
 import { KeyQueue } from "../loops/key-queue.ts";
@@ -65,6 +65,8 @@ function isServed(definition: JsonObject): boolean {
 function isSameSpec(a: JsonObject, b: JsonObject): boolean {
   return (
     uidOf(a) === uidOf(b) &&
+    metadataNumber(a, "generation") === metadataNumber(b, "generation") &&
+    isTerminating(a) === isTerminating(b) &&
     jsonEqual(a["spec"] ?? null, b["spec"] ?? null) &&
     jsonEqual(acceptedNames(a), acceptedNames(b))
   );

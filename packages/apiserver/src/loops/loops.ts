@@ -1,6 +1,6 @@
 // The loops of a standalone server. Each runs on one replica at a time.
 
-import type { Clock, Log, Random, TaskScope } from "@keelson/base";
+import { type Clock, type Log, type Random, TaskScope } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
 import { runAggregation } from "../auth/rbac/aggregation-loop.ts";
@@ -12,6 +12,7 @@ import { exclusively } from "./exclusive.ts";
 import { runGarbageCollector } from "./garbage-collector.ts";
 import { runNamespaceContents } from "./namespace-contents.ts";
 import { runNamespaces } from "./namespaces.ts";
+import { Workloads } from "./workloads/workloads.ts";
 
 export interface LoopsOptions {
   readonly store: Store;
@@ -24,6 +25,7 @@ export interface LoopsOptions {
   /** Objects as a loop of this name sees and writes them, for this field manager. */
   readonly loop: (name: string, manager: string) => Objects;
   readonly rootCertificate: string;
+  readonly simulatesWorkloads: boolean;
 }
 
 const controllerManager = "kube-controller-manager";
@@ -68,6 +70,14 @@ export function spawnLoops(options: LoopsOptions): void {
       signal,
     ),
   );
+  if (options.simulatesWorkloads) {
+    once("workloads", async (signal) => {
+      await using within = new TaskScope(signal);
+      const objects = loop("simulated-workloads", controllerManager);
+      const workloads = new Workloads({ store, objects, clock, random, log, scope: within });
+      await workloads.run(within.signal);
+    });
+  }
   once("cluster role aggregation", (signal) => {
     const objects = loop(aggregation, aggregation);
     const roles = objects.resource("rbac.authorization.k8s.io", "v1", "clusterroles");

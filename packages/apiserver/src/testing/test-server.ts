@@ -21,6 +21,8 @@ export interface TestServerOptions {
   readonly log?: Log;
   /** Everybody is in `system:masters` unless told. */
   readonly authenticator?: Authenticator;
+  /** Not unless told. */
+  readonly simulatesWorkloads?: boolean;
   /** 0 unless told: any that is free. */
   readonly port?: number;
 }
@@ -65,7 +67,7 @@ export async function startTestServer(
         identity: () => ({ authenticator }),
         rootCertificate: "",
         tls: undefined,
-        simulatesWorkloads: false,
+        simulatesWorkloads: options.simulatesWorkloads ?? false,
       },
       signal,
     ),

@@ -146,7 +146,7 @@ class Scanner {
   }
 
   #word(word: string): string | undefined {
-    for (const [index, letter] of [...word].entries()) {
+    for (const [index, letter] of word.split("").entries()) {
       const next = this.#text[this.#at];
       if (next === undefined) return ended;
       if (next !== letter) {

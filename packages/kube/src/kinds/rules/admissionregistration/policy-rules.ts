@@ -4,6 +4,7 @@ import { jsonEqual, type JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { JsonPathError, parseSteps } from "../../../jsonpath/parse.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
   dns1035LabelProblems,
@@ -51,7 +52,7 @@ export const validatingAdmissionPolicy: KindRules = {
     for (const [index, warning] of warnings.entries()) {
       const place = at.child("typeChecking").child("expressionWarnings").item(index);
       if (textOf(warning, "warning") === "") place.child("warning").required();
-      if (textOf(warning, "fieldRef").trim() === "") place.child("fieldRef").required();
+      checkFieldRef(textOf(warning, "fieldRef").trim(), place.child("fieldRef"));
     }
     checkConditions(objectsOf(status, "conditions"), at.child("conditions"));
     return at.errors;
@@ -89,6 +90,22 @@ export const mutatingAdmissionPolicyBinding: KindRules = {
   },
   warnings: staticNameWarnings,
 };
+
+/** Reports what is no path into the policy. */
+function checkFieldRef(path: string, at: Place): void {
+  if (path === "") {
+    at.required();
+    return;
+  }
+  try {
+    parseSteps(path);
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error;
+    // A word that stands alone is told only when the path is followed.
+    if (error.message.startsWith("unrecognized identifier")) return;
+    at.invalid(path, `invalid JSONPath: ${error.message}`);
+  }
+}
 
 function validatingErrors(object: JsonObject, old: JsonObject | undefined): FieldError[] {
   const at = Place.root("spec");

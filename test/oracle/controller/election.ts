@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { fork, type ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "node:test";
 
 import { startOracle, type Oracle } from "../cluster.ts";
 import { kubeconfigFor } from "../cluster-files.ts";
@@ -14,7 +13,8 @@ import { until } from "../until.ts";
 
 const times = { durationMs: 4_000, renewDeadlineMs: 2_500, renewMs: 500, lookMs: 500 };
 
-suite("election", () => {
+/** Declares the test. */
+export function describeElection(): void {
   oracleTest(
     "a leader that is stopped, cut off or killed is followed, and never writes after that",
     async (t) => {
@@ -67,7 +67,7 @@ suite("election", () => {
       assert.deepEqual([...holders.values()], ["a", "b", "a", "b", "a"]);
     },
   );
-});
+}
 
 const waitMsMax = 30_000;
 

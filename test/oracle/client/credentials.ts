@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { mkdtempDisposableSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite } from "node:test";
 
 import { systemClock } from "@keelson/base";
 import { loadKubeconfig, type Client } from "@keelson/client";
@@ -21,7 +20,8 @@ const limits = { quietMs: 400, shortSeconds: 1, silenceMs: 5_000, longSeconds: 1
 /** In each the server takes ten seconds until it refuses: it remembers tokens for so long. */
 const rounds = Number(process.env["CREDENTIALS_ROUNDS"] ?? 1);
 
-suite("credentials", () => {
+/** Declares the test. */
+export function describeCredentials(): void {
   oracleTest(
     "tokens, plugins and certificates change in mid-watch, and no event is lost",
     async (t) => {
@@ -71,7 +71,7 @@ suite("credentials", () => {
       );
     },
   );
-});
+}
 
 interface Parts {
   readonly oracle: Oracle;

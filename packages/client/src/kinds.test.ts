@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import { seededRandom, type Json } from "@keelson/base";
+import { ManualClock } from "@keelson/base/testing";
+import { failures } from "@keelson/kube";
+
+import type { Caller } from "./caller.ts";
+import { Kinds } from "./kinds.ts";
+import { clientMetrics } from "./testing/index.ts";
+
+const never = new AbortController().signal;
+const pods = { apiVersion: "v1", kind: "Pod" };
+const widgets = { apiVersion: "example.com/v1", kind: "Widget" };
+
+suite("Kinds", () => {
+  test("reads documents of servers that know no aggregated discovery, and passes over a broken group", async () => {
+    const { kinds } = fixture({
+      "/api": { kind: "APIVersions", versions: ["v1"] },
+      "/api/v1": {
+        groupVersion: "v1",
+        resources: [
+          { name: "pods", kind: "Pod", namespaced: true, verbs: ["get"] },
+          { name: "pods/status", kind: "Pod", namespaced: true, verbs: ["get"] },
+        ],
+      },
+      "/apis": {
+        kind: "APIGroupList",
+        groups: [
+          { name: "example.com", versions: [{ groupVersion: "example.com/v1" }] },
+          { name: "broken.com", versions: [{ groupVersion: "broken.com/v1" }] },
+        ],
+      },
+      "/apis/example.com/v1": {
+        groupVersion: "example.com/v1",
+        resources: [{ name: "widgets", kind: "Widget", namespaced: false, verbs: ["list"] }],
+      },
+    });
+    assert.deepEqual(await kinds.resolve(pods, never), {
+      ...pods,
+      group: "",
+      version: "v1",
+      resource: "pods",
+      isNamespaced: true,
+      verbs: ["get"],
+      subresources: ["status"],
+    });
+    const { group, resource, isNamespaced } = await kinds.resolve(widgets, never);
+    assert.deepEqual([group, resource, isNamespaced], ["example.com", "widgets", false]);
+  });
+
+  test("reads once for all who ask, and again for a kind that was not there", async () => {
+    const { kinds, documents, asked, clock } = fixture({ "/api": aggregated("", "Pod", "pods") });
+    await Promise.all([1, 2, 3].map(() => kinds.resolve(pods, never)));
+    assert.equal(asked.length, 2);
+    const missing = assert.rejects(kinds.resolve(widgets, never), { code: "UNKNOWN_KIND" });
+    await clock.advance(500);
+    await missing;
+    documents["/apis"] = aggregated("example.com", "Widget", "widgets");
+    const found = kinds.resolve(widgets, never);
+    await clock.advance(500);
+    assert.equal((await found).resource, "widgets");
+    assert.equal(asked.length, 6);
+    await kinds.resolve(widgets, never);
+    assert.equal(asked.length, 6, "what is known is not asked for");
+    kinds.invalidate();
+    const anew = kinds.resolve(pods, never);
+    await clock.advance(500);
+    await anew;
+    assert.equal(asked.length, 8);
+  });
+
+  test("whoever gives up does not take the reading away from the others", async () => {
+    const { kinds } = fixture({ "/api": aggregated("", "Pod", "pods") });
+    const stop = new AbortController();
+    const given = kinds.resolve(pods, stop.signal);
+    const kept = kinds.resolve(pods, never);
+    stop.abort(new Error("enough"));
+    await assert.rejects(given, { message: "enough" });
+    assert.equal((await kept).kind, "Pod");
+  });
+});
+
+function fixture(documents: Record<string, Json>) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const caller: Caller = {
+    clock,
+    random: seededRandom("kinds"),
+    metrics: clientMetrics,
+    call: async ({ path }) => {
+      asked.push(path);
+      const body = documents[path];
+      if (path.includes("broken")) throw failures.serviceUnavailable("away");
+      if (body === undefined) throw failures.resourceNotFound();
+      return { status: 200, headers: {}, text: "", warnings: [], body };
+    },
+    open: () => Promise.reject(new Error("nobody watches")),
+  };
+  return { kinds: new Kinds(caller), clock, asked, documents };
+}
+
+function aggregated(group: string, kind: string, resource: string): Json {
+  const served = { resource, responseKind: { kind }, scope: "Namespaced", verbs: ["get"] };
+  return {
+    kind: "APIGroupDiscoveryList",
+    items: [{ metadata: { name: group }, versions: [{ version: "v1", resources: [served] }] }],
+  };
+}
