@@ -139,7 +139,11 @@ export class ResourceDispatch {
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
-    if (found === undefined || !allowed.includes(verb)) throw failures.methodNotAllowed();
+    // A custom kind that goes takes no new objects; discovery promises less than is still possible.
+    const isGoing = resource.isCustom && subresource === "" && verb !== "create";
+    if (found === undefined || !(isGoing || allowed.includes(verb))) {
+      throw failures.methodNotAllowed();
+    }
     this.#checkAddress(resource, info);
     return found;
   }
@@ -168,6 +172,9 @@ export class ResourceDispatch {
     if (verb === "create" && isNamed && subresource === "") throw failures.methodNotAllowed();
     if (!isNamed) return;
     if (name.includes("/")) throw failures.resourceNotFound();
+    if (name.includes("\0")) {
+      throw failures.notFound({ group: resource.group, resource: resource.plural }, name);
+    }
     const problems = pathSegmentNames(name);
     if (problems.length > 0) {
       const why = problems.join(", ");
