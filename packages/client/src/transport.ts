@@ -226,7 +226,13 @@ export class Transport implements AsyncDisposable {
         keepAlive: true,
         keepAliveInitialDelay: 10_000,
       },
-      h2Options: { pingInterval: 10_000, maxConcurrentStreams: 200 },
+      h2Options: {
+        pingInterval: 10_000,
+        maxConcurrentStreams: 200,
+        // A state of a hundred megabytes comes in one stream: with the usual windows it would come in sips.
+        initialWindowSize: 4 << 20,
+        connectionWindowSize: 16 << 20,
+      },
     });
   }
 
