@@ -50,10 +50,28 @@ export const allowedDifferences: readonly AllowedDifference[] = [
     id: "D7",
     explains: (_, { ours }) => says(ours, /unable to parse numeric part of quantity/),
   },
+  {
+    id: "D8",
+    explains: ({ oracle, ours }) =>
+      typeof oracle === "string" &&
+      typeof ours === "string" &&
+      oracle.includes("Invalid value: ") &&
+      oracle.replaceAll("[]", "null") === ours.replaceAll("[]", "null"),
+  },
+  {
+    id: "D9",
+    explains: (_, { oracle, context }) => oracle === undefined && isSaid(context, /:1e400\b/),
+  },
 ];
 
 function isMarked(context: unknown, mark: string): boolean {
   return typeof context === "object" && context !== null && Reflect.get(context, mark) === true;
+}
+
+function isSaid(context: unknown, pattern: RegExp): boolean {
+  const text: unknown =
+    typeof context === "object" && context !== null ? Reflect.get(context, "text") : undefined;
+  return typeof text === "string" && pattern.test(text);
 }
 
 function says(answer: Trial["ours"], message: RegExp): boolean {

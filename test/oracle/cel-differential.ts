@@ -2,11 +2,11 @@
 
 import { readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
-import { prepareObject, validateObject } from "@keelson/kube";
+import { causeOf, prepareObject, validateObject } from "@keelson/kube";
 import type { StructuralSchema, ValidationRule } from "@keelson/kube";
 import { celCases, joinedCases } from "./cel-cases.ts";
 import type { HttpClient } from "./http-client.ts";
-import { causeOf, causesText, createKind, customGroup, objectOf } from "./schema-differential.ts";
+import { causesText, createKind, customGroup, objectOf } from "./schema-differential.ts";
 import type { CustomKind, SchemaTally } from "./schema-differential.ts";
 
 /** Each value of each case is created, and changed into each other one where the old value counts. */

@@ -2,3 +2,4 @@
 
 await import("./differential/main.ts");
 await import("./schema-main.ts");
+await import("./typed-main.ts");

@@ -3,15 +3,16 @@
 import assert from "node:assert/strict";
 
 import { startOracle } from "./cluster.ts";
+import { trialSettings } from "./differential.ts";
 import { prepareCluster, printDifference, runDifferential } from "./differential/run.ts";
 import { oracleTest } from "./oracle-test.ts";
 
-const cases = 600;
+const casesDefault = 600;
 
 oracleTest("patches and applies come out as the real server's", async (t) => {
   await using oracle = await startOracle({}, t.signal);
   await prepareCluster(oracle.client, t.signal);
-  const seed = String(process.hrtime.bigint());
+  const { seed, count: cases } = trialSettings(casesDefault);
   t.diagnostic(`seed ${seed}: npm run oracle:differential -- --cases ${cases} --seed ${seed}`);
   const { coverage, differences } = await runDifferential(oracle.client, { cases, seed }, t.signal);
   t.diagnostic(`\n${coverage.toString()}`);

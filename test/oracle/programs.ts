@@ -1,7 +1,7 @@
 // What the oracle is made of: each program, the Go module it comes from and its version.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -13,7 +13,9 @@ export type ProgramName =
   | "kube-scheduler"
   | "kwok"
   | "helm"
-  | "manager";
+  | "informers"
+  | "manager"
+  | "loadgen";
 
 /** A `go.mod` and `go.sum` of ours, below `modules/`, that pin everything a program is built from. */
 export interface GoModule {
@@ -66,6 +68,13 @@ export const modules: readonly GoModule[] = [
     programs: { helm: "helm.sh/helm/v4/cmd/helm" },
     stamps: { "helm.sh/helm/v4/internal/version.version": "v4.3.1" },
   },
+  {
+    // Ours: unmodified client libraries, in programs as small as they can be.
+    name: "clients",
+    version: "0.36.3",
+    programs: { informers: "./informers", manager: "./manager", loadgen: "./loadgen" },
+    stamps: {},
+  },
 ];
 
 /** What no cluster needs and benchmarks are put beside: built when one of them asks. Its source is ours. */
@@ -91,12 +100,21 @@ export function programFolder(module: GoModule): string {
   const hash = createHash("sha256");
   const folder = moduleFolder(module);
   hash.update(readFileSync(join(folder, "go.sum")));
+  for (const file of sourcesOf(module)) hash.update(file).update(readFileSync(join(folder, file)));
   const isOurs = Object.values(module.programs).includes(".");
   if (isOurs) hash.update(readFileSync(join(folder, "main.go")));
   hash.update(JSON.stringify(module));
   const platform = `${process.platform}-${process.arch}`;
   const digest = hash.digest("hex").slice(0, 12);
   return join(cacheFolder(), `${module.name}-${module.version}-${platform}-${digest}`);
+}
+
+/** Our own sources, where a program is built from such. */
+function sourcesOf(module: GoModule): readonly string[] {
+  const targets = Object.values(module.programs).filter((target) => target.startsWith("./"));
+  return targets
+    .flatMap((target) => globSync(`${target}/*.go`, { cwd: moduleFolder(module) }))
+    .sort();
 }
 
 /** Where the program is, or will be once it is built. */

@@ -2,9 +2,8 @@
 
 import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
-import { EmbeddedInvalid, prepareObject, readSchema, validateObject } from "@keelson/kube";
-import type { FieldError, StructuralSchema } from "@keelson/kube";
-import { causeMessage } from "@keelson/kube";
+import { causeOf, EmbeddedInvalid, prepareObject, readSchema, validateObject } from "@keelson/kube";
+import type { StatusCause, StructuralSchema } from "@keelson/kube";
 import type { HttpClient } from "./http-client.ts";
 import { randomSchema, randomValue } from "./schema-cases.ts";
 import { until } from "./until.ts";
@@ -208,12 +207,8 @@ export function ourOutcome(
   return `422 ${causesText(errors.map(causeOf))}`;
 }
 
-export function causeOf(error: FieldError): JsonObject {
-  return { reason: error.type, message: causeMessage(error), field: error.field };
-}
-
 /** The order of causes follows Go's maps, which have none; the real server also drops repeated ones. */
-export function causesText(causes: readonly Json[]): string {
+export function causesText(causes: readonly (Json | StatusCause)[]): string {
   const texts = causes.map((cause) => {
     const { reason, message, field } = cause as { reason: string; message: string; field: string };
     return `${reason} ${field}: ${message}`;

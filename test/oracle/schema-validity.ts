@@ -2,10 +2,10 @@
 
 import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
-import { readSchema, validateSchema } from "@keelson/kube";
+import { causeOf, readSchema, validateSchema } from "@keelson/kube";
 import { badRules } from "./cel-cases.ts";
 import type { HttpClient } from "./http-client.ts";
-import { causeOf, causesText, customGroup, type SchemaTally } from "./schema-differential.ts";
+import { causesText, customGroup, type SchemaTally } from "./schema-differential.ts";
 import { randomSchema } from "./schema-cases.ts";
 
 /** Ways to spoil a schema; some leave it right. */

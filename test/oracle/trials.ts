@@ -53,6 +53,7 @@ export async function runTrials(
   let next = only ?? 0;
   const end = only === undefined ? count : only + 1;
   const failed = new AbortController();
+  let broken: Error | undefined;
   const either = AbortSignal.any([signal, failed.signal]);
   const worker = async (): Promise<void> => {
     while (next < end && !either.aborted) {
@@ -60,14 +61,14 @@ export async function runTrials(
       try {
         report.add(index, await run(seededRandom(`${seed}/${index}`), index, either));
       } catch (error) {
+        // The others break because this one did.
+        broken ??= new Error(`trial ${index} of seed ${seed} broke`, { cause: error });
         failed.abort();
-        throw new Error(`trial ${index} of seed ${seed} broke`, { cause: error });
       }
     }
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, worker));
-  const broken = outcomes.find((outcome) => outcome.status === "rejected");
-  if (broken !== undefined) throw broken.reason;
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  if (broken !== undefined) throw broken;
   signal.throwIfAborted();
   return report;
 }

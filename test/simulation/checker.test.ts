@@ -312,6 +312,16 @@ const bad: readonly (readonly [Invariant, string, readonly Happening[], Partial<
     [...story, ...create("c9", row(a, 6, body("9"))), whole],
   ],
   [
+    "S4",
+    "an acknowledged write that was there and is gone",
+    [...story, whole, look([], 4, 1, log.slice(0, 3))],
+  ],
+  [
+    "S4",
+    "an acknowledged write that gave way to another",
+    [...story, whole, look([{ ...other, body: one }], 5, 1, log)],
+  ],
+  [
     "S5",
     "an update of something else than expected",
     [...create("c1", added), ...update("c2", modified, { revision: 1 }), ...story.slice(4), whole],
@@ -533,6 +543,11 @@ const bad: readonly (readonly [Invariant, string, readonly Happening[], Partial<
     "S17",
     "a failure that is not owned up to",
     [...story, ask("g", { op: "get", key: b }), struck, failure("g", "TypeError"), whole],
+  ],
+  [
+    "S17",
+    "a replica that hangs",
+    [...story, whole, { type: "stuck", replica: "r", before: "heal" }],
   ],
   ["S17", "a database that stays away", [struck, ...story, ...get("g", "Unavailable"), whole]],
 ];

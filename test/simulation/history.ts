@@ -95,8 +95,8 @@ export interface ErrorFact {
   /** The store's code; `Aborted` if the caller gave up; else the error's name. */
   readonly code: string;
   readonly message: string;
-  /** Of Conflict: what was there instead. */
-  readonly actual?: { readonly revision: number; readonly uid: string };
+  /** Of Conflict: what was there instead; over HTTP nobody is told. */
+  readonly actual?: { readonly revision: number; readonly uid: string } | "untold";
 }
 
 /** Something that happened in a run. */
@@ -140,6 +140,8 @@ export type Happening =
   /** A server took a database file that only one may have; and let it go, or was killed. */
   | { readonly type: "serving"; readonly server: string; readonly file: string }
   | { readonly type: "gone"; readonly server: string }
+  /** A replica has not come to what was asked of it in any time one could wait. */
+  | { readonly type: "stuck"; readonly replica: string; readonly before: string }
   /** A look into the database: every revision in the log, the entries not seen before. */
   | {
       readonly type: "observed";

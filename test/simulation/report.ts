@@ -89,6 +89,7 @@ function line(record: HistoryRecord): string {
     case "deaf":
     case "serving":
     case "gone":
+    case "stuck":
       return JSON.stringify(record);
   }
 }

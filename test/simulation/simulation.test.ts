@@ -101,6 +101,7 @@ function signsOf(record: Happening): string[] {
     case "deaf":
     case "serving":
     case "gone":
+    case "stuck":
     case "observed":
       return [record.type];
   }

@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { cwd } from "node:process";
 import { isLoopbackHost } from "./loopback.ts";
 import type { Config } from "./config.ts";
 import type { Addresses } from "./run-file.ts";
@@ -12,25 +14,42 @@ export interface BannerOptions {
 
 /** What a person who started us wants to know: where everything is, who may use it, what to try. */
 export function banner({ config, addresses, version, elapsedMs }: BannerOptions): string {
-  const { rest = "", metrics } = addresses;
+  const { rest = "", metrics, kubernetes, kubeconfig = "" } = addresses;
   const rows: [string, string][] = [
     ["REST API", `${rest}  ${accessOf(config)}`],
+    ...(kubernetes === undefined
+      ? []
+      : [
+          ["Kubernetes", `${kubernetes}  (kubeconfig: ${shortPath(kubeconfig)})`] as [
+            string,
+            string,
+          ],
+        ]),
     ["Metrics", metrics === undefined ? "off" : `${metrics}/metrics`],
     ["Database", databaseOf(config)],
     ["Store", config.storageDriver === "sqlite" ? config.sqlitePath : "PostgreSQL"],
     ["Events", config.eventTransport],
     ["Data", `${config.dataDir}  (run.json there has every address)`],
   ];
-  const lines = rows.map(([name, value]) => `  ${name.padEnd(9)} ${value}`);
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(10)} ${value}`);
   return [
     `keelson ${version} is ready, after ${(elapsedMs / 1_000).toFixed(1)} s`,
     "",
     ...lines,
     "",
-    `  Try       curl '${rest}/readyz?verbose'`,
-    "  Stop      Ctrl-C",
+    `  Try        curl '${rest}/readyz?verbose'`,
+    ...(kubernetes === undefined
+      ? []
+      : [`             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`]),
+    "  Stop       Ctrl-C",
     "",
   ].join("\n");
+}
+
+/** A path as one would type it here. */
+function shortPath(path: string): string {
+  const below = relative(cwd(), path);
+  return below.startsWith("..") ? path : below;
 }
 
 function accessOf({ address, authMode }: Config): string {

@@ -42,6 +42,29 @@ function commandLine(): Command {
     const { serveRoles } = await import("./commands/serve.ts");
     await serveRoles(config, exit);
   });
+  const apiserver = withSettings(
+    program.command("apiserver").description("run the Kubernetes API alone, on its store"),
+  ).action(async (options: object) => {
+    const config = await configOf(options, "apiserver");
+    const { apiserver } = await import("./commands/apiserver.ts");
+    await apiserver(config, exit);
+  });
+  withSettings(
+    apiserver.command("migrate").description("bring the schema of the store up to date"),
+  ).action(async (_own: object, command: Command) => {
+    const config = await configOf(command.optsWithGlobals(), "apiserver");
+    const { migrate } = await import("./commands/apiserver-store.ts");
+    await migrate(config);
+  });
+  withSettings(
+    apiserver
+      .command("restore")
+      .description("after the database was restored: make clients list everything again"),
+  ).action(async (_own: object, command: Command) => {
+    const config = await configOf(command.optsWithGlobals(), "apiserver");
+    const { restore } = await import("./commands/apiserver-store.ts");
+    await restore(config);
+  });
   withSettings(
     program
       .command("config")

@@ -16,6 +16,8 @@ const schema = "ark";
 
 export interface OpenStoreOptions {
   readonly config: Config;
+  /** Whether the schema is brought up to date first; otherwise one that is behind is refused. */
+  readonly migrates: boolean;
   /** The services' database, used where the store is told PostgreSQL and no host of its own. */
   readonly databaseUrl: string;
   readonly clock: Clock;
@@ -24,11 +26,12 @@ export interface OpenStoreOptions {
   readonly metrics: Metrics;
 }
 
-/** Opens the store and brings its schema up to date. Throws what the store throws. */
+/** Opens the store. Throws what the store throws. */
 export async function openStore(options: OpenStoreOptions, signal: AbortSignal): Promise<Store> {
-  const { clock, random, log, metrics } = options;
+  const { config, clock, random, log, metrics } = options;
   const backend = await openBackend(options, signal);
-  return Store.open({ backend, clock, random, log, metrics }, signal);
+  const limits = { compactionEveryMs: config.compactionInterval };
+  return Store.open({ backend, clock, random, log, metrics, limits }, signal);
 }
 
 async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Promise<Backend> {
@@ -38,13 +41,25 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
       return new SqliteBackend({ path: config.sqlitePath, clock });
     case "postgresql": {
       const url = await storeUrl(options);
-      if (config.autoMigrate) await migratePostgres({ url, schema });
+      if (options.migrates) await migratePostgres({ url, schema });
       return PostgresBackend.open({ url, schema, clock, random, log, metrics }, signal);
     }
   }
 }
 
-async function storeUrl({ config, databaseUrl }: OpenStoreOptions): Promise<string> {
+/** Brings the schema of the store up to date; the file of SQLite does that by itself. */
+export async function migrateStore(
+  options: Pick<OpenStoreOptions, "config" | "databaseUrl">,
+): Promise<void> {
+  if (options.config.storageDriver === "postgresql") {
+    await migratePostgres({ url: await storeUrl(options), schema });
+  }
+}
+
+async function storeUrl({
+  config,
+  databaseUrl,
+}: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<string> {
   const { postgresHost: host, postgresPasswordFile: file } = config;
   if (host === undefined) return databaseUrl;
   const url = new URL("postgres://host");

@@ -18,6 +18,7 @@ import { claimDataDir } from "./data-dir.ts";
 import { Health, type Check } from "./health.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
+import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
@@ -66,8 +67,12 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   const patienceMs = databasePatienceMs;
   await readyDatabase({ ...shared, database, migrations, autoMigrate, patienceMs }, signal);
   await using store = parts.has("store")
-    ? await openStore({ ...shared, config, databaseUrl }, signal)
+    ? await openStore({ ...shared, config, databaseUrl, migrates: autoMigrate }, signal)
     : undefined;
+  await using kubernetes =
+    store === undefined
+      ? undefined
+      : await startKubernetes({ ...shared, config, store, servingFiles: undefined }, signal);
 
   const checks = [databaseCheck(database), ...storeCheck(store)];
   const health = new Health({ checks, clock, metrics });
@@ -111,8 +116,12 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       address: config.metricsAddress,
       port: config.metricsPort,
     })),
+    ...(kubernetes === undefined
+      ? {}
+      : { kubernetes: kubernetes.url, kubeconfig: kubeconfigOf(config) }),
     database: databaseUrl,
   };
+  if (kubernetes !== undefined) scope.spawn("Kubernetes API", () => kubernetes.api.join());
   scope.spawn("health", (signal) => health.keepAsking(signal));
   if (rest !== undefined) scope.spawn("credentials", (signal) => rest.keepFresh(signal));
   scope.spawn("wait", (signal) => aborted(signal));
@@ -127,7 +136,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   signal.addEventListener("abort", () => health.stop(), { once: true });
   await scope.join();
   // Undone from the bottom: `run.json` first, so that nobody comes; the loops; REST, which lets requests in
-  // flight end; metrics; the store; the pool; PostgreSQL; the claim on the folder.
+  // flight end; metrics; the Kubernetes API with its watches; the store; the pool; PostgreSQL; the claim on the folder.
 }
 
 /** The schemas that must be there before anything is served. Services add theirs. */

@@ -31,17 +31,12 @@ export {
   type DecodedJsonPatch,
   type JsonPatchOperation,
 } from "./patch/json-patch-decode.ts";
-export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyMergePatch, jsonTypeName } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
-export {
-  causeMessage,
-  fieldErrorMessage,
-  type FieldError,
-  type FieldErrorType,
-} from "./schema/field-error.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
 export { validateListTypes } from "./schema/list-types.ts";
+export { coerceMetadata, type CoercedMetadata } from "./schema/metadata-shape.ts";
 export { prepareObject } from "./schema/prepare.ts";
 export { prune, type PruneOptions } from "./schema/prune.ts";
 export { readSchema, type WrittenSchema } from "./schema/read-schema.ts";
@@ -66,10 +61,42 @@ export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
+export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { rulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
+export { printValue } from "./go-text/go-print.ts";
+export {
+  convertByName,
+  kindOfDefinition,
+  servedKinds,
+  storageVersionOf,
+} from "./crd/custom-kind.ts";
+export type { CustomKind, ScalePaths } from "./crd/custom-kind.ts";
+export {
+  conditionOf as definitionConditionOf,
+  isConditionTrue as isDefinitionConditionTrue,
+  type DefinitionCondition,
+  type DefinitionConditionType,
+} from "./crd/conditions.ts";
+export {
+  beginTermination,
+  cleanupFinalizer,
+  hasInstances,
+  settleDefinition,
+  settleDefinitions,
+  terminate,
+  type Termination,
+} from "./crd/lifecycle.ts";
+export { compareVersions } from "./crd/versions.ts";
 export * as failures from "./status/failures.ts";
+export {
+  causeOf,
+  printFieldError,
+  printFieldErrors,
+  type FieldError,
+  type FieldErrorType,
+} from "./status/field-error.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
 export {
   printGroupKind,
@@ -81,6 +108,9 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status/status.ts";
+export { compareBytes } from "./go-text/byte-order.ts";
+export { goJsonSyntax } from "./go-text/json-syntax.ts";
+export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
 export { ProtobufCodec, type ProtobufKinds } from "./protobuf/codec.ts";
@@ -185,6 +215,24 @@ export {
 export { parseLabelSelector } from "./selectors/parse-label-selector.ts";
 export { BadSelector, labelRequirement } from "./selectors/requirement.ts";
 export { selectorFromObject } from "./selectors/selector-object.ts";
+export {
+  decodeFailureMessage,
+  strictFailureMessage,
+  TypedDecodeError,
+  type TypeMismatch,
+} from "./typed/decode-error.ts";
+export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
+export { convertEvent, type EventShape } from "./typed/convert/event.ts";
+export type { DuplicateKeys } from "./typed/decode-state.ts";
+export { sentKindProblem, unrecognizedMessage, type SentBody } from "./typed/sent-kind.ts";
+export {
+  emptyOf,
+  typedBody,
+  typedKind,
+  type DecodedObject,
+  type DefaultsContext,
+  type TypedKind,
+} from "./typed/typed-kind.ts";
 export { BadDuration, parseDuration, printDuration } from "./time/duration.ts";
 export {
   BadTime,

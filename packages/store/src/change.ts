@@ -20,6 +20,8 @@ export class Change {
   readonly body: Body;
   /** The body before, where there was one. */
   readonly previous: Body | undefined;
+  /** When this process learned of the commit, by its monotonic clock; undefined for what lay in the log before. */
+  readonly committedAt: number | undefined;
   #encoded: Map<unknown, unknown> | undefined;
 
   constructor(fields: {
@@ -29,6 +31,7 @@ export class Change {
     readonly uid: string;
     readonly body: Body;
     readonly previous: Body | undefined;
+    readonly committedAt?: number | undefined;
   }) {
     this.type = fields.type;
     this.revision = fields.revision;
@@ -36,10 +39,11 @@ export class Change {
     this.uid = fields.uid;
     this.body = fields.body;
     this.previous = fields.previous;
+    this.committedAt = fields.committedAt;
   }
 
-  static of(entry: LogEntry): Change {
-    return new Change({ ...entry, previous: entry.previous?.body });
+  static of(entry: LogEntry, committedAt?: number): Change {
+    return new Change({ ...entry, previous: entry.previous?.body, committedAt });
   }
 
   /** What `encode` makes of this change, made once however many watchers ask for it. */
@@ -111,6 +115,7 @@ function facts({
   uid,
   body,
   previous,
+  committedAt,
 }: Change): ConstructorParameters<typeof Change>[0] {
-  return { type, revision, key, uid, body, previous };
+  return { type, revision, key, uid, body, previous, committedAt };
 }

@@ -43,6 +43,8 @@ export class LogFeed {
   readonly #options: Options;
   /** From the start: what was announced before we listened was announced to nobody. */
   #isWoken = true;
+  /** When somebody last said so, and nobody had looked yet. */
+  #wokenAt: number | undefined;
   #wake: (() => void) | undefined;
 
   constructor(options: Options) {
@@ -52,6 +54,7 @@ export class LogFeed {
   /** Says: look. */
   wake(): void {
     this.#isWoken = true;
+    this.#wokenAt ??= this.#options.clock.monotonic();
     this.#wake?.();
   }
 
@@ -112,8 +115,10 @@ export class LogFeed {
 
   /** Publishes whatever the log holds beyond the cursor. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { backend, hub } = this.#options;
+    const { backend, hub, clock } = this.#options;
     this.#isWoken = false;
+    const committedAt = this.#wokenAt ?? clock.monotonic();
+    this.#wokenAt = undefined;
     for (;;) {
       const before = hub.cursor;
       const head = await backend.head(signal);
@@ -125,7 +130,7 @@ export class LogFeed {
         // While we read, our own batch may have been published from memory.
         if (hub.cursor !== cursor) continue;
         this.#publish(
-          page.entries.map((entry) => Change.of(entry)),
+          page.entries.map((entry) => Change.of(entry, committedAt)),
           page.through,
         );
       } catch (error) {
@@ -157,22 +162,26 @@ export class LogFeed {
   }
 
   #publish(changes: readonly Change[], through: Revision): void {
-    const { cache, hub, metrics } = this.#options;
+    const { cache, clock, hub, metrics } = this.#options;
     for (const change of changes) cache.apply(change);
-    hub.publish(changes, through);
+    const isHandedOver = hub.publish(changes, through);
+    const committedAt = changes[0]?.committedAt;
+    if (isHandedOver && committedAt !== undefined)
+      metrics.deliverySeconds.observe((clock.monotonic() - committedAt) / 1000);
     metrics.headRevision.set(through);
   }
 
   /** The batch as changes; undefined if the body before one of them is not at hand. */
   #changesOf({ writes, outcomes }: Committed): readonly Change[] | undefined {
     const changes: Change[] = [];
+    const committedAt = this.#options.clock.monotonic();
     for (const [index, outcome] of outcomes.entries()) {
       const write = writes[index];
       if (write === undefined || outcome.type !== "written") continue;
       const previous =
         outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write.key, outcome));
       if (outcome.previous !== undefined && previous === undefined) return undefined;
-      const change = changeOf(write, outcome, previous);
+      const change = changeOf(write, outcome, { previous, committedAt });
       if (change === undefined) return undefined;
       changes.push(change);
     }
@@ -197,7 +206,7 @@ export class LogFeed {
 function changeOf(
   write: Write,
   outcome: Outcome & { readonly type: "written" },
-  previous: Body | undefined,
+  { previous, committedAt }: Pick<Change, "previous" | "committedAt">,
 ): Change | undefined {
   const { revision } = outcome;
   const { key } = write;
@@ -210,6 +219,7 @@ function changeOf(
         uid: write.columns.uid,
         body: write.body,
         previous: undefined,
+        committedAt,
       });
     case "update":
       return new Change({
@@ -219,6 +229,7 @@ function changeOf(
         uid: write.columns.uid,
         body: write.body,
         previous,
+        committedAt,
       });
     case "delete": {
       const body = write.final ?? previous;
@@ -230,6 +241,7 @@ function changeOf(
         uid: outcome.previous.uid,
         body,
         previous,
+        committedAt,
       });
     }
   }

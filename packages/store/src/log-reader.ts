@@ -81,11 +81,9 @@ export class LogReader {
       const through = Math.min(boundary, this.#recentAfter);
       try {
         const page = await this.#pages.get({ after: start, through }, signal);
-        if (page.through > revision || page.through <= start) {
-          return {
-            changes: page.changes.slice(firstAfter(page.changes, revision)),
-            through: Math.max(page.through, revision),
-          };
+        if (page.through > revision) {
+          const changes = page.changes.slice(firstAfter(page.changes, revision));
+          return { changes, through: page.through };
         }
         start = page.through;
       } catch (error) {
@@ -110,6 +108,9 @@ export class LogReader {
     const { pageChanges: entries, pageText: text } = this.#limits;
     const limits = { entries, text, through };
     const page = await this.#backend.log(after, limits, new AbortController().signal);
+    // All of it was published, so the database went back in time: what was here never was. A page that leads
+    // nowhere must not be kept either: whoever asks for it would ask again in the same turn, for ever.
+    if (page.through <= after) throw new Expired(after, through);
     return { changes: page.entries.map((entry) => Change.of(entry)), through: page.through };
   }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
+import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
 import { SqliteBackend } from "./sqlite/backend.ts";
 import { Store } from "./store.ts";
 import { everywhere, key, kind, object, signal, take } from "./testing/bed.ts";
@@ -15,6 +15,9 @@ suite("metrics of the store", () => {
     const limits = { compactionEveryMs: undefined, watchBufferMax: 1 };
     await using store = await Store.open({ backend, metrics, limits }, signal);
     assert.equal(metrics.value("keelson_store_head_revision"), 1);
+    assert.equal(metrics.value("keelson_store_floor_revision"), 1);
+    assert.equal(metrics.value("keelson_store_log_rows"), 0);
+    assert.ok((metrics.value("keelson_store_size_bytes") ?? 0) > 0);
     using watch = await store.watch(everywhere, { from: 1 }, signal);
     assert.equal(metrics.value("keelson_watch_active"), 1);
     assert.equal(metrics.value("keelson_watch_behind"), 1);
@@ -53,4 +56,31 @@ suite("metrics of the store", () => {
     await waiting;
     assert.equal(metrics.value("keelson_watch_active"), 0);
   });
+
+  test("a delivery lasts from the commit until a watcher has it, and counts once a batch", async () => {
+    const metrics = new RecordingMetrics();
+    const clock = new ManualClock();
+    const backend = new SqliteBackend({ path: ":memory:", clock });
+    const limits = { compactionEveryMs: undefined };
+    await using store = await Store.open({ backend, clock, metrics, limits }, signal);
+    const seconds = (): readonly number[] => metrics.observations("keelson_watch_delivery_seconds");
+    using one = await store.watch(everywhere, { from: 1 }, signal);
+    using other = await store.watch(everywhere, { from: 1 }, signal);
+
+    const both = [one.next(), other.next()];
+    await turn();
+    await store.create(key("a"), object("a"), signal);
+    await Promise.all(both);
+    assert.deepEqual(seconds(), [0]);
+
+    await store.create(key("b"), object("b"), signal);
+    await clock.advance(2000);
+    await one.next();
+    assert.deepEqual(seconds(), [0, 2]);
+  });
 });
+
+/** Watches that wait are level by then. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -71,6 +71,12 @@ export function storeMetrics(metrics: Metrics) {
       name: "keelson_watch_behind",
       help: "Open watches that read the log because they are not level with the live feed",
     }),
+    // Once a batch, not once a watcher: a thousand watchers of a thousand writes would be a million observations.
+    deliverySeconds: metrics.histogram({
+      name: "keelson_watch_delivery_seconds",
+      help: "From a commit, or hearing of another process's, until its changes were handed to all watchers that waited; for a slower watcher, until it took them",
+      buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
+    }),
     watchesExpired: metrics.counter({
       name: "keelson_watch_expired_total",
       help: "Watches that compaction overtook",

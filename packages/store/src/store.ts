@@ -15,7 +15,7 @@ import {
   systemRandom,
   TaskScope,
 } from "@keelson/base";
-import type { Backend, Bounds, LogEntry, Outcome, Row, Write } from "./backend.ts";
+import type { Backend, Bounds, LogEntry, Outcome, Row, Size, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change, Filter } from "./change.ts";
 import { checkExpect, checkKey, checkScope, decoded, toColumns } from "./columns.ts";
@@ -86,14 +86,21 @@ export class Store implements AsyncDisposable {
   /** Begins at the database's head. The store owns the backend from here on, also if opening fails. */
   static async open(options: StoreOptions, signal: AbortSignal): Promise<Store> {
     try {
-      return new Store(options, await options.backend.bounds(signal));
+      const { backend } = options;
+      return new Store(options, {
+        ...(await backend.bounds(signal)),
+        size: await backend.size(signal),
+      });
     } catch (error) {
       await options.backend[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  private constructor(options: StoreOptions, { head, floor }: Bounds) {
+  private constructor(
+    options: StoreOptions,
+    { head, floor, size }: Bounds & { readonly size: Size },
+  ) {
     const { backend, clock = systemClock, random = systemRandom, log = silentLog } = options;
     this.#backend = backend;
     this.#clock = clock;
@@ -101,6 +108,7 @@ export class Store implements AsyncDisposable {
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
     this.#metrics.headRevision.set(head);
     this.#metrics.floorRevision.set(floor);
+    this.#measureSize(size);
     this.#cache = new ObjectCache(this.#limits.cacheBytesMax);
     this.#reader = new LogReader({ backend, limits: this.#limits, cursor: head });
     this.#hub = new WatchHub({ reader: this.#reader, cursor: head });
@@ -299,9 +307,7 @@ export class Store implements AsyncDisposable {
       await this.#clock.sleep(0, signal);
     }
     this.#feed.wake(); // The cut has moved the head.
-    const { logRows, bytes } = await this.#backend.size(signal);
-    this.#metrics.logRows.set(logRows);
-    this.#metrics.sizeBytes.set(bytes);
+    this.#measureSize(await this.#backend.size(signal));
   }
 
   /**
@@ -412,6 +418,11 @@ export class Store implements AsyncDisposable {
   #published(batch: Committed): void {
     this.#metrics.batchSize.observe(batch.writes.length);
     this.#feed.offer(batch);
+  }
+
+  #measureSize({ logRows, bytes }: Size): void {
+    this.#metrics.logRows.set(logRows);
+    this.#metrics.sizeBytes.set(bytes);
   }
 
   async #initialState(

@@ -8,8 +8,11 @@ import { untilAbort } from "./until-abort.ts";
 /** A watcher as the hub sees it. */
 export interface Subscriber {
   readonly filter: Filter;
-  /** Takes changes that matter to it, in order. Must not block; what it cannot hold it reads from the log. */
-  push(changes: readonly Change[], cursorBefore: Revision): void;
+  /**
+   * Takes changes that matter to it, in order. Must not block; what it cannot hold it reads from the log.
+   * Answers whether somebody has them now.
+   */
+  push(changes: readonly Change[], cursorBefore: Revision): boolean;
   /** Told when the hub has lost its place: the subscriber is no longer subscribed. */
   fallBehind(cursorBefore: Revision): void;
   fail(error: unknown): void;
@@ -62,15 +65,18 @@ export class WatchHub {
     if (groups.size === 0) this.#kinds.delete(kind);
   }
 
-  /** Publishes every change after the cursor up to `through`. */
-  publish(changes: readonly Change[], through: Revision): void {
+  /** Publishes every change after the cursor up to `through`. Answers whether some watcher has some of them now. */
+  publish(changes: readonly Change[], through: Revision): boolean {
     const before = this.#cursor;
     this.#reader.append(changes, through);
     this.#cursor = through; // S9: the cursor advances by whole batches, with the changes in hand.
+    let isHandedOver = false;
     for (const [kind, ofKind] of Map.groupBy(changes, ({ key }) => key.kind)) {
-      for (const group of this.#kinds.get(kind)?.values() ?? []) publishTo(group, ofKind, before);
+      for (const group of this.#kinds.get(kind)?.values() ?? [])
+        isHandedOver = publishTo(group, ofKind, before) || isHandedOver;
     }
     this.#announce();
+    return isHandedOver;
   }
 
   /** Goes on at `cursor` though changes before it are lost to the hub: every watcher reads the log itself. */
@@ -113,15 +119,18 @@ function publishTo(
   { filter, subscribers }: Group,
   changes: readonly Change[],
   before: Revision,
-): void {
+): boolean {
   let seen: readonly Change[];
   try {
     seen = changes.map((change) => filter.see(change)).filter((change) => change !== undefined);
   } catch (error) {
     // A body that cannot be decoded must not stop the others' stream.
     for (const subscriber of subscribers) subscriber.fail(error);
-    return;
+    return false;
   }
-  if (seen.length === 0) return;
-  for (const subscriber of subscribers) subscriber.push(seen, before);
+  if (seen.length === 0) return false;
+  let isHandedOver = false;
+  for (const subscriber of subscribers)
+    isHandedOver = subscriber.push(seen, before) || isHandedOver;
+  return isHandedOver;
 }

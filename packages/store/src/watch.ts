@@ -126,22 +126,25 @@ export class Watcher implements Watch, Subscriber {
     this.#end();
   }
 
-  push(changes: readonly Change[], cursorBefore: Revision): void {
+  push(changes: readonly Change[], cursorBefore: Revision): boolean {
     if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
     // A watch may begin at a revision that is still to come.
     const isNew = (changes[0]?.revision ?? 0) > this.#position;
     const fresh = isNew ? changes : changes.filter(({ revision }) => revision > this.#position);
     const last = fresh.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return false;
     if (this.#waiter !== undefined) {
       // Handed on as it is: watchers that keep up share the array, and hold nothing.
       this.#position = last.revision;
       this.#resume(fresh);
-    } else if (this.#buffer.length + fresh.length > this.#options.bufferMax) {
+      return true;
+    }
+    if (this.#buffer.length + fresh.length > this.#options.bufferMax) {
       this.#leaveLive();
     } else {
       this.#buffer.push(...fresh);
     }
+    return false;
   }
 
   fallBehind(cursorBefore: Revision): void {
@@ -192,7 +195,7 @@ export class Watcher implements Watch, Subscriber {
         .map((change) => this.filter.see(change))
         .filter((change) => change !== undefined);
       this.#position = through; // Only now: a read that failed must not move it.
-      if (seen.length > 0) return seen;
+      if (seen.length > 0) return this.#delivered(seen);
       return this.#isBookmarkDue && !this.#isOver ? this.#takeBookmark() : [];
     }
     // Level. Nothing can be published between the comparison and the subscription.
@@ -206,6 +209,15 @@ export class Watcher implements Watch, Subscriber {
     const changes = this.#buffer;
     this.#buffer = [];
     this.#position = changes.at(-1)?.revision ?? this.#position;
+    return this.#delivered(changes);
+  }
+
+  /** Changes that had to wait for this watcher, the oldest one the longest. */
+  #delivered(changes: readonly Change[]): readonly Change[] {
+    const { clock, metrics } = this.#options;
+    const committedAt = changes[0]?.committedAt;
+    if (committedAt !== undefined)
+      metrics.deliverySeconds.observe((clock.monotonic() - committedAt) / 1000);
     return changes;
   }
 

@@ -1,6 +1,7 @@
 // Carries a write out twice, by the real server and by our rules, and compares all that can be seen.
 
 import {
+  cloneJson,
   isJsonArray,
   isJsonObject,
   jsonEqual,
@@ -8,15 +9,22 @@ import {
   writeJson,
   type Json,
   type JsonObject,
+  type MutableJsonObject,
 } from "@keelson/base";
 import {
+  applyDefaults,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  causeOf,
   decodeJsonPatch,
+  emptyOf,
   fieldManager,
   FieldSet,
   StatusError,
+  validate,
+  validateObject,
+  type BuiltinKinds,
   type FieldManager,
   type Status,
   type StructuralSchema,
@@ -58,15 +66,22 @@ export const mediaTypes: Readonly<Record<StepType, string>> = {
 
 export function benchFor(
   subject: Subject,
-  schema: StructuralSchema | undefined,
-  client: HttpClient,
+  {
+    schema,
+    kinds,
+    client,
+  }: {
+    readonly schema: StructuralSchema | undefined;
+    readonly kinds: BuiltinKinds;
+    readonly client: HttpClient;
+  },
 ): Bench {
   const apiVersion = apiVersionOf(subject);
   const kind = {
     group: subject.group,
     version: subject.version,
     kind: subject.kind,
-    empty: subject.empty,
+    empty: subject.isBuiltIn ? emptyOf(kinds, subject) : {},
     schema,
     isCustom: !subject.isBuiltIn,
   };
@@ -235,7 +250,9 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   if (normalised === undefined) return [];
   if (real.status >= 300) {
     if (normalised.status < 300) {
-      return isNullOfApply(step, real) ? [] : [`the real server refuses: ${real.text}`];
+      return isNullOfApply(step, real)
+        ? compareNulls(bench, step, ours.object, real)
+        : [`the real server refuses: ${real.text}`];
     }
     return compareRefusals(normalised, real);
   }
@@ -303,10 +320,30 @@ function isAllowedDuplicate(ours: Status, theirs: Status): boolean {
 
 /**
  * An apply that gives up all items of a list leaves a null, which the real server then refuses for a custom kind. Our
- * result has the same null, but as a replacement it is read as absent.
+ * result has the same null, but sent as a replacement it is read as absent: so our own rules must refuse it.
  */
 function isNullOfApply(step: Step, real: Response): boolean {
   return step.type === "apply" && /must be of type \w+: \\"null\\"/.test(real.text);
+}
+
+function compareNulls(
+  { schema = {} }: Bench,
+  { subresource }: Step,
+  object: JsonObject,
+  real: Response,
+): string[] {
+  const filled: MutableJsonObject = cloneJson({ ...object, metadata: {} });
+  applyDefaults(filled, schema);
+  // At its endpoint the status is judged alone, and metadata is no matter of the schema.
+  const errors =
+    subresource === "status"
+      ? validate(schema.properties?.["status"] ?? {}, filled["status"] ?? null, "status")
+      : validateObject(schema, filled).errors;
+  const causes = errors.map(causeOf);
+  const ours = sortedCauses({ details: { causes } }).join();
+  const theirs = sortedCauses(real.body as Status).join();
+  if (ours === theirs) return [];
+  return [`causes differ\n real ${theirs}\n ours ${ours}`];
 }
 
 /** The order of managers in a conflict, and of several misfits, is free. */
@@ -317,7 +354,7 @@ function sortedLines(message: string | undefined): string[] {
     .sort();
 }
 
-function sortedCauses({ details }: Status): string[] {
+function sortedCauses({ details }: Pick<Status, "details">): string[] {
   return (details?.causes ?? [])
     .map(({ reason, message, field }) => JSON.stringify([reason, message, field]))
     .sort();

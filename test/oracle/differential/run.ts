@@ -1,7 +1,7 @@
 // Many random writes, compared. `npm run oracle:differential -- --cases 20000 --seed 7` runs it alone.
 
 import { seededRandom, type Json, type JsonObject } from "@keelson/base";
-import { customKindSchema, type StructuralSchema } from "@keelson/kube";
+import { customKindSchema, loadBuiltinKinds, type StructuralSchema } from "@keelson/kube";
 
 import type { HttpClient } from "../http-client.ts";
 import { until } from "../until.ts";
@@ -87,19 +87,20 @@ export async function runDifferential(
 
 async function makeBenches(client: HttpClient, signal: AbortSignal): Promise<Bench[]> {
   const documents = new Map<string, Map<string, StructuralSchema>>();
+  const kinds = await loadBuiltinKinds();
   const benches: Bench[] = [];
   for (const subject of [...builtInSubjects, ...customSubjects]) {
     const groupVersion = apiVersionOf(subject);
-    let kinds = documents.get(groupVersion);
-    if (kinds === undefined) {
-      kinds = await publishedSchemas(client, groupVersion, signal);
-      documents.set(groupVersion, kinds);
+    let schemas = documents.get(groupVersion);
+    if (schemas === undefined) {
+      schemas = await publishedSchemas(client, groupVersion, signal);
+      documents.set(groupVersion, schemas);
     }
     // Of custom kinds we know what their definitions say, and make the rest ourselves.
     const defined = definitions.get(subject.kind);
-    const schema = defined === undefined ? kinds.get(subject.kind) : customKindSchema(defined);
+    const schema = defined === undefined ? schemas.get(subject.kind) : customKindSchema(defined);
     if (schema === undefined) throw new Error(`no schema of ${subject.kind}`);
-    benches.push(benchFor(subject, schema, client));
+    benches.push(benchFor(subject, { schema, kinds, client }));
   }
   return benches;
 }

@@ -18,8 +18,6 @@ export interface Subject {
     readonly make: (random: Random) => JsonObject;
     readonly reset: readonly (readonly string[])[];
   };
-  /** The object as Go makes it from nothing. */
-  readonly empty: JsonObject;
   /** Fields that the server fills in after it has noted who manages what. */
   readonly filledLate?: readonly (readonly [string, string])[];
   /** Everything but apiVersion, kind, name and namespace. */
@@ -162,7 +160,6 @@ const podTemplate = (random: Random): JsonObject => ({
   },
   spec: podSpec(random),
 });
-const emptyTemplate = { metadata: {}, spec: { containers: null } } as const;
 
 function builtIn(
   [group, version, kind, plural]: readonly [string, string, string, string],
@@ -177,7 +174,6 @@ function builtIn(
     isNamespaced: true,
     isBuiltIn: true,
     hasStatus: false,
-    empty: { metadata: {} },
     make: (random) => ({ metadata: metadata(random), ...make(random) }),
     ...options,
   };
@@ -233,7 +229,6 @@ export const builtInSubjects: readonly Subject[] = [
         ["spec", "ipFamilies"],
         ["spec", "ipFamilyPolicy"],
       ],
-      empty: { metadata: {}, spec: {}, status: { loadBalancer: {} } },
     },
   ),
   builtIn(
@@ -274,11 +269,6 @@ export const builtInSubjects: readonly Subject[] = [
         }),
         reset: [["spec"], ["metadata", "labels"]],
       },
-      empty: {
-        metadata: {},
-        spec: { selector: null, strategy: {}, template: emptyTemplate },
-        status: {},
-      },
     },
   ),
   builtIn(
@@ -298,11 +288,6 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
-      empty: {
-        metadata: {},
-        spec: { selector: null, template: emptyTemplate, updateStrategy: {} },
-        status: { replicas: 0 },
-      },
     },
   ),
   builtIn(
@@ -328,33 +313,24 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
-      empty: {
-        metadata: {},
-        spec: { jobTemplate: { metadata: {}, spec: { template: emptyTemplate } }, schedule: "" },
-        status: {},
-      },
     },
   ),
-  builtIn(
-    ["networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"],
-    (random) => ({
-      spec: {
-        podSelector: random.pick<JsonObject>([{}, { matchLabels: { app: "x" } }]),
-        ...record({
-          policyTypes: maybe(pick(["Ingress"], ["Egress"], ["Ingress", "Egress"])),
-          ingress: maybe(
-            pick(
-              [],
-              [{ from: [{ podSelector: {} }] }],
-              [{ ports: [{ port: 80 }, { port: "http" }] }],
-            ),
+  builtIn(["networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"], (random) => ({
+    spec: {
+      podSelector: random.pick<JsonObject>([{}, { matchLabels: { app: "x" } }]),
+      ...record({
+        policyTypes: maybe(pick(["Ingress"], ["Egress"], ["Ingress", "Egress"])),
+        ingress: maybe(
+          pick(
+            [],
+            [{ from: [{ podSelector: {} }] }],
+            [{ ports: [{ port: 80 }, { port: "http" }] }],
           ),
-          egress: maybe(pick([{ to: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }])),
-        })(random),
-      },
-    }),
-    { empty: { metadata: {}, spec: { podSelector: {} } } },
-  ),
+        ),
+        egress: maybe(pick([{ to: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }])),
+      })(random),
+    },
+  })),
   builtIn(
     ["networking.k8s.io", "v1", "Ingress", "ingresses"],
     (random) => ({
@@ -392,21 +368,17 @@ export const builtInSubjects: readonly Subject[] = [
         defaultBackend: maybe(pick({ service: { name: "d", port: { number: 1 } } })),
       })(random),
     }),
-    { hasStatus: true, empty: { metadata: {}, spec: {}, status: { loadBalancer: {} } } },
+    { hasStatus: true },
   ),
-  builtIn(
-    ["rbac.authorization.k8s.io", "v1", "Role", "roles"],
-    (random) => ({
-      rules: random
-        .shuffle<Json>([
-          { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] },
-          { apiGroups: ["apps"], resources: ["deployments"], verbs: ["*"] },
-          { apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: ["s"] },
-        ])
-        .slice(0, 1 + random.integer(3)),
-    }),
-    { empty: { metadata: {}, rules: null } },
-  ),
+  builtIn(["rbac.authorization.k8s.io", "v1", "Role", "roles"], (random) => ({
+    rules: random
+      .shuffle<Json>([
+        { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] },
+        { apiGroups: ["apps"], resources: ["deployments"], verbs: ["*"] },
+        { apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: ["s"] },
+      ])
+      .slice(0, 1 + random.integer(3)),
+  })),
   builtIn(
     ["autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"],
     (random) => ({
@@ -447,11 +419,6 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
-      empty: {
-        metadata: {},
-        spec: { maxReplicas: 0, scaleTargetRef: { kind: "", name: "" } },
-        status: { desiredReplicas: 0, currentMetrics: null },
-      },
     },
   ),
   builtIn(
@@ -469,27 +436,18 @@ export const builtInSubjects: readonly Subject[] = [
     }),
     {
       hasStatus: true,
-      empty: {
-        metadata: {},
-        spec: {},
-        status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
-      },
     },
   ),
-  builtIn(
-    ["", "v1", "LimitRange", "limitranges"],
-    (random) => ({
-      spec: {
-        limits: random
-          .shuffle<Json>([
-            { type: "Container", max: { cpu: "2", memory: "4Gi" }, default: { cpu: "500m" } },
-            { type: "Pod", max: { cpu: "4" } },
-          ])
-          .slice(0, 1 + random.integer(2)),
-      },
-    }),
-    { empty: { metadata: {}, spec: { limits: null } } },
-  ),
+  builtIn(["", "v1", "LimitRange", "limitranges"], (random) => ({
+    spec: {
+      limits: random
+        .shuffle<Json>([
+          { type: "Container", max: { cpu: "2", memory: "4Gi" }, default: { cpu: "500m" } },
+          { type: "Pod", max: { cpu: "4" } },
+        ])
+        .slice(0, 1 + random.integer(2)),
+    },
+  })),
   builtIn(
     ["", "v1", "ResourceQuota", "resourcequotas"],
     (random) => ({
@@ -497,20 +455,16 @@ export const builtInSubjects: readonly Subject[] = [
         hard: mapOf(["pods", "requests.cpu", "limits.memory", "count/secrets"], quantity),
       })(random),
     }),
-    { hasStatus: true, empty: { metadata: {}, spec: {}, status: {} } },
+    { hasStatus: true },
   ),
-  builtIn(
-    ["coordination.k8s.io", "v1", "Lease", "leases"],
-    (random) => ({
-      spec: record({
-        holderIdentity: maybe(pick("a", "b")),
-        leaseDurationSeconds: maybe(integer(1, 60)),
-        leaseTransitions: maybe(integer(0, 5)),
-        renewTime: maybe(pick("2026-01-01T00:00:00.000000Z", "2026-01-02T03:04:05.678901Z")),
-      })(random),
-    }),
-    { empty: { metadata: {}, spec: {} } },
-  ),
+  builtIn(["coordination.k8s.io", "v1", "Lease", "leases"], (random) => ({
+    spec: record({
+      holderIdentity: maybe(pick("a", "b")),
+      leaseDurationSeconds: maybe(integer(1, 60)),
+      leaseTransitions: maybe(integer(0, 5)),
+      renewTime: maybe(pick("2026-01-01T00:00:00.000000Z", "2026-01-02T03:04:05.678901Z")),
+    })(random),
+  })),
   builtIn(
     ["scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses"],
     record({
@@ -518,7 +472,7 @@ export const builtInSubjects: readonly Subject[] = [
       description: maybe(pick("x", "y")),
       globalDefault: maybe(pick(false)),
     }),
-    { isNamespaced: false, empty: { metadata: {}, value: 0 } },
+    { isNamespaced: false },
   ),
   builtIn(
     ["storage.k8s.io", "v1", "StorageClass", "storageclasses"],
@@ -531,7 +485,7 @@ export const builtInSubjects: readonly Subject[] = [
         pick([{ matchLabelExpressions: [{ key: "zone", values: ["a", "b"] }] }]),
       ),
     }),
-    { isNamespaced: false, empty: { metadata: {}, provisioner: "" } },
+    { isNamespaced: false },
   ),
 ];
 
@@ -709,7 +663,6 @@ function custom(
     isNamespaced: true,
     isBuiltIn: false,
     hasStatus: status !== undefined,
-    empty: {},
     make: (random) => ({ metadata: metadata(random), ...make(random) }),
   };
 }

@@ -14,7 +14,14 @@ import { discoverKinds, type DiscoveredKind, type GroupVersionKind } from "./dis
 import { fieldLabelsOf, labelCandidates } from "./field-labels.ts";
 import { encodeObjects, probe } from "./go-types.ts";
 import { minimalObjects } from "./minimal-objects.ts";
-import { columnRecord, kindName, kindRecord, structRecords, switchRecord } from "./records.ts";
+import {
+  columnRecord,
+  internalRecords,
+  kindName,
+  kindRecord,
+  structRecords,
+  switchRecord,
+} from "./records.ts";
 import { readSchemas, type RawSchema } from "./schemas.ts";
 import { statusSample } from "./status-sample.ts";
 import { Experiment, type Example } from "./switches.ts";
@@ -45,7 +52,7 @@ export async function extractKinds(folder: string, signal: AbortSignal): Promise
   const discovered = await discoverKinds(oracle, signal);
   const { schemas, typeOfKind } = await readSchemas(oracle, signal);
   const roots = rootKinds(discovered);
-  const { types, kinds: typeNames, defaults, places } = probe(roots, schemas);
+  const { types, kinds: typeNames, defaults, places, internal } = probe(roots, schemas);
   const typeOf = new Map(
     roots.map((kind, index) => [kindName(kind), shortTypeName(typeNames[index] ?? "")]),
   );
@@ -73,6 +80,7 @@ export async function extractKinds(folder: string, signal: AbortSignal): Promise
   writeData(join(folder, "schemas.json"), schemas);
   writeData(join(folder, "structs.json"), structRecords(types));
   writeData(join(folder, "defaults.json"), boilDown(defaults, places));
+  writeData(join(folder, "internal-structs.json"), internalRecords(internal));
   writeData(join(folder, "examples.json"), new Map(complete));
 }
 

@@ -4,6 +4,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { readJson, type JsonObject } from "@keelson/base";
+
 import { openApiTypeName } from "../../../packages/kube/src/kinds/type-name.ts";
 import { moduleFolder, modules } from "../programs.ts";
 import type { GroupVersionKind } from "./discovery.ts";
@@ -18,6 +20,8 @@ export interface GoField {
   readonly type: string;
   readonly always?: boolean;
   readonly inline?: boolean;
+  /** The type with Go's names; of a named list or map also what it is: `v1.ResourceList=map[…]…`. */
+  readonly go: string;
 }
 
 export interface GoType {
@@ -44,6 +48,18 @@ export interface ProbeAnswers {
   readonly defaults: readonly Defaulted[];
   /** Every place that was probed, by the type there. */
   readonly places: Readonly<Record<string, readonly string[]>>;
+  /** The structs that messages of validation show, by name. */
+  readonly internal: Readonly<Record<string, readonly InternalField[]>>;
+}
+
+export interface InternalField {
+  /** As the real server prints it. */
+  readonly printed: string;
+  /** The member that clients send; empty if there is none of that name. */
+  readonly member: string;
+  readonly type: string;
+  /** Not printed if it is zero. */
+  readonly omits?: boolean;
 }
 
 /**
@@ -89,8 +105,36 @@ export function fillObjects(kinds: readonly GroupVersionKind[]): readonly Filled
   return (ask({ fill: kinds }) as { filled: FilledObject[] }).filled;
 }
 
+export interface SentBody {
+  readonly kind: GroupVersionKind;
+  readonly text: string;
+}
+
+export interface DecodedBody {
+  /** Printed after decoding alone. */
+  readonly object?: JsonObject;
+  /** With defaults, stored and read again. */
+  readonly stored?: JsonObject;
+  /** What a strict decoder says besides. */
+  readonly strict: readonly string[];
+  /** Instead of all that. */
+  readonly error?: string;
+}
+
+/** What the compiled server makes of bodies before it admits them. Numbers are kept as they are written. */
+export function decodeBodies(bodies: readonly SentBody[]): readonly DecodedBody[] {
+  const { decoded } = readJson(askText({ decode: bodies })) as unknown as {
+    readonly decoded: readonly Partial<DecodedBody>[];
+  };
+  return decoded.map((one) => ({ strict: [], ...one }));
+}
+
 function ask(questions: unknown): unknown {
-  return JSON.parse(go(["run", "-trimpath", "./probe"], JSON.stringify(questions)));
+  return JSON.parse(askText(questions));
+}
+
+function askText(questions: unknown): string {
+  return go(["run", "-trimpath", "./probe"], JSON.stringify(questions));
 }
 
 /** Strings that make a difference, although OpenAPI does not list them. */
@@ -109,7 +153,7 @@ function go(arguments_: readonly string[], input: string): string {
     env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOWORK: "off" },
     input,
     encoding: "utf8",
-    maxBuffer: 256 << 20,
+    maxBuffer: 512 << 20,
     stdio: ["pipe", "pipe", "inherit"],
   });
 }

@@ -1,9 +1,10 @@
 // What was found, in the shape of the committed data: whatever is usual is left out.
 
+import { goTypeOf } from "../../../packages/kube/src/kinds/go-type.ts";
 import { shortTypeName } from "../../../packages/kube/src/kinds/type-name.ts";
 import type { Column } from "./columns.ts";
 import type { DiscoveredKind, GroupVersionKind } from "./discovery.ts";
-import type { GoType } from "./go-types.ts";
+import type { GoType, InternalField } from "./go-types.ts";
 import type { FoundSwitches } from "./switches.ts";
 
 type Record_ = Readonly<Record<string, unknown>>;
@@ -73,7 +74,7 @@ export function switchRecord({ generations, ...flags }: FoundSwitches): Record_ 
   return Object.fromEntries(unusual);
 }
 
-/** A struct is a list of `[name, number, type, mark]`. */
+/** A struct is a list of `[name, number, type, mark]`, and the Go types that these do not tell. */
 export function structRecords(types: Readonly<Record<string, GoType>>): Map<string, Record_> {
   const records = Object.entries(types).map<readonly [string, Record_]>(([name, type]) => {
     const { fields = [], opaque, element } = type;
@@ -83,9 +84,31 @@ export function structRecords(types: Readonly<Record<string, GoType>>): Map<stri
       const field = [name === "" ? (proto ?? "") : name, number, shortenTypes(type)];
       return mark === undefined ? field : [...field, mark];
     });
-    return [shortTypeName(name), { ...(opaque === true ? { opaque } : {}), fields: list }];
+    const named = fields
+      .filter(({ name, type, go }) => name !== "" && go !== goTypeOf(shortenTypes(type)))
+      .map(({ name, go }) => [name, go] as const);
+    const record = {
+      ...(opaque === true ? { opaque } : {}),
+      fields: list,
+      ...(named.length === 0 ? {} : { go: Object.fromEntries(named) }),
+    };
+    return [shortTypeName(name), record];
   });
   return new Map(records);
+}
+
+/** A struct of the server itself is a list of `[printed, member, type, mark]`. */
+export function internalRecords(
+  structs: Readonly<Record<string, readonly InternalField[]>>,
+): Map<string, readonly unknown[]> {
+  return new Map(
+    Object.entries(structs).map(([name, fields]) => [
+      name,
+      fields.map(({ printed, member, type, omits }) =>
+        omits === true ? [printed, member, type, "omits"] : [printed, member, type],
+      ),
+    ]),
+  );
 }
 
 function shortenTypes(expression: string): string {

@@ -1,8 +1,8 @@
 // Whether the database agrees with itself at every look: log, rows, counts, head and floor (S1, S2, S3, S13, S14).
 
-import { type EntryFact, type HistoryRecord, keyText, type RowFact } from "../history.ts";
+import { type HistoryRecord, keyText } from "../history.ts";
 import type { Context } from "./context.ts";
-import { isSameBody, isWithin } from "./truth.ts";
+import { isSameBody, isSameEntry, isSameRow, isWithin } from "./truth.ts";
 
 type Look = Extract<HistoryRecord, { type: "observed" }>;
 
@@ -106,17 +106,4 @@ function checkTables({ history, truth, verdicts }: Context): void {
       );
     }
   }
-}
-
-export function isSameRow(a: RowFact, b: RowFact): boolean {
-  return (
-    keyText(a.key) === keyText(b.key) &&
-    a.uid === b.uid &&
-    a.revision === b.revision &&
-    a.body === b.body
-  );
-}
-
-function isSameEntry(a: EntryFact, b: EntryFact): boolean {
-  return a.type === b.type && isSameRow(a, b);
 }

@@ -2,7 +2,7 @@
 
 import type { Answer, ErrorFact, LabelFact, RowFact, ScopeFact } from "../history.ts";
 import { type Context, describe } from "./context.ts";
-import { isSameRow } from "./database.ts";
+import { isSameRow } from "./truth.ts";
 import type { CallFact } from "./timeline.ts";
 import type { Invariant } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-// One server at a time on a file (S16).
+// One server at a time on a file (S16), and none that never serves again (S17).
 
 import type { Context } from "./context.ts";
 
@@ -15,6 +15,10 @@ export function checkServers({ history, verdicts }: Context): void {
         );
       }
       serving.set(record.file, record.server);
+    }
+    if (record.type === "stuck") {
+      const { replica, before } = record;
+      verdicts.add("S17", record.at, `${replica} never came to ${before}`);
     }
     if (record.type === "gone") {
       for (const [file, server] of serving) if (server === record.server) serving.delete(file);

@@ -4,6 +4,7 @@ import { comparePositions } from "@keelson/store";
 import {
   type EntryFact,
   type History,
+  type HistoryRecord,
   type KeyFact,
   keyText,
   type LabelFact,
@@ -17,6 +18,7 @@ export class Truth {
   readonly entries: readonly EntryFact[];
   readonly #byKey: ReadonlyMap<string, readonly EntryFact[]>;
   readonly #byRevision: ReadonlyMap<number, EntryFact>;
+  readonly #lost: ReadonlySet<number>;
 
   constructor({ records }: History) {
     const byRevision = new Map<number, EntryFact>();
@@ -29,6 +31,12 @@ export class Truth {
     this.#byRevision = byRevision;
     this.entries = [...byRevision.values()].sort((a, b) => a.revision - b.revision);
     this.#byKey = Map.groupBy(this.entries, ({ key }) => keyText(key));
+    this.#lost = lostOf(records, byRevision);
+  }
+
+  /** Whether an entry that had been seen was gone later, or another, though nobody had cut it off. */
+  isLost(revision: number): boolean {
+    return this.#lost.has(revision);
   }
 
   entryAt(revision: number): EntryFact | undefined {
@@ -84,11 +92,50 @@ export class Truth {
   }
 }
 
+/** The floor at a look is not asked: it also rises when the store finds that its database has gone back. */
+function lostOf(
+  records: readonly HistoryRecord[],
+  first: ReadonlyMap<number, EntryFact>,
+): Set<number> {
+  const lost = new Set<number>();
+  const seen = new Set<number>();
+  let cutUpTo = 0;
+  for (const record of records) {
+    if (record.type === "call" && record.call.op === "cut") {
+      cutUpTo = Math.max(cutUpTo, record.call.upTo);
+    }
+    if (record.type !== "observed") continue;
+    const there = new Set(record.revisions);
+    for (const revision of seen) {
+      if (revision > cutUpTo && !there.has(revision)) lost.add(revision);
+    }
+    for (const entry of record.entries) {
+      const known = first.get(entry.revision);
+      if (known !== undefined && !isSameEntry(known, entry)) lost.add(entry.revision);
+    }
+    for (const revision of record.revisions) seen.add(revision);
+  }
+  return lost;
+}
+
 /** While an object was as `row` says; without a row it did not exist. */
 export interface Span {
   readonly from: number;
   readonly until: number;
   readonly row?: RowFact;
+}
+
+export function isSameRow(a: RowFact, b: RowFact): boolean {
+  return (
+    keyText(a.key) === keyText(b.key) &&
+    a.uid === b.uid &&
+    a.revision === b.revision &&
+    a.body === b.body
+  );
+}
+
+export function isSameEntry(a: EntryFact, b: EntryFact): boolean {
+  return a.type === b.type && isSameRow(a, b);
 }
 
 export function isWithin(scope: ScopeFact, key: KeyFact): boolean {

@@ -3,7 +3,7 @@
 import type { EntryFact, HistoryRecord, ItemFact, RowFact } from "../history.ts";
 import { keyText } from "../history.ts";
 import type { Context } from "./context.ts";
-import { isSameRow } from "./database.ts";
+import { isSameRow } from "./truth.ts";
 import { isWithin, selects } from "./truth.ts";
 import type { Invariant } from "./verdict.ts";
 

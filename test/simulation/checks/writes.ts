@@ -56,6 +56,10 @@ function checkWritten(context: Context, write: WriteFact, row: RowFact): void {
     );
     return;
   }
+  if (truth.isLost(row.revision)) {
+    const what = `was acknowledged at revision ${row.revision}, which the log had and has lost`;
+    verdicts.add("S4", write.answeredAt, `${describe(write)} ${what}`);
+  }
   if (row.uid !== entry.uid || row.body !== entry.body) {
     verdicts.add("S4", write.answeredAt, `${describe(write)} was answered with another object`);
   }
@@ -187,11 +191,14 @@ function isConflict(
   expect: { readonly revision?: number; readonly uid?: string },
 ): boolean {
   if (actual === undefined) return false;
-  const differs =
-    (expect.revision !== undefined && expect.revision !== actual.revision) ||
-    (expect.uid !== undefined && expect.uid !== actual.uid);
+  const differs = (from: { readonly revision: number; readonly uid: string }): boolean =>
+    (expect.revision !== undefined && expect.revision !== from.revision) ||
+    (expect.uid !== undefined && expect.uid !== from.uid);
+  if (actual === "untold") {
+    return context.canHaveBeen(write.call.key, write, ({ row }) => !!row && differs(row));
+  }
   return (
-    differs &&
+    differs(actual) &&
     context.canHaveBeen(
       write.call.key,
       write,

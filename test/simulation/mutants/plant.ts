@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { StoreModule } from "../client.ts";
-import type { Edit } from "./table.ts";
+import type { Edit } from "./mutant.ts";
 
 const root = join(import.meta.dirname, "../../..");
 

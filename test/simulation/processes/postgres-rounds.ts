@@ -8,7 +8,7 @@ import { Observer } from "../world/look.ts";
 import { resumed, watchPlans } from "./plans.ts";
 import { PostgresLook } from "./postgres-look.ts";
 import { type ProcessRoundsOptions, storeModule } from "./sqlite-rounds.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { Stuck, WorkerProcess } from "./worker-process.ts";
 
 export interface PostgresRoundsOptions extends ProcessRoundsOptions {
   readonly flavour: "embedded" | "system";
@@ -28,7 +28,7 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
   const { seed, rounds, flavour, replicas, peace = 30, fsync = true } = options;
   const { module = storeModule } = options;
   const chosen = options.misfortunes ?? (Object.keys(misfortunes) as Misfortune[]);
-  await using server = await startThrowawayPostgres({ flavour, fsync });
+  await using server = await startThrowawayPostgres({ flavour, fsync, settings: lazyLog });
   await using database = await server.createDatabase();
   const { migratePostgres } = (await import(module)) as StoreModule;
   await migratePostgres({ url: database.url, schema: "ark" });
@@ -36,8 +36,25 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
   await look.stallCommits(options.stalls ?? 0.05);
   await using scene = new Scene({ seed, module, url: database.url, look, server });
   for (let index = 0; index < replicas; index++) await scene.start(`replica ${index + 1}`);
-  await scene.progress(peace);
-  const random = seededRandom(seed);
+  try {
+    await scene.progress(peace);
+    await visit(scene, { random: seededRandom(seed), chosen, rounds });
+    return await scene.end();
+  } catch (error) {
+    // A replica that hangs is no reason to see nothing: the history so far may tell why.
+    if (!(error instanceof Stuck)) throw error;
+    scene.record({ type: "stuck", replica: error.replica, before: error.before });
+    return await scene.breakOff();
+  }
+}
+
+interface Visits {
+  readonly random: Random;
+  readonly chosen: readonly Misfortune[];
+  readonly rounds: number;
+}
+
+async function visit(scene: Scene, { random, chosen, rounds }: Visits): Promise<void> {
   let order: readonly Misfortune[] = [];
   for (let round = 0; round < rounds; round++) {
     // Each of them once before any comes again.
@@ -47,8 +64,10 @@ export async function disturbPostgres(options: PostgresRoundsOptions): Promise<H
     if (misfortune !== undefined) await misfortunes[misfortune](scene, random);
     await scene.progress(20);
   }
-  return await scene.end();
 }
+
+/** Nobody writes the log of PostgreSQL to the disk but a commit that waits for it: one that does not is lost. */
+const lazyLog = { wal_writer_delay: "10s", wal_writer_flush_after: "1GB" };
 
 /** How soon after its database a replica must serve again. */
 const healingMsMax = 10_000;
@@ -62,7 +81,11 @@ const misfortunes = {
     await worker.kill();
     await scene.start(`${worker.config.name}'`, worker);
   },
-  async restart({ server, running, record }) {
+  async restart({ server, running, record }, random) {
+    // Just after an acknowledgement: whatever is not on the disk by now should have been.
+    const worker = random.pick(running);
+    const count = worker.acknowledged + 1;
+    await worker.until(() => worker.acknowledged >= count, "an acknowledgement");
     record({ type: "trouble", replica: "*", state: "begins", what: "immediate restart" });
     await server.restart({ mode: "immediate" });
     // Whoever has not healed by then has no excuse any more.
@@ -164,6 +187,16 @@ class Scene implements AsyncDisposable {
     const head = await this.observer.observe();
     await Promise.all(all.map((worker) => worker.order({ order: "settle", head })));
     await Promise.all(all.map((worker) => worker.leave()));
+    return await this.#history();
+  }
+
+  /** Ends it at once, whatever the replicas are doing. */
+  async breakOff(): Promise<History> {
+    await this[Symbol.asyncDispose]();
+    return await this.#history();
+  }
+
+  async #history(): Promise<History> {
     await this.observer.observe();
     const records = [...this.#own, ...this.#workers.flatMap((worker) => worker.records)];
     return { records: records.sort((a, b) => a.at - b.at), tables: await this.look.tables() };

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { systemClock } from "@keelson/base";
-import type { HistoryRecord } from "../history.ts";
+import type { Call, HistoryRecord } from "../history.ts";
 import type { Order, Report, WorkerConfig } from "./protocol.ts";
 
 const program = join(import.meta.dirname, "worker.ts");
@@ -13,12 +13,29 @@ const program = join(import.meta.dirname, "worker.ts");
 /** The longest a host waits for a fact: far beyond anything but a hang. */
 const factMsMax = 60_000;
 
+/** A worker that is there and does not come to what it should. */
+export class Stuck extends Error {
+  readonly code = "STUCK";
+  readonly replica: string;
+  readonly before: string;
+
+  constructor(replica: string, before: string) {
+    super(`${replica} has not come to ${before} in ${factMsMax} ms`);
+    this.name = "Stuck";
+    this.replica = replica;
+    this.before = before;
+  }
+}
+
 /** A running worker; what it tells goes to `records`. */
 export class WorkerProcess {
   readonly config: WorkerConfig;
   readonly records: HistoryRecord[] = [];
   /** Why it did not start, if it did not. */
   refusal: string | undefined;
+  /** How many writes were acknowledged. */
+  acknowledged = 0;
+  readonly #writes = new Set<string>();
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #done = new Set<string>();
@@ -65,8 +82,7 @@ export class WorkerProcess {
     while (!isSo()) {
       if (this.#isGone)
         throw new Error(`${this.config.name} ended before ${what}: ${this.refusal}`);
-      if (systemClock.monotonic() > deadline)
-        throw new Error(`${this.config.name} has not come to ${what} in ${factMsMax} ms`);
+      if (systemClock.monotonic() > deadline) throw new Stuck(this.config.name, what);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waits.add(resolve);
       using _timer = systemClock.after(factMsMax, resolve);
@@ -94,13 +110,24 @@ export class WorkerProcess {
     } catch {
       return; // The kill has cut the line short: it was not said.
     }
-    if ("record" in report) this.records.push(report.record);
+    if ("record" in report) this.#take(report.record);
     if ("done" in report) this.#done.add(report.done);
     if ("refused" in report) this.refusal = report.refused;
     this.#wake();
   }
 
+  #take(record: HistoryRecord): void {
+    this.records.push(record);
+    if (record.type === "call" && isWrite(record.call)) this.#writes.add(record.id);
+    if (record.type !== "answer" || !this.#writes.delete(record.id)) return;
+    if (record.answer.type === "row") this.acknowledged += 1;
+  }
+
   #wake(): void {
     for (const wake of this.#waits) wake();
   }
+}
+
+function isWrite({ op }: Call): boolean {
+  return op === "create" || op === "update" || op === "delete";
 }

@@ -16,6 +16,8 @@ export interface CarefulResult {
   readonly value: MutableJson;
   /** The paths of keys said twice, each once, in the order of the text. */
   readonly duplicates: readonly string[];
+  /** For each of them, how many different keys its object had when it was said again. */
+  readonly membersBefore: readonly number[];
 }
 
 /** Reads a text, or throws a `JsonSyntaxError`. Takes linear time. */
@@ -41,7 +43,7 @@ class CarefulParser {
   readonly #text: string;
   readonly #options: CarefulOptions;
   readonly #frames: Frame[] = [];
-  readonly #duplicates = new Set<string>();
+  readonly #duplicates = new Map<string, number>();
   #repetitions = 0;
   #at = 0;
 
@@ -57,7 +59,11 @@ class CarefulParser {
         const frame = this.#frames.at(-1);
         if (frame === undefined) {
           if (this.#skipSpace() < this.#text.length) throw this.#expected("the end of the text");
-          return { value, duplicates: [...this.#duplicates] };
+          return {
+            value,
+            duplicates: [...this.#duplicates.keys()],
+            membersBefore: [...this.#duplicates.values()],
+          };
         }
         value = this.#attach(frame, value);
       }
@@ -143,19 +149,20 @@ class CarefulParser {
     const start = this.#at;
     frame.key = this.#readString();
     if (this.#options.duplicates !== "last" && Object.hasOwn(frame.object, frame.key)) {
-      this.#addDuplicate(start);
+      this.#addDuplicate(frame.object, start);
     }
     if (this.#text[this.#skipSpace()] !== ":") throw this.#expected('":"');
     this.#at++;
   }
 
-  #addDuplicate(offset: number): void {
+  #addDuplicate(object: MutableJsonObject, offset: number): void {
     if (this.#options.duplicates === "refuse") {
       throw this.#error("JSON_DUPLICATE_KEY", `duplicate key ${this.#path()}`, offset);
     }
     this.#repetitions++;
     if (this.#duplicates.size < duplicatesMax && this.#repetitions <= repetitionsMax) {
-      this.#duplicates.add(this.#path());
+      const path = this.#path();
+      if (!this.#duplicates.has(path)) this.#duplicates.set(path, Object.keys(object).length);
     }
   }
 

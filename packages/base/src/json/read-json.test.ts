@@ -73,7 +73,8 @@ suite("readJson", () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         assert.deepEqual(readJson(writeJson(value)), value);
-        assert.deepEqual(readJsonReport(writeJson(value)), { value, duplicates: [] });
+        const report = { value, duplicates: [], membersBefore: [] };
+        assert.deepEqual(readJsonReport(writeJson(value)), report);
       }),
     );
   });
@@ -215,9 +216,23 @@ suite("duplicate keys", () => {
   ];
   for (const [text, duplicates] of reports) {
     test(`in ${text} are reported as [${duplicates.join(", ")}]`, () => {
-      assert.deepEqual(readJsonReport(text), { value: JSON.parse(text), duplicates });
+      const { value, duplicates: found, membersBefore } = readJsonReport(text);
+      assert.deepEqual({ value, found }, { value: JSON.parse(text), found: duplicates });
+      assert.equal(membersBefore.length, duplicates.length);
     });
   }
+
+  test("are reported with how many keys stood before them", () => {
+    const text = '{"a":1,"b":{"x":1,"y":2,"z":3,"y":4},"a":2,"c":3,"b":5}';
+    const { duplicates, membersBefore } = readJsonReport(text);
+    assert.deepEqual(
+      [duplicates, membersBefore],
+      [
+        ["b.y", "a", "b"],
+        [3, 2, 3],
+      ],
+    );
+  });
 
   test("are refused with their path and place when asked", () => {
     assert.throws(() => readJson('{"spec":{"a":1,\n"a":2}}', { duplicates: "refuse" }), {

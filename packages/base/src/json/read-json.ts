@@ -22,6 +22,8 @@ export interface JsonReport {
    * characters.
    */
   readonly duplicates: readonly string[];
+  /** For each of them, how many different keys its object had when the key was said again. */
+  readonly membersBefore: readonly number[];
 }
 
 /**
@@ -63,7 +65,7 @@ function read(text: string, options: CarefulOptions): CarefulResult {
   const isUnique =
     options.duplicates === "last" ||
     (found.depth <= countDepthMax && countMembers(value) === found.members);
-  return isUnique ? { value, duplicates: [] } : parseCarefully(text, options);
+  return isUnique ? { value, duplicates: [], membersBefore: [] } : parseCarefully(text, options);
 }
 
 function countMembers(value: MutableJson): number {

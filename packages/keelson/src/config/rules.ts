@@ -8,7 +8,7 @@ import { flagOf, variableOf } from "./setting.ts";
 import type { SettingKey, Values } from "./settings.ts";
 
 /** The ways of starting that have rules of their own. */
-export type Purpose = "up" | "serve" | "show";
+export type Purpose = "up" | "serve" | "apiserver" | "show";
 
 export interface Situation {
   readonly values: Values;
@@ -132,7 +132,7 @@ const rules: readonly Rule[] = [
       .map(([key, message]) => ({ field: variableOf(key), message }));
   },
   function rolesOnlyChosenByServe({ values, sources, purpose }) {
-    if (purpose !== "up" || values.roles === undefined) return [];
+    if ((purpose !== "up" && purpose !== "apiserver") || values.roles === undefined) return [];
     const field = nameOf("roles", sources);
     return [{ field, message: "is for keelson serve; keelson up runs every part" }];
   },

@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 import { memberOf } from "../object/member.ts";
 import { FieldSet, type PathStep } from "./field-set.ts";
 import type { ItemElement } from "./item-element.ts";
-import { elementOf, identityOf, sameOrder } from "./list-items.ts";
+import { areApart, elementOf, identityOf, sameOrder } from "./list-items.ts";
 import {
   formOf,
   memberType,
@@ -192,7 +192,7 @@ function compareLists(
 /** Whether the lists name the same items in the same order, each once. */
 function hasUniqueOrder(list: ListType, left: readonly Json[], right: readonly Json[]): boolean {
   if (!sameOrder(list, left, right)) return false;
-  if (left.length === 1) return true;
+  if (areApart(list, left)) return true;
   return new Set(left.map((item) => identityOf(list, item))).size === left.length;
 }
 

@@ -45,12 +45,22 @@ export function keyElement(fields: readonly (readonly [name: string, value: Json
   if (only !== undefined) {
     return { kind: "key", text: `k:{${goJsonString(only[0])}:${elementJson(only[1])}}`, fields };
   }
-  const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareBytes(a, b));
+  const sorted = isInOrder(fields) ? fields : fields.toSorted(([a], [b]) => compareBytes(a, b));
   let text = "";
   for (const [name, value] of sorted) {
     text += `${text === "" ? "" : ","}${goJsonString(name)}:${elementJson(value)}`;
   }
   return { kind: "key", text: `k:{${text}}`, fields: sorted };
+}
+
+/** Most lists have their keys in order, and to sort what is sorted costs a copy. */
+function isInOrder(fields: readonly (readonly [name: string, value: Json])[]): boolean {
+  let previous = "";
+  for (const [name] of fields) {
+    if (compareBytes(previous, name) > 0) return false;
+    previous = name;
+  }
+  return true;
 }
 
 export function valueElement(value: Json): ValueElement {

@@ -21,11 +21,15 @@ export interface ListType {
   /** The fields that name an item; none for a set. */
   readonly keys: readonly string[];
   readonly item: MergeType;
+  /** The names that items had lately, by the value of their one key. Bounded; `elementText` fills it. */
+  readonly texts: Map<string, string>;
 }
 
 export interface MapType {
   readonly isAtomic: boolean;
   readonly fields: ReadonlyMap<string, MapField>;
+  /** The same by their keys in a stored field set. */
+  readonly fieldsByKey: ReadonlyMap<string, MapField>;
   /** The type of members that are not fields; undefined where there may be none. */
   readonly other: MergeType | undefined;
   /** Whether nothing at all is known of the members. */
@@ -33,6 +37,9 @@ export interface MapType {
 }
 
 export interface MapField {
+  readonly name: string;
+  /** The field's key in a stored field set: `f:name`. */
+  readonly key: string;
   readonly type: MergeType;
   readonly default: Json | undefined;
 }
@@ -125,12 +132,18 @@ function compile(schema: StructuralSchema, isOpen: boolean): MergeType {
 function compileMap(schema: StructuralSchema, isOpen: boolean): MapType {
   const fields = new Map<string, MapField>();
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    fields.set(name, { type: compile(member, isOpen), default: member.default });
+    fields.set(name, {
+      name,
+      key: `f:${name}`,
+      type: compile(member, isOpen),
+      default: member.default,
+    });
   }
   const other = otherMembers(schema, isOpen, fields.size);
   return {
     isAtomic: schema["x-kubernetes-map-type"] === "atomic",
     fields,
+    fieldsByKey: new Map(Array.from(fields.values(), (field) => [field.key, field])),
     other,
     isDeduced: fields.size === 0 && (other === deducedType || isUntypedScalar(schema)),
   };
@@ -159,11 +172,11 @@ function compileList(schema: StructuralSchema, isOpen: boolean): ListType {
   const item = schema.items === undefined ? untypedLeaf : compile(schema.items, isOpen);
   switch (schema["x-kubernetes-list-type"]) {
     case "map":
-      return { isAtomic: false, keys: schema["x-kubernetes-list-map-keys"] ?? [], item };
+      return itemsBy(schema["x-kubernetes-list-map-keys"] ?? [], item);
     case "set":
-      return { isAtomic: false, keys: [], item };
+      return itemsBy([], item);
     case "atomic":
-      return { isAtomic: true, keys: [], item };
+      return atomicList(item);
     case undefined:
       break;
   }
@@ -171,21 +184,30 @@ function compileList(schema: StructuralSchema, isOpen: boolean): ListType {
   const strategy = schema["x-kubernetes-patch-strategy"];
   if (strategy === "merge" || strategy === "merge,retainKeys") {
     const key = schema["x-kubernetes-patch-merge-key"];
-    return { isAtomic: false, keys: key === undefined ? [] : [key], item };
+    return itemsBy(key === undefined ? [] : [key], item);
   }
-  return { isAtomic: true, keys: [], item };
+  return atomicList(item);
+}
+
+function itemsBy(keys: readonly string[], item: MergeType): ListType {
+  return { isAtomic: false, keys, item, texts: new Map() };
+}
+
+function atomicList(item: MergeType): ListType {
+  return { isAtomic: true, keys: [], item, texts: new Map() };
 }
 
 function deduced(): MergeType {
   const map: { -readonly [Key in keyof MapType]: MapType[Key] } = {
     isAtomic: false,
     fields: new Map(),
+    fieldsByKey: new Map(),
     other: undefined,
     isDeduced: true,
   };
   const type: MergeType = {
     scalar: "untyped",
-    list: { isAtomic: true, keys: [], item: leaf() },
+    list: atomicList(leaf()),
     map,
   };
   map.other = type;
@@ -197,10 +219,12 @@ function leaf(): MergeType {
     isAtomic: true,
     keys: [],
     item: { scalar: "untyped", list: undefined, map: undefined },
+    texts: new Map(),
   };
   const map: { -readonly [Key in keyof MapType]: MapType[Key] } = {
     isAtomic: true,
     fields: new Map(),
+    fieldsByKey: new Map(),
     other: undefined,
     isDeduced: false,
   };

@@ -8,7 +8,8 @@ import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { FieldSet, type PathStep, type SetNode } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { BadPathElement, parseItemElement } from "./item-element.ts";
-import { formOf, memberType, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { hasInside, isMember } from "./stored-node.ts";
 
 /** What a manager owns: the same set in two forms, each made when it is first asked for. Never changes. */
 export class OwnedFields {
@@ -120,15 +121,6 @@ function isOnlySelf(value: JsonObject): boolean {
   return hasSelf;
 }
 
-function hasInside(value: JsonObject): boolean {
-  for (const key in value) if (key !== ".") return true;
-  return false;
-}
-
-function isMember(value: JsonObject): boolean {
-  return value["."] !== undefined || !hasInside(value);
-}
-
 function child(value: JsonObject, step: PathStep): JsonObject | undefined {
   const inner = value[keyOf(step)];
   return inner === undefined ? undefined : (inner as JsonObject);
@@ -157,17 +149,20 @@ function intersect(value: JsonObject, other: FieldSet): FieldSet {
 }
 
 function subtract(value: JsonObject, other: FieldSet): JsonObject {
-  let result: Record<string, Json> | undefined;
+  let changed: Map<string, JsonObject | undefined> | undefined;
   for (const [step, node] of nodesOf(other)) {
     const inner = child(value, step);
     if (inner === undefined) continue;
     const rest = subtractNode(inner, node);
-    if (rest === inner) continue;
-    result ??= { ...value };
-    if (rest === undefined) delete result[keyOf(step)];
-    else result[keyOf(step)] = rest;
+    if (rest !== inner) (changed ??= new Map()).set(keyOf(step), rest);
   }
-  return result ?? value;
+  if (changed === undefined) return value;
+  const result: Record<string, Json> = {};
+  for (const key in value) {
+    const rest = changed.has(key) ? changed.get(key) : value[key];
+    if (rest !== undefined) result[key] = rest;
+  }
+  return result;
 }
 
 /** Undefined if nothing is left. */
@@ -232,10 +227,10 @@ function hasPartOfAtomic(type: MergeType, value: JsonObject): boolean {
 function mapHasPart(map: MapType, value: JsonObject): boolean {
   if (map.isDeduced) return false;
   for (const key in value) {
-    if (!key.startsWith("f:")) continue;
+    if (key.charCodeAt(0) !== 102) continue;
     const inner = value[key] as JsonObject;
     if (!hasInside(inner)) continue;
-    const type = memberType(map, key.slice(2));
+    const type = map.fieldsByKey.get(key)?.type ?? map.other;
     if (type !== undefined && (isAtomic(type) || hasPartOfAtomic(type, inner))) return true;
   }
   return false;

@@ -5,15 +5,23 @@ import type { Json, JsonObject } from "@keelson/base";
 import { compareTyped, type Comparison } from "./compare-typed.ts";
 import { ApplyConflicts, type ManagerConflict } from "./conflicts.ts";
 import type { FieldSet } from "./field-set.ts";
+import { droppedFields, unusual } from "./given-up.ts";
 import { managerKey, type ManagedSet, type Managers } from "./managed-fields.ts";
 import { deducedType, type MergeType } from "./merge-type.ts";
 import { mergeTyped } from "./merge-typed.ts";
 import { OwnedFields } from "./owned-fields.ts";
-import { ownsExactly } from "./owns-exactly.ts";
+
 import { prune } from "./prune.ts";
 import { reconcileSet } from "./reconcile-set.ts";
 import { valuesEqual } from "./smd-value.ts";
-import { ignoredFields, isPlainReset, systemFields } from "./system-fields.ts";
+import {
+  hasPlainSystemFields,
+  ignoredFields,
+  isPlainReset,
+  systemFields,
+  withSystemFields,
+} from "./system-fields.ts";
+import { storedFieldsOf } from "./stored-fields.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
 
@@ -67,33 +75,72 @@ export function applyConfiguration(
   stored: Managers,
   { writer, force }: { readonly writer: Writer; readonly force: boolean },
 ): ApplyOutcome {
-  const managers = new Map(reconcile(kind, stored));
   const key = managerKey(writer);
-  const last = managers.get(key);
   const type = typeIn(kind, kind.apiVersion);
+  const before = stored.get(key);
+  const asked = before === undefined ? undefined : askedFor(kind, type, config, before);
+  const isSame = asked !== undefined && asked === before?.owned.stored;
+  // A set that is just what is asked for now is in line with the schema of now.
+  const managers = new Map(reconcile(kind, stored, isSame ? key : undefined));
   const merged = mergeTyped(type, live, config) as JsonObject;
-  const isSame = last !== undefined && keepsItsFields(kind, config, last);
   if (isSame) {
     const { rest } = settle(kind, live, merged, managers, { skip: key, force });
     return { managers: rest, object: sameOrUndefined(live, merged) };
   }
 
-  const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
-  const mine: ManagedSet = { ...writer, time: last?.time, owned: OwnedFields.of(set) };
+  const last = managers.get(key);
+  const step =
+    asked !== undefined && last !== undefined && last === before
+      ? stepFromStored(type, config, last, asked)
+      : stepBySets(kind, type, config);
+  const mine: ManagedSet = { ...writer, time: last?.time, owned: step.named };
   managers.set(key, mine);
-  const object = prune(kind, merged, { managers, mine, last });
+  const object = prune(kind, merged, { managers, mine, last, dropped: step.dropped });
   const { rest } = settle(kind, live, object, managers, { skip: key, force });
-  const owned = set.difference(systemFields);
-  if (owned.isEmpty) rest.delete(key);
-  else rest.set(key, { ...mine, owned: OwnedFields.of(owned) });
+  if (step.owned.isEmpty) rest.delete(key);
+  else rest.set(key, { ...mine, owned: step.owned });
   return { managers: rest, object: sameOrUndefined(live, object) };
 }
 
-function keepsItsFields(kind: VersionedKind, config: JsonObject, last: ManagedSet): boolean {
+/** What an applier asks for now. */
+interface Step {
+  /** All that it names. */
+  readonly named: OwnedFields;
+  /** The same without what nobody owns: to be stored. */
+  readonly owned: OwnedFields;
+  /** What it no longer names. */
+  readonly dropped: FieldSet | undefined | typeof unusual;
+}
+
+/** The stored set of what is asked for, sharing with that of last time; undefined where it takes sets to know. */
+function askedFor(
+  kind: VersionedKind,
+  type: MergeType,
+  config: JsonObject,
+  last: ManagedSet,
+): JsonObject | undefined {
   const reset = kind.resetIn(kind.apiVersion);
-  if (last.apiVersion !== kind.apiVersion || !isPlainReset(reset)) return false;
-  const type = typeIn(kind, kind.apiVersion);
-  return ownsExactly(type, config, last.owned.stored, ignoredFields(reset));
+  if (last.apiVersion !== kind.apiVersion || !isPlainReset(reset)) return undefined;
+  if (type.map === undefined || type.map.isAtomic || !hasPlainSystemFields(config))
+    return undefined;
+  return storedFieldsOf(type.map, config, last.owned.stored, ignoredFields(reset));
+}
+
+function stepFromStored(
+  type: MergeType,
+  config: JsonObject,
+  last: ManagedSet,
+  asked: JsonObject,
+): Step {
+  const named = withSystemFields(asked, config);
+  const dropped = droppedFields(type, last.owned.stored, named);
+  return { named: OwnedFields.trust(named), owned: OwnedFields.trust(asked), dropped };
+}
+
+function stepBySets(kind: VersionedKind, type: MergeType, config: JsonObject): Step {
+  const set = withoutReset(kind, kind.apiVersion, toFieldSet(type, config));
+  const owned = OwnedFields.of(set.difference(systemFields));
+  return { named: OwnedFields.of(set), owned, dropped: unusual };
 }
 
 function sameOrUndefined(live: JsonObject, object: JsonObject): JsonObject | undefined {
@@ -101,9 +148,10 @@ function sameOrUndefined(live: JsonObject, object: JsonObject): JsonObject | und
 }
 
 /** The sets, after whatever has become atomic since they were written. Versions that are gone are left out. */
-function reconcile(kind: VersionedKind, stored: Managers): Managers {
+function reconcile(kind: VersionedKind, stored: Managers, skip?: string): Managers {
   let result: Map<string, ManagedSet> | undefined;
   for (const [key, managed] of stored) {
+    if (key === skip) continue;
     const type = kind.typeIn(managed.apiVersion);
     if (type === undefined && kind.isCustom) throw new UnknownVersion(managed.apiVersion);
     if (type !== undefined && !managed.owned.needsReconciling(type)) continue;

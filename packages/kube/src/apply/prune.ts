@@ -1,9 +1,11 @@
 // Ownership given up: what an applier asked for last time, does not ask for now, and nobody else owns.
 
-import type { JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { FieldSet } from "./field-set.ts";
+import { unownedFields, unusual } from "./given-up.ts";
 import type { ManagedSet, Managers } from "./managed-fields.ts";
+import type { MergeType } from "./merge-type.ts";
 import { removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
@@ -14,18 +16,65 @@ export interface PruneInput {
   readonly mine: ManagedSet;
   /** What the applier asked for last time, if there was one. */
   readonly last: ManagedSet | undefined;
+  /** What `droppedFields` says of the two, if it was asked. */
+  readonly dropped: FieldSet | undefined | typeof unusual;
 }
 
 /** The merged object without what its applier has given up. Not changed if there is nothing. */
 export function prune(
   kind: VersionedKind,
   merged: JsonObject,
-  { managers, mine, last }: PruneInput,
+  { managers, mine, last, dropped }: PruneInput,
 ): JsonObject {
   if (last === undefined || last.owned.isEmpty) return merged;
   const type = kind.typeIn(last.apiVersion);
   if (type === undefined) return merged;
-  // The usual apply gives up nothing, and then nothing below can remove anything either.
+  const gone = goneInOneVersion(type, merged, { managers, mine, last, dropped });
+  if (gone !== unusual) {
+    return gone === undefined ? merged : (removeItems(type, merged, gone) as JsonObject);
+  }
+  return pruneWithSets(kind, type, merged, { managers, mine, last, dropped });
+}
+
+/** What goes if all is in one version, as it is but for kinds with several. */
+function goneInOneVersion(
+  type: MergeType,
+  merged: JsonObject,
+  { managers, mine, last, dropped }: PruneInput & { readonly last: ManagedSet },
+): FieldSet | undefined | typeof unusual {
+  if (dropped === undefined || dropped === unusual) return dropped;
+  const { apiVersion } = last;
+  if (mine.apiVersion !== apiVersion || merged["apiVersion"] !== apiVersion) return unusual;
+  const owners: JsonObject[] = [];
+  for (const managed of managers.values()) {
+    if (managed.apiVersion !== apiVersion) return unusual;
+    owners.push(managed.owned.stored);
+  }
+  // What has nothing left but empty lists goes too, wherever it is.
+  if (hasEmptyList(merged)) return unusual;
+  return unownedFields(type, merged, dropped, owners);
+}
+
+function hasEmptyList(value: Json): boolean {
+  if (isJsonArray(value)) {
+    if (value.length === 0) return true;
+    for (const item of value) if (typeof item === "object" && hasEmptyList(item)) return true;
+  } else if (isJsonObject(value)) {
+    for (const key in value) {
+      const member = value[key];
+      if (typeof member === "object" && hasEmptyList(member)) return true;
+    }
+  }
+  return false;
+}
+
+function pruneWithSets(
+  kind: VersionedKind,
+  type: MergeType,
+  merged: JsonObject,
+  { managers, mine, last }: PruneInput & { readonly last: ManagedSet },
+): JsonObject {
+  // Who gives up nothing removes nothing below either.
   if (last.apiVersion === mine.apiVersion && last.owned.isWithin(mine.owned.set)) return merged;
 
   const before = kind.convert(merged, last.apiVersion);

@@ -1,7 +1,10 @@
 // What the server says of every object, and nobody owns.
 
+import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+
+import { memberOf } from "../object/member.ts";
 import { FieldSet } from "./field-set.ts";
-import type { Ignored } from "./owns-exactly.ts";
+import type { Ignored } from "./stored-fields.ts";
 
 const ofObject = ["apiVersion", "kind"] as const;
 const ofMetadata = [
@@ -36,4 +39,33 @@ export function isPlainReset(reset: FieldSet | undefined): boolean {
   if (reset === undefined) return true;
   for (const node of reset.fields.values()) if (node.children !== undefined) return false;
   return reset.items.size === 0;
+}
+
+/** Whether the system fields that a configuration names are scalars, as they are wherever there is a schema. */
+export function hasPlainSystemFields(config: JsonObject): boolean {
+  const metadata = memberOf(config, "metadata");
+  return (
+    ofObject.every((name) => isScalar(memberOf(config, name))) &&
+    (!isJsonObject(metadata) || ofMetadata.every((name) => isScalar(memberOf(metadata, name))))
+  );
+}
+
+function isScalar(value: Json | undefined): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** A stored set together with the system fields that its configuration names, as if they could be owned. */
+export function withSystemFields(stored: JsonObject, config: JsonObject): JsonObject {
+  const result = { ...stored, ...named(config, ofObject) };
+  const metadata = memberOf(config, "metadata");
+  if (metadata === undefined) return result;
+  const inside = stored["f:metadata"];
+  const names = isJsonObject(metadata) ? named(metadata, ofMetadata) : {};
+  return { ...result, "f:metadata": isJsonObject(inside) ? { ...inside, ...names } : names };
+}
+
+function named(object: JsonObject, names: readonly string[]): JsonObject {
+  const found: Record<string, Json> = {};
+  for (const name of names) if (memberOf(object, name) !== undefined) found[`f:${name}`] = {};
+  return found;
 }

@@ -4,7 +4,7 @@ import type { Json } from "@keelson/base";
 
 import { printSource, printType, printValue } from "../go-text/go-print.ts";
 import { printItemElement } from "./item-element.ts";
-import { elementOf, identityOf, itemProblem } from "./list-items.ts";
+import { areApart, elementOf, identityOf, itemProblem } from "./list-items.ts";
 import {
   formOf,
   isScalar,
@@ -106,6 +106,10 @@ function checkMap(map: MapType, value: Json, walk: Walk): void {
       });
       return; // Like Kubernetes, which looks no further in this map.
     }
+    // Most members are texts where texts belong.
+    if (typeof member === "string" && (type.scalar === "string" || type.scalar === "untyped")) {
+      continue;
+    }
     const before = walk.errors.length;
     checkValue(type, member, walk);
     if (walk.errors.length > before) prefix(walk, before, `.${name}`);
@@ -119,10 +123,14 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
     return;
   }
   if (list.isAtomic) {
-    for (const [index, item] of value.entries()) checkItem(list, item, walk, () => `[${index}]`);
+    for (let index = 0; index < value.length; index++) {
+      const before = walk.errors.length;
+      checkValue(list.item, value[index] ?? null, walk);
+      if (walk.errors.length > before) prefix(walk, before, `[${index}]`);
+    }
     return;
   }
-  const seen = walk.allowDuplicates ? undefined : new Set<Json>();
+  const seen = walk.allowDuplicates || areApart(list, value) ? undefined : new Set<Json>();
   let index = 0;
   for (const item of value) {
     const problem = itemProblem(list, item);
@@ -131,7 +139,9 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
       return;
     }
     if (seen !== undefined) checkDuplicate(list, item, seen, walk);
-    checkItem(list, item, walk, () => nameOfItem(list, item));
+    const before = walk.errors.length;
+    checkValue(list.item, item, walk);
+    if (walk.errors.length > before) prefix(walk, before, nameOfItem(list, item));
     index += 1;
   }
 }
@@ -148,12 +158,6 @@ function checkDuplicate(list: ListType, item: Json, seen: Set<Json>, walk: Walk)
 function nameOfItem(list: ListType, item: Json): string {
   const element = elementOf(list, item);
   return typeof element === "string" ? "" : printItemElement(element);
-}
-
-function checkItem(list: ListType, item: Json, walk: Walk, name: () => string): void {
-  const before = walk.errors.length;
-  checkValue(list.item, item, walk);
-  if (walk.errors.length > before) prefix(walk, before, name());
 }
 
 function report(walk: Walk, message: string): void {

@@ -2,8 +2,8 @@
 export class CelError extends Error {
   readonly code = "CEL_EVALUATION";
 
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, options);
     this.name = "CelError";
   }
 }

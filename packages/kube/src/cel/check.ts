@@ -1,7 +1,7 @@
 // Type-checking, when a rule is written rather than when it runs.
 
 import { characterCount } from "../schema/character-count.ts";
-import type { Expression } from "./expression.ts";
+import type { Expression, Item } from "./expression.ts";
 import { overloadsOf } from "./functions.ts";
 import {
   bool,
@@ -95,15 +95,8 @@ class Checker {
       case "list":
         return listOf(this.#join(expression.items, scope));
       case "map": {
-        const key = this.#join(
-          expression.entries.map(([part]) => part),
-          scope,
-        );
-        const value = this.#join(
-          expression.entries.map(([, part]) => part),
-          scope,
-        );
-        return mapOf(key, value);
+        const keys = expression.entries.map(({ key }) => ({ value: key, isOptional: false }));
+        return mapOf(this.#join(keys, scope), this.#join(expression.entries, scope));
       }
       case "loop":
         return this.#loop(expression, scope);
@@ -162,8 +155,10 @@ class Checker {
     const { name, target, at } = expression;
     const receiver = target === undefined ? undefined : this.check(target, scope);
     const args = expression.args.map((part) => this.check(part, scope));
-    const overloads = overloadsOf(name, target !== undefined);
-    if (overloads === undefined) {
+    const isMethod = target !== undefined;
+    const overloads = overloadsOf(name, isMethod) ?? [];
+    // A function that is called as a method, or the other way round, is known and does not fit.
+    if (overloads.length === 0 && overloadsOf(name, !isMethod) === undefined) {
       return this.#issue(`undeclared reference to '${name}' (in container '')`, at);
     }
     const types = receiver === undefined ? args : [receiver, ...args];
@@ -209,10 +204,11 @@ class Checker {
   }
 
   /** The one type of all parts: literals are not mixed. */
-  #join(parts: readonly Expression[], scope: Scope): CelType {
+  #join(parts: readonly Item[], scope: Scope): CelType {
     let joined: CelType | undefined;
-    for (const part of parts) {
-      const type = this.check(part, scope);
+    for (const { value: part, isOptional } of parts) {
+      const found = this.check(part, scope);
+      const type = isOptional ? this.#held(found, part.at) : found;
       if (joined === undefined || joined.kind === "dyn") joined = type;
       else if (!isAssignable(joined, type, new Map())) {
         const message = `expected type '${typeName(joined)}' but found '${typeName(type)}'`;
@@ -220,6 +216,16 @@ class Checker {
       }
     }
     return joined ?? { kind: "param", name: "item" };
+  }
+
+  /** The type that an optional entry adds. */
+  #held(type: CelType, at: number): CelType {
+    if (type.kind === "optional") return type.of;
+    if (type.kind !== "dyn") {
+      const wanted = typeName(optionalOf(type));
+      this.#issue(`expected type '${wanted}' but found '${typeName(type)}'`, at);
+    }
+    return type;
   }
 
   #loop(expression: Extract<Expression, { op: "loop" }>, scope: Scope): CelType {

@@ -1,7 +1,7 @@
 // Conversions between types, sizes and types themselves.
 
 import { characterCount } from "../schema/character-count.ts";
-import { goFloat } from "../schema/go-text.ts";
+import { printFloat } from "../go-text/go-print.ts";
 import { CelError } from "./cel-error.ts";
 import { parseDuration } from "./durations.ts";
 import { fn, method, paramA, paramB, textCost, type Overload } from "./overload.ts";
@@ -143,7 +143,7 @@ const casts: readonly Overload[] = [
   fn("string", [bool], string, ([value]) => String(value === true)),
   fn("string", [int], string, ([value]) => (typeof value === "bigint" ? String(value) : "")),
   fn("string", [uint], string, ([value]) => String((value as Uint).value)),
-  fn("string", [double], string, ([value]) => goFloat(value as number)),
+  fn("string", [double], string, ([value]) => printFloat(value as number)),
   fn("string", [bytes], string, ([value]) => decode(value as Uint8Array)),
   fn("string", [duration], string, ([value]) => secondsText((value as Duration).nanos)),
   fn("string", [timestamp], string, ([value]) => formatTimestamp((value as Timestamp).nanos)),

@@ -3,7 +3,7 @@
 import { CelError, CostExceeded, NoSuchOverload } from "./cel-error.ts";
 import { typeNamed } from "./check.ts";
 import { compare, type Spend } from "./equality.ts";
-import type { Constant, Expression } from "./expression.ts";
+import type { Constant, Entry, Expression, Item as Literal } from "./expression.ts";
 import { overloadsOf } from "./functions.ts";
 import type { Overload } from "./overload.ts";
 import type { CelType } from "./cel-type.ts";
@@ -216,23 +216,38 @@ function compileChoose(expression: Extract<Expression, { op: "choose" }>): Progr
   };
 }
 
-function compileList(items: readonly Expression[]): Program {
-  const programs = items.map(compileExpression);
+function compileList(items: readonly Literal[]): Program {
+  const programs = items.map(compileItem);
   return (run) => {
     run.spend(10);
-    return new List({ items: programs.map((program) => program(run)) });
+    const made = programs.map((program) => program(run));
+    return new List({ items: made.filter((value) => value !== undefined) });
   };
 }
 
-function compileMap(entries: readonly (readonly [Expression, Expression])[]): Program {
+/** The value of an item; undefined if it is optional and there is none. */
+function compileItem({ value, isOptional }: Literal): (run: Run) => Value | undefined {
+  const program = compileExpression(value);
+  if (!isOptional) return program;
+  return (run) => {
+    const optional = program(run);
+    if (!(optional instanceof Optional))
+      throw new CelError("cannot initialize optional list element from non-optional value");
+    return optional.value;
+  };
+}
+
+function compileMap(entries: readonly Entry[]): Program {
   const programs = entries.map(
-    ([key, value]) => [compileExpression(key), compileExpression(value)] as const,
+    (entry) => [compileExpression(entry.key), compileItem(entry)] as const,
   );
   return (run) => {
     run.spend(30);
     const map = new Map<string, readonly [Value, Value]>();
     for (const [keyProgram, valueProgram] of programs) {
-      putEntry(map, keyProgram(run), valueProgram(run));
+      const key = keyProgram(run);
+      const value = valueProgram(run);
+      if (value !== undefined) putEntry(map, key, value);
     }
     return new ValueMap(map);
   };

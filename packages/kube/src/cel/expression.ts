@@ -1,6 +1,7 @@
 // Expressions: what the parser makes of a rule's text, with macros told apart from calls.
 
 import { Environment, ParseError } from "@marcbachmann/cel-js";
+import { takeMarks } from "./optional-marks.ts";
 
 /** Where in the text something stands, from 0. */
 export type Offset = number;
@@ -36,12 +37,8 @@ export type Expression =
       readonly no: Expression;
       readonly at: Offset;
     }
-  | { readonly op: "list"; readonly items: readonly Expression[]; readonly at: Offset }
-  | {
-      readonly op: "map";
-      readonly entries: readonly (readonly [key: Expression, value: Expression])[];
-      readonly at: Offset;
-    }
+  | { readonly op: "list"; readonly items: readonly Item[]; readonly at: Offset }
+  | { readonly op: "map"; readonly entries: readonly Entry[]; readonly at: Offset }
   | {
       readonly op: "loop";
       readonly macro: LoopMacro;
@@ -60,6 +57,17 @@ export type Expression =
       readonly body: Expression;
       readonly at: Offset;
     };
+
+/** An item of a list literal. An optional one is there only if its value has one: `[?x]`. */
+export interface Item {
+  readonly value: Expression;
+  readonly isOptional: boolean;
+}
+
+/** An entry of a map literal: `{k: x, ?l: y}`. */
+export interface Entry extends Item {
+  readonly key: Expression;
+}
 
 export type Constant =
   | null
@@ -102,15 +110,16 @@ const environment = new Environment({
 
 /** Parses a text. Size and depth are bounded: 50,000 nodes, 200 levels. */
 export function parseExpression(text: string): Expression {
+  const { text: unmarked, marks } = takeMarks(text);
   let root: Node;
   try {
-    root = environment.parse(text).ast;
+    root = environment.parse(unmarked).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const message = error.message.split("\n", 1)[0] ?? "";
     throw new ExpressionSyntaxError(`Syntax error: ${message}`, positionOf(error));
   }
-  return new Converter(text).convert(root);
+  return new Converter(unmarked, marks).convert(root);
 }
 
 function positionOf(error: ParseError): Offset {
@@ -157,9 +166,11 @@ const loopMacros = new Map<string, LoopMacro>([
 
 class Converter {
   readonly #text: string;
+  readonly #marks: readonly Offset[];
 
-  constructor(text: string) {
+  constructor(text: string, marks: readonly Offset[]) {
     this.#text = text;
+    this.#marks = marks;
   }
 
   convert(node: Node): Expression {
@@ -201,13 +212,9 @@ class Converter {
       case "-_":
         return this.#negate(args as Node, start);
       case "list":
-        return { op: "list", items: (args as Node[]).map((item) => this.convert(item)), at: start };
-      case "map": {
-        const entries = (args as [Node, Node][]).map(
-          ([key, value]) => [this.convert(key), this.convert(value)] as const,
-        );
-        return { op: "map", entries, at: start };
-      }
+        return { op: "list", items: this.#items(args as Node[], start), at: start };
+      case "map":
+        return { op: "map", entries: this.#entries(args as [Node, Node][], start), at: start };
       case "call":
         return this.#call(node);
       case "rcall":
@@ -221,6 +228,28 @@ class Converter {
         return { op: "call", name, args: [this.convert(left), this.convert(right)], at };
       }
     }
+  }
+
+  #items(nodes: readonly Node[], start: Offset): Item[] {
+    let end = start;
+    return nodes.map((node) => {
+      const item = { value: this.convert(node), isOptional: this.#isMarked(end, node.start) };
+      end = node.end;
+      return item;
+    });
+  }
+
+  #entries(nodes: readonly (readonly [Node, Node])[], start: Offset): Entry[] {
+    let end = start;
+    return nodes.map(([key, value]) => {
+      const isOptional = this.#isMarked(end, key.start);
+      end = value.end;
+      return { key: this.convert(key), value: this.convert(value), isOptional };
+    });
+  }
+
+  #isMarked(from: Offset, to: Offset): boolean {
+    return this.#marks.some((mark) => mark >= from && mark < to);
   }
 
   #negate(operand: Node, at: Offset): Expression {

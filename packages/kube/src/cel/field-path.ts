@@ -1,6 +1,6 @@
 // The path of a field inside a schema, as rules and selectable fields name it: `.spec.x['y']`.
 
-import { child, entry } from "../schema/field-error.ts";
+import { childPath, itemPath } from "../status/field-error.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 
 /** A path in the form of messages and the schema it leads to, or why it leads nowhere. */
@@ -61,11 +61,11 @@ function step(
   const { properties, additionalProperties } = schema;
   if (properties !== undefined) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return property === undefined ? undefined : { path: child(path, name), schema: property };
+    return property === undefined ? undefined : { path: childPath(path, name), schema: property };
   }
   if (additionalProperties === undefined) return undefined;
   const values = typeof additionalProperties === "object" ? additionalProperties : {};
-  return { path: entry(path, name), schema: values };
+  return { path: itemPath(path, name), schema: values };
 }
 
 function tokensOf(text: string): string[] {

@@ -1,43 +1,31 @@
 // Functions of quantities: `500m`, `1Gi`.
 
+import { BadQuantity, parseQuantity, scaledValue } from "../quantity/quantity.ts";
 import { CelError } from "./cel-error.ts";
 import { fn, method, type Overload } from "./overload.ts";
 import { bool, double, int, quantity, string } from "./cel-type.ts";
 import { QuantityValue } from "./values.ts";
 
-const pattern =
-  /^([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(|[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,4})$/;
-const decimals: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  "": 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-};
-const binaries = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const billion = 1_000_000_000n;
 
-/** A quantity in billionths, rounded away from zero, or nothing if the text is none. */
-export function parseQuantity(text: string): bigint | undefined {
-  const match = pattern.exec(text);
-  if (match === null || text.length > 400) return undefined;
-  const [, sign = "", digits = "", suffix = ""] = match;
-  const [whole = "", fraction = ""] = digits.split(".");
-  let numerator = BigInt(`${whole}${fraction}` || "0") * billion;
-  let denominator = 10n ** BigInt(fraction.length);
-  const binary = binaries.indexOf(suffix);
-  const exponent = binary >= 0 ? 0 : (decimals[suffix] ?? Number(suffix.slice(1)));
-  if (binary >= 0) numerator *= 1024n ** BigInt(binary + 1);
-  if (Math.abs(exponent) > 400) return undefined;
-  if (exponent >= 0) numerator *= 10n ** BigInt(exponent);
-  else denominator *= 10n ** BigInt(-exponent);
-  const rounded = (numerator + denominator - 1n) / denominator;
-  return sign === "-" ? -rounded : rounded;
+/** In billionths, the finest there is. Throws a `CelError` in the words of the real server. */
+function readQuantity(text: string): QuantityValue {
+  try {
+    return new QuantityValue(scaledValue(parseQuantity(text), -9));
+  } catch (error) {
+    if (!(error instanceof BadQuantity)) throw error;
+    throw new CelError(error.message, { cause: error });
+  }
+}
+
+function isQuantity(text: string): boolean {
+  try {
+    parseQuantity(text);
+    return true;
+  } catch (error) {
+    if (!(error instanceof BadQuantity)) throw error;
+    return false;
+  }
 }
 
 const nanosOf = (value: unknown): bigint => (value as QuantityValue).nanos;
@@ -45,17 +33,10 @@ const isWhole = (nanos: bigint): boolean =>
   nanos % billion === 0n && nanos / billion === BigInt.asIntN(64, nanos / billion);
 
 export const quantityFunctions: readonly Overload[] = [
-  fn("quantity", [string], quantity, ([text]) => {
-    const nanos = parseQuantity(text as string);
-    if (nanos === undefined) {
-      throw new CelError(
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-      );
-    }
-    return new QuantityValue(nanos);
-  }),
-  fn("isQuantity", [string], bool, ([text]) => parseQuantity(text as string) !== undefined),
-  method("sign", [quantity], int, ([value]) => {
+  fn("quantity", [string], quantity, ([text]) => readQuantity(text as string)),
+  fn("isQuantity", [string], bool, ([text]) => isQuantity(text as string)),
+  // Not a method, unlike the others.
+  fn("sign", [quantity], int, ([value]) => {
     const nanos = nanosOf(value);
     return nanos > 0n ? 1n : nanos < 0n ? -1n : 0n;
   }),

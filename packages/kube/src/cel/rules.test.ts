@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { Json } from "@keelson/base";
-import { fieldErrorMessage } from "../schema/field-error.ts";
+import { printFieldError } from "../status/field-error.ts";
 import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { validateRules } from "./rules.ts";
 import { validateObject } from "./validate-object.ts";
@@ -35,6 +35,8 @@ suite("rules", () => {
     [integers, "self.map(x, x * 2).exists_one(x, x == 4)", [1, 2], [2, 2]],
     [pair, "has(self.a) && self.x__dash__y == 'z'", { a: 1, "x-y": "z" }, { "x-y": "z" }],
     [pair, "self.?a.orValue(1) == 1", {}, { a: 2 }],
+    [pair, "[?self.?a, 7].size() == 2 && [self.?a][?0].hasValue()", { a: 1 }, {}],
+    [pair, "{?'?': self.?b, 'c': 'd'} == {'?': 'x', 'c': 'd'}", { b: "x" }, { a: 1 }],
     [
       { type: "string", format: "date-time" },
       "self.getFullYear() == 2026",
@@ -57,7 +59,7 @@ suite("rules", () => {
 
   test("say what went wrong in the words of the rule", () => {
     const message = (rule: ValidationRule, value: Json): string[] =>
-      validateRules(ruled(pair, rule), value, { isObject: false }).errors.map(fieldErrorMessage);
+      validateRules(ruled(pair, rule), value, { isObject: false }).errors.map(printFieldError);
     assert.deepEqual(message({ rule: "self.a > 1", message: "too small" }, { a: 1 }), [
       "<nil>: Invalid value: too small",
     ]);
@@ -145,7 +147,7 @@ suite("rules", () => {
 suite("schemas of custom kinds", () => {
   const judge = (schema: StructuralSchema): string[] =>
     validateSchema({ type: "object", properties: { f: schema } }, { path: "s" }).map(
-      fieldErrorMessage,
+      printFieldError,
     );
 
   const cases: readonly [name: string, schema: StructuralSchema, error: RegExp | undefined][] = [
@@ -181,6 +183,16 @@ suite("schemas of custom kinds", () => {
       "a set of open objects",
       { type: "array", items: pair, "x-kubernetes-list-type": "set" },
       /must be atomic as item of a list/,
+    ],
+    [
+      "a default against a format that does not fit its type",
+      { type: "array", format: "int64", items: text, default: { a: 1 } },
+      /Invalid value: "": {2}in body must be of type int64: ""$/,
+    ],
+    [
+      "a method that is a function",
+      ruled(text, "quantity(self).sign() == 1"),
+      /no matching overload for 'sign'/,
     ],
     ["a rule of the wrong type", ruled(text, "self"), /cel expression must evaluate to a bool$/],
     [

@@ -3,14 +3,14 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { Correlation, keyOf } from "../schema/correlation.ts";
 import {
-  child,
-  entry,
-  fieldErrorMessage,
-  forbidden,
-  invalid,
-  required,
+  childPath,
+  itemPath,
+  printFieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
   type FieldError,
-} from "../schema/field-error.ts";
+} from "../status/field-error.ts";
 import type { StructuralSchema, ValidationReason } from "../schema/structural.ts";
 import { CelError, CostExceeded, NoSuchOverload } from "./cel-error.ts";
 import { compileRule, type CompiledRule } from "./compile-rule.ts";
@@ -171,12 +171,12 @@ class Validation {
       for (const [index, item] of value.entries()) {
         const key = keyOf(item, node.schema);
         const oldItem = key === undefined ? undefined : olds?.get(key);
-        const itemPath = entry(path, index);
+        const at = itemPath(path, index);
         this.#visit(node.items, {
           value: item,
           old: oldItem ?? null,
-          path: itemPath,
-          near: below(near, () => near.current?.item(index, itemPath)),
+          path: at,
+          near: below(near, () => near.current?.item(index, at)),
         });
       }
     } else if (isJsonObject(value)) {
@@ -185,11 +185,11 @@ class Validation {
         const oldMember =
           isJsonObject(old) && Object.hasOwn(old, name) ? (old[name] ?? null) : null;
         if (node.others !== undefined) {
-          const at = { value: member, old: oldMember, path: entry(path, name) };
+          const at = { value: member, old: oldMember, path: itemPath(path, name) };
           this.#visit(node.others, { ...at, near: field(near, name) });
         }
         if (property !== undefined) {
-          const at = { value: member, old: oldMember, path: child(path, name) };
+          const at = { value: member, old: oldMember, path: childPath(path, name) };
           this.#visit(property, { ...at, near: field(near, name) });
         }
       }
@@ -200,7 +200,7 @@ class Validation {
     if (node.isUntyped) {
       const detail =
         "rule compiler initialization error: failed to convert to declType for CEL validation rules";
-      this.errors.push(invalid(place.path, node.schema.type ?? "", detail));
+      this.errors.push(invalidField(place.path, node.schema.type ?? "", detail));
       return;
     }
     if (node.rules.length === 0) return;
@@ -211,7 +211,7 @@ class Validation {
       variables.set("self", valueOf(place.value, node.schema, node.isObject));
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
-      this.errors.push(invalid(place.path, type, error.message));
+      this.errors.push(invalidField(place.path, type, error.message));
       return;
     }
     const oldSelf = place.old === null ? undefined : valueOf(place.old, node.schema, node.isObject);
@@ -235,7 +235,7 @@ class Validation {
     const { rule, program, error } = compiled;
     const type = node.schema.type ?? "";
     if (error !== undefined) {
-      this.errors.push(invalid(place.path, type, `rule compile error: ${error}`));
+      this.errors.push(invalidField(place.path, type, `rule compile error: ${error}`));
       return;
     }
     if (program === undefined) return;
@@ -248,13 +248,13 @@ class Validation {
     const outcome = this.#run(program, own, { path: place.path, type, rule: ruleText(rule) });
     if (outcome === undefined || outcome === true) return;
     const detail = this.#message(compiled, own, place.path, type) ?? defaultMessage(rule);
-    const at = compiled.path === "" ? place.path : child(place.path, compiled.path);
+    const at = compiled.path === "" ? place.path : childPath(place.path, compiled.path);
     const isWhole = type === "object" || type === "array";
     const shown = isWhole ? undefined : place.value;
     const { reason = "FieldValueInvalid" } = rule;
     const problem = errorFor({ reason, path: at, value: shown }, detail);
     if (!compiled.usesOldSelf && isUnchanged(place.near))
-      this.warnings.push(fieldErrorMessage(problem));
+      this.warnings.push(printFieldError(problem));
     else this.errors.push(problem);
   }
 
@@ -272,7 +272,7 @@ class Validation {
     } catch (error) {
       if (error instanceof CostExceeded) {
         const detail = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`;
-        this.errors.push(invalid(path, type, detail));
+        this.errors.push(invalidField(path, type, detail));
         throw new Exhausted("", { cause: error });
       }
       if (!(error instanceof CelError)) throw error;
@@ -281,7 +281,7 @@ class Validation {
         error instanceof NoSuchOverload
           ? `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`
           : `${error.message} evaluating rule: ${rule}`;
-      this.errors.push(invalid(path, type, detail));
+      this.errors.push(invalidField(path, type, detail));
       return undefined;
     }
   }
@@ -294,7 +294,7 @@ class Validation {
   #exhaust(path: string, type: string): never {
     const detail =
       "validation failed due to running out of cost budget, no further validation rules will be run";
-    this.errors.push(invalid(path, type, detail));
+    this.errors.push(invalidField(path, type, detail));
     throw new Exhausted();
   }
 
@@ -313,7 +313,7 @@ class Validation {
     } catch (error) {
       if (error instanceof CostExceeded) {
         const detail = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`;
-        this.errors.push(invalid(path, type, detail));
+        this.errors.push(invalidField(path, type, detail));
         throw new Exhausted("", { cause: error });
       }
       if (!(error instanceof CelError)) throw error;
@@ -322,7 +322,7 @@ class Validation {
     if (run.spent > this.#left) {
       const detail =
         "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
-      this.errors.push(invalid(path, type, detail));
+      this.errors.push(invalidField(path, type, detail));
       throw new Exhausted();
     }
     this.#left -= run.spent;
@@ -386,9 +386,9 @@ function errorFor(
   const shown = value === undefined ? {} : { value };
   switch (reason) {
     case "FieldValueForbidden":
-      return forbidden(path, detail);
+      return forbiddenField(path, detail);
     case "FieldValueRequired":
-      return required(path, detail);
+      return requiredField(path, detail);
     case "FieldValueDuplicate":
       return { type: reason, field: path === "" ? "<nil>" : path, ...shown, detail: "" };
     case "FieldValueInvalid":

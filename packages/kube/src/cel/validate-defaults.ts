@@ -3,16 +3,16 @@
 import { cloneJson, type Json, type MutableJson } from "@keelson/base";
 import { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "../schema/embedded.ts";
 import {
-  child,
-  entry,
-  fieldErrorMessage,
-  invalid,
+  childPath,
+  itemPath,
+  printFieldError,
+  invalidField,
   type FieldError,
-} from "../schema/field-error.ts";
+} from "../status/field-error.ts";
 import { valuesEqual } from "../schema/go-value.ts";
 import { prune } from "../schema/prune.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
-import { validate } from "../schema/validate.ts";
+import { report } from "../schema/report.ts";
 import { validateRules } from "./rules.ts";
 
 /** What is wrong with the defaults of a structural schema. */
@@ -47,7 +47,7 @@ function visit(schema: StructuralSchema, place: Place, errors: FieldError[]): vo
     ? { ...place, isInsideMeta: false, surround: asObject, object: schema }
     : place;
   if (schema.default !== undefined) {
-    const at = child(here.path, "default");
+    const at = childPath(here.path, "default");
     const found = here.isInsideMeta
       ? metaErrors(schema, schema.default, here)
       : plainErrors(schema, schema.default, { at, isObject });
@@ -65,13 +65,13 @@ function visit(schema: StructuralSchema, place: Place, errors: FieldError[]): vo
   const { items, properties = {} } = schema;
   if (items !== undefined) {
     const surround: Surround = (value) => here.surround([value]);
-    const below = { ...here, isRoot: false, path: child(here.path, "items"), surround };
+    const below = { ...here, isRoot: false, path: childPath(here.path, "items"), surround };
     visit(items, below, errors);
   }
   for (const [name, property] of Object.entries(properties)) {
     const isMeta = isObject && ["metadata", "apiVersion", "kind"].includes(name);
     const surround: Surround = (value) => here.surround({ [name]: value });
-    const path = entry(child(here.path, "properties"), name);
+    const path = itemPath(childPath(here.path, "properties"), name);
     const isInsideMeta = here.isInsideMeta || isMeta;
     visit(property, { ...here, isRoot: false, path, isInsideMeta, surround }, errors);
   }
@@ -85,16 +85,22 @@ function plainErrors(
   const errors: FieldError[] = [];
   const copy = cloneJson(value);
   prune(copy, schema, { isObject });
-  if (!valuesEqual(copy, value)) errors.push(invalid(at, value, "must not have unknown fields"));
+  if (!valuesEqual(copy, value))
+    errors.push(invalidField(at, value, "must not have unknown fields"));
   const wrong = coercionError(schema, cloneJson(value), { path: at, isObject });
   if (wrong !== undefined) return [...errors, wrong];
   const embedded = validateEmbedded(schema, value, { path: at, isObject });
-  return [...errors, ...(embedded.length > 0 ? embedded : validate(untyped(schema), value, at))];
+  return [...errors, ...(embedded.length > 0 ? embedded : valueErrors(schema, value, at))];
+}
+
+/** What is wrong with a default. Not by the compiled check, which knows nothing of literal formats. */
+function valueErrors(schema: StructuralSchema, value: Json, at: string): FieldError[] {
+  return report(untyped(schema), value, "").toFieldErrors(at);
 }
 
 /**
- * A schema in which what is an integer or a string may be anything: defaults are not held to that, by the real
- * server.
+ * A schema in which what is an integer or a string may be anything, and formats count even where they do not fit:
+ * so the real server holds defaults to it.
  */
 function untyped(schema: StructuralSchema): StructuralSchema {
   const {
@@ -106,6 +112,7 @@ function untyped(schema: StructuralSchema): StructuralSchema {
   } = schema;
   return {
     ...rest,
+    isFormatLiteral: true,
     ...(items === undefined ? {} : { items: untyped(items) }),
     ...(properties === undefined
       ? {}
@@ -130,20 +137,20 @@ function metaErrors(
   value: Json,
   { path, surround, object = schema }: Place,
 ): FieldError[] {
-  const at = child(path, "default");
+  const at = childPath(path, "default");
   const whole = surround(cloneJson(value));
   const wrong = coercionError(object, whole, { path: "", isObject: true });
   if (wrong !== undefined) {
-    const detail = `must result in valid metadata: ${fieldErrorMessage(wrong)}`;
-    return [invalid(at, value, detail)];
+    const detail = `must result in valid metadata: ${printFieldError(wrong)}`;
+    return [invalidField(at, value, detail)];
   }
   const found = validateEmbedded(object, whole, { isObject: true });
   if (found.length > 0) {
-    const all = found.map(fieldErrorMessage);
+    const all = found.map(printFieldError);
     const detail = all.length === 1 ? all[0] : `[${all.join(", ")}]`;
-    return [invalid(at, value, `must result in valid metadata: ${detail}`)];
+    return [invalidField(at, value, `must result in valid metadata: ${detail}`)];
   }
-  return validate(untyped(schema), value, at);
+  return valueErrors(schema, value, at);
 }
 
 function coercionError(

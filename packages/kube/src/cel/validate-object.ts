@@ -1,8 +1,9 @@
 // Everything that a schema has to say about a whole object, in the order of the real server.
 
 import type { JsonObject } from "@keelson/base";
+import { memberOf } from "../object/member.ts";
 import { validateEmbedded } from "../schema/embedded.ts";
-import { invalid, type FieldError, type FieldErrorType } from "../schema/field-error.ts";
+import { invalidField, type FieldError, type FieldErrorType } from "../status/field-error.ts";
 import { validateListTypes } from "../schema/list-types.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { validate, validateUpdate } from "../schema/validate.ts";
@@ -11,6 +12,10 @@ import { hasRules, validateRules, type RuleReport } from "./rules.ts";
 export interface ObjectValidation {
   /** The object before the change; absent when it is new. */
   readonly old?: JsonObject;
+  /** Only the status is written: its schema is asked about that, and rules about everything. */
+  readonly onlyStatus?: boolean;
+  /** What else is wrong; it is told after what the schema says. */
+  readonly others?: readonly FieldError[];
 }
 
 /**
@@ -21,11 +26,15 @@ export interface ObjectValidation {
 export function validateObject(
   schema: StructuralSchema,
   object: JsonObject,
-  { old }: ObjectValidation = {},
+  { old, onlyStatus = false, others = [] }: ObjectValidation = {},
 ): RuleReport {
-  const errors: FieldError[] =
-    old === undefined ? validate(schema, object) : validateUpdate(schema, object, old);
-  errors.push(...validateEmbedded(schema, object));
+  const errors: FieldError[] = onlyStatus
+    ? statusErrors(schema, object, old)
+    : old === undefined
+      ? validate(schema, object)
+      : validateUpdate(schema, object, old);
+  errors.push(...others);
+  if (!onlyStatus) errors.push(...validateEmbedded(schema, object));
   if (old === undefined || validateListTypes(schema, old).length === 0) {
     errors.push(...validateListTypes(schema, object));
   }
@@ -33,10 +42,22 @@ export function validateObject(
   if (errors.some(({ type }) => blocking.has(type))) {
     const detail =
       "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-    return { errors: [...errors, invalid("", null, detail)], warnings: [] };
+    return { errors: [...errors, invalidField("", null, detail)], warnings: [] };
   }
   const report = validateRules(schema, object, old === undefined ? {} : { old });
   return { errors: [...errors, ...report.errors], warnings: report.warnings };
+}
+
+function statusErrors(
+  schema: StructuralSchema,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): FieldError[] {
+  const status = memberOf(object, "status");
+  const statusSchema = schema.properties?.["status"];
+  if (status === undefined || statusSchema === undefined) return [];
+  const before = old === undefined ? undefined : memberOf(old, "status");
+  return validateUpdate(statusSchema, status, before ?? null, "status");
 }
 
 /** What a rule, which relies on types and sizes, could stumble over. */

@@ -2,14 +2,14 @@
 
 import type { Json } from "@keelson/base";
 import {
-  child,
-  entry,
-  invalid,
-  notSupported,
-  required,
+  childPath,
+  itemPath,
+  invalidField,
+  notSupportedField,
+  requiredField,
   type FieldError,
-} from "../schema/field-error.ts";
-import { goJson } from "../schema/go-text.ts";
+} from "../status/field-error.ts";
+import { goJson } from "../go-text/go-json.ts";
 import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { compileRule } from "./compile-rule.ts";
 import { fieldPathOf } from "./field-path.ts";
@@ -33,7 +33,7 @@ export function validateRuleTexts(
   path: string,
 ): FieldError[] {
   return rules.flatMap((rule, index) =>
-    textErrors(rule, schema, entry(child(path, "x-kubernetes-validations"), index)),
+    textErrors(rule, schema, itemPath(childPath(path, "x-kubernetes-validations"), index)),
   );
 }
 
@@ -45,33 +45,33 @@ function textErrors(
   const errors: FieldError[] = [];
   const { message = "", messageExpression = "", fieldPath = "", reason } = rule;
   const text = rule.rule ?? "";
-  const place = child(path, "message");
+  const place = childPath(path, "message");
   if (text.trim() === "") {
-    errors.push(required(child(path, "rule"), "rule is not specified"));
+    errors.push(requiredField(childPath(path, "rule"), "rule is not specified"));
   } else if (message !== "" && message.trim() === "") {
-    errors.push(invalid(place, message, "must be non-empty if specified"));
+    errors.push(invalidField(place, message, "must be non-empty if specified"));
   } else if (hasLineBreak(message.trim())) {
-    errors.push(invalid(place, message, "must not contain line breaks"));
+    errors.push(invalidField(place, message, "must not contain line breaks"));
   } else if (hasLineBreak(text.trim()) && message.trim() === "") {
-    errors.push(required(place, "message must be specified if rule contains line breaks"));
+    errors.push(requiredField(place, "message must be specified if rule contains line breaks"));
   }
   if (messageExpression !== "" && messageExpression.trim() === "") {
     const detail = "messageExpression must be non-empty if specified";
-    errors.push(required(child(path, "messageExpression"), detail));
+    errors.push(requiredField(childPath(path, "messageExpression"), detail));
   }
   if (reason !== undefined && !reasons.includes(reason)) {
-    errors.push(notSupported(child(path, "reason"), reason, reasons));
+    errors.push(notSupportedField(childPath(path, "reason"), reason, reasons));
   }
   if (fieldPath === "") return errors;
-  const pathPlace = child(path, "fieldPath");
+  const pathPlace = childPath(path, "fieldPath");
   if (fieldPath.trim() === "") {
-    errors.push(invalid(pathPlace, fieldPath, "must be non-empty if specified"));
+    errors.push(invalidField(pathPlace, fieldPath, "must be non-empty if specified"));
   }
   if (hasLineBreak(fieldPath)) {
-    errors.push(invalid(pathPlace, fieldPath, "must not contain line breaks"));
+    errors.push(invalidField(pathPlace, fieldPath, "must not contain line breaks"));
   }
   if (schema !== undefined && fieldPathOf(fieldPath, schema) === undefined) {
-    errors.push(invalid(pathPlace, fieldPath, "must be a valid path"));
+    errors.push(invalidField(pathPlace, fieldPath, "must be a valid path"));
   }
   return errors;
 }
@@ -92,27 +92,27 @@ export function validateRuleTypes(
 ): FieldError[] {
   const self = schemaType(schema, { isObject, name: "selfType" });
   if (self === undefined) {
-    const field = child(path, "x-kubernetes-validations");
+    const field = childPath(path, "x-kubernetes-validations");
     const detail =
       "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
     return [{ type: "InternalError", field, detail }];
   }
   const errors: FieldError[] = [];
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
-    const place = entry(child(path, "x-kubernetes-validations"), index);
+    const place = itemPath(childPath(path, "x-kubernetes-validations"), index);
     const { error, messageError, usesOldSelf } = compileRule(rule, schema, self);
     if (error !== undefined) {
-      errors.push(ruleError(child(place, "rule"), rule, error));
+      errors.push(ruleError(childPath(place, "rule"), rule, error));
     }
     if (messageError !== undefined) {
-      errors.push(ruleError(child(place, "messageExpression"), rule, messageError));
+      errors.push(ruleError(childPath(place, "messageExpression"), rule, messageError));
     }
     if (usesOldSelf && uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
-      errors.push(invalid(child(place, "rule"), rule.rule, detail));
+      errors.push(invalidField(childPath(place, "rule"), rule.rule, detail));
     } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
       const detail = "may not be set if oldSelf is not used in rule";
-      errors.push(invalid(child(place, "optionalOldSelf"), rule.optionalOldSelf, detail));
+      errors.push(invalidField(childPath(place, "optionalOldSelf"), rule.optionalOldSelf, detail));
     }
   }
   return errors;

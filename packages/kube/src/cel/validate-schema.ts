@@ -2,9 +2,18 @@
 
 import type { Json } from "@keelson/base";
 import { validateDefaults } from "./validate-defaults.ts";
-import { child, entry, forbidden, invalid, notSupported, required } from "../schema/field-error.ts";
-import type { FieldError } from "../schema/field-error.ts";
+import {
+  childPath,
+  itemPath,
+  forbiddenField,
+  invalidField,
+  invalidShownField,
+  notSupportedField,
+  requiredField,
+} from "../status/field-error.ts";
+import type { FieldError } from "../status/field-error.ts";
 import type { WrittenSchema } from "../schema/read-schema.ts";
+import { schemaText } from "../schema/schema-text.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { validateListSchema } from "./validate-list-schema.ts";
 import { validateRuleTexts, validateRuleTypes } from "./validate-rule-texts.ts";
@@ -27,7 +36,7 @@ export function validateSchema(
   const errors: FieldError[] = [];
   if (hasStatus) errors.push(...rootErrors(schema, path));
   if (schema.nullable === true) {
-    errors.push(forbidden(child(path, "nullable"), "nullable cannot be true at the root"));
+    errors.push(forbiddenField(childPath(path, "nullable"), "nullable cannot be true at the root"));
   }
   const unsupported = unsupportedIn(schema);
   let isUsable = false;
@@ -41,7 +50,7 @@ export function validateSchema(
   walk.visit(schema, path, { ...rootContext, isUsable });
   errors.push(...walk.errors, ...walk.ruleErrors);
   if (errors.length === 0 && unsupported !== undefined) {
-    errors.push(invalid(path, "", unsupported));
+    errors.push(invalidField(path, "", unsupported));
   }
   return errors;
 }
@@ -59,15 +68,15 @@ function rootErrors(schema: WrittenSchema, path: string): FieldError[] {
   if (schema.type !== undefined && schema.type !== "object") {
     const detail =
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-    return [invalid(child(path, "type"), schema.type, detail)];
+    return [invalidField(childPath(path, "type"), schema.type, detail)];
   }
   if (Object.keys(schema).every((key) => allowedKeys.has(key))) return [];
   const detail = `only [${allowedAtRoot}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [invalid(path, schema as Json, detail)];
+  return [invalidShownField(path, schemaText(schema as Json), detail)];
 }
 
 /** Keys that keep a schema from being read as a structural one; each has an error of its own below. */
-function unsupportedIn(schema: WrittenSchema): string | undefined {
+export function unsupportedIn(schema: WrittenSchema): string | undefined {
   const { $ref = "", id = "", $schema = "" } = schema;
   const name = [
     id !== "" ? "id" : undefined,
@@ -148,13 +157,15 @@ class Walk {
   #own(schema: WrittenSchema, path: string, context: Context): void {
     const { type } = schema;
     const unsupported = (key: string): void => {
-      this.errors.push(forbidden(child(path, key), `${key} is not supported`));
+      this.errors.push(forbiddenField(childPath(path, key), `${key} is not supported`));
     };
     if (type !== undefined && !types.includes(type)) {
-      this.errors.push(notSupported(child(path, "type"), type, [...types].sort()));
+      this.errors.push(notSupportedField(childPath(path, "type"), type, [...types].sort()));
     }
     if (schema.default !== undefined && context.noDefaults !== undefined) {
-      this.errors.push(forbidden(child(path, "default"), `must not be set ${context.noDefaults}`));
+      this.errors.push(
+        forbiddenField(childPath(path, "default"), `must not be set ${context.noDefaults}`),
+      );
     }
     if (schema.id !== undefined) unsupported("id");
     if (schema.additionalItems !== undefined) unsupported("additionalItems");
@@ -164,44 +175,46 @@ class Walk {
     if (schema.$ref !== undefined) unsupported("$ref");
     if ((type as string) === "null") {
       const detail = "type cannot be set to null, use nullable as an alternative";
-      this.errors.push(forbidden(child(path, "type"), detail));
+      this.errors.push(forbiddenField(childPath(path, "type"), detail));
     }
     if (Array.isArray(schema.items)) {
       const detail = "items must be a schema object and not an array";
-      this.errors.push(forbidden(child(path, "items"), detail));
+      this.errors.push(forbiddenField(childPath(path, "items"), detail));
     }
     if (context.isInsideMeta && schema["x-kubernetes-embedded-resource"] === true) {
       const detail = "must not be used inside of resource meta";
-      this.errors.push(forbidden(child(path, "x-kubernetes-embedded-resource"), detail));
+      this.errors.push(forbiddenField(childPath(path, "x-kubernetes-embedded-resource"), detail));
     }
     if (schema.uniqueItems === true) {
       const detail =
         "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-      this.errors.push(forbidden(child(path, "uniqueItems"), detail));
+      this.errors.push(forbiddenField(childPath(path, "uniqueItems"), detail));
     }
     if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
-      const place = child(path, "x-kubernetes-preserve-unknown-fields");
-      this.errors.push(invalid(place, false, "must be true or undefined"));
+      const place = childPath(path, "x-kubernetes-preserve-unknown-fields");
+      this.errors.push(invalidField(place, false, "must be true or undefined"));
     }
     const mapType = schema["x-kubernetes-map-type"];
     if (mapType !== undefined && type !== "object") {
       const detail = "must be object if x-kubernetes-map-type is specified";
-      const place = child(path, "type");
-      this.errors.push(type === undefined ? required(place, detail) : invalid(place, type, detail));
+      const place = childPath(path, "type");
+      this.errors.push(
+        type === undefined ? requiredField(place, detail) : invalidField(place, type, detail),
+      );
     }
     if (mapType !== undefined && mapType !== "atomic" && mapType !== "granular") {
-      const place = child(path, "x-kubernetes-map-type");
-      this.errors.push(notSupported(place, mapType, ["atomic", "granular"]));
+      const place = childPath(path, "x-kubernetes-map-type");
+      this.errors.push(notSupportedField(place, mapType, ["atomic", "granular"]));
     }
   }
 
   #parts(schema: WrittenSchema, path: string, below: Context, here: Context): void {
     const { properties = {}, additionalProperties } = schema;
     if (additionalProperties !== undefined) {
-      const place = child(path, "additionalProperties");
+      const place = childPath(path, "additionalProperties");
       if (Object.keys(properties).length > 0 && additionalProperties !== true) {
         const detail = "additionalProperties and properties are mutual exclusive";
-        this.errors.push(forbidden(place, detail));
+        this.errors.push(forbiddenField(place, detail));
       }
       if (typeof additionalProperties === "object") {
         const noDefaults = here.isInsideMeta
@@ -217,20 +230,20 @@ class Walk {
         const noDefaults = here.isRoot ? `in top-level ${name}` : context.noDefaults;
         context = { ...context, isInsideMeta: true, noDefaults };
       }
-      this.visit(property, entry(child(path, "properties"), name), context);
+      this.visit(property, itemPath(childPath(path, "properties"), name), context);
     }
     const nested = { ...below, isUsable: false };
     const { not, allOf = [], oneOf = [], anyOf = [], items } = schema;
-    if (not !== undefined) this.visit(not, child(path, "not"), nested);
+    if (not !== undefined) this.visit(not, childPath(path, "not"), nested);
     for (const [name, list] of Object.entries({ allOf, oneOf, anyOf })) {
       for (const [index, part] of list.entries()) {
-        this.visit(part, entry(child(path, name), index), nested);
+        this.visit(part, itemPath(childPath(path, name), index), nested);
       }
     }
     if (items !== undefined && !Array.isArray(items)) {
       const isMap = schema["x-kubernetes-list-type"] === "map";
       const uncorrelated = below.uncorrelated ?? (isMap ? undefined : path);
-      this.visit(items, child(path, "items"), { ...below, uncorrelated });
+      this.visit(items, childPath(path, "items"), { ...below, uncorrelated });
     }
   }
 }

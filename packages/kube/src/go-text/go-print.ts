@@ -44,7 +44,7 @@ export function printType(value: Json): string {
 
 /** Whether a number is one that Kubernetes keeps as an int64: written without point and exponent, and it fits. */
 export function isInteger(value: number | bigint | JsonNumber): boolean {
-  if (typeof value === "number") return Number.isInteger(value);
+  if (typeof value === "number") return Number.isSafeInteger(value) && !Object.is(value, -0);
   return typeof value === "bigint";
 }
 

@@ -21,6 +21,18 @@ export function quote(text: string): string {
   return `${quoted}"`;
 }
 
+/** Text in quotes as Go's `time` package prints it: bytes that are no printable ASCII by their numbers. */
+export function quoteBytes(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
+  let quoted = "";
+  for (const byte of new TextEncoder().encode(text)) {
+    if (byte === 0x22 || byte === 0x5c) quoted += `\\${String.fromCharCode(byte)}`;
+    else if (byte >= 0x20 && byte < 0x80) quoted += String.fromCharCode(byte);
+    else quoted += `\\x${byte.toString(16).padStart(2, "0")}`;
+  }
+  return `"${quoted}"`;
+}
+
 /** Whether Go would print a character as it is: letters, marks, numbers, punctuation, symbols and the space. */
 export function isPrintable(character: string): boolean {
   return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);

@@ -1,7 +1,7 @@
 // Following a path through a value.
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
-import { compareBytes } from "../schema/go-text.ts";
+import { compareBytes } from "../go-text/byte-order.ts";
 import { floatOf, kindOf } from "../schema/go-value.ts";
 import { JsonPathError, parseSteps, type Bound, type Step } from "./parse.ts";
 

@@ -27,6 +27,7 @@ export class BuiltinKinds {
   /** In the order of discovery. */
   readonly all: readonly BuiltinKind[];
   readonly #byName: ReadonlyMap<string, BuiltinKind>;
+  readonly #bodyTypes: ReadonlyMap<string, string>;
   readonly #structs: Readonly<Record<string, StructRecord>>;
   readonly #defaults: Readonly<Record<string, Partial<Defaults>>>;
   readonly #schemas: Readonly<Record<string, SchemaRecord>>;
@@ -36,6 +37,11 @@ export class BuiltinKinds {
   constructor({ kinds, schemas, structs, defaults }: KindsData) {
     this.all = kinds.map(completeKind);
     this.#byName = new Map(this.all.map((kind) => [nameOf(kind), kind]));
+    this.#bodyTypes = new Map(
+      this.all
+        .flatMap(({ subresources }) => subresources)
+        .flatMap((body) => (body.type === undefined ? [] : [[nameOf(body), body.type] as const])),
+    );
     this.#schemas = schemas;
     this.#graph = new SchemaGraph(schemas);
     this.#structs = structs;
@@ -44,6 +50,11 @@ export class BuiltinKinds {
 
   find(name: KindName): BuiltinKind | undefined {
     return this.#byName.get(nameOf(name));
+  }
+
+  /** The type of a kind, also of one that is only the body of a subresource: `TokenRequest`, `Eviction`, `Scale`. */
+  typeOf(name: KindName): string | undefined {
+    return this.find(name)?.type ?? this.#bodyTypes.get(nameOf(name));
   }
 
   /** The schema of a type, references resolved; always the same object for the same type. */

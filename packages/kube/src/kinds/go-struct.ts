@@ -1,5 +1,7 @@
 // The Go structs behind the built-in kinds: how an object is printed, and how it travels in protobuf.
 
+import { goTypeOf } from "./go-type.ts";
+
 /** Types with a JSON form of their own, not that of their fields: times, quantities and the like. */
 export interface GoStruct {
   readonly name: string;
@@ -27,6 +29,8 @@ export interface GoField {
    * Otherwise an empty or zero value is left out, a pointer only if it is nothing.
    */
   readonly isAlwaysPrinted: boolean;
+  /** Its type as Go's messages call it. */
+  readonly goType: string;
   /** Its fields stand, in JSON, among those of the struct around it; in protobuf it is a field. */
   readonly isInline: boolean;
 }
@@ -43,6 +47,8 @@ export type FieldType =
 export interface StructRecord {
   readonly opaque?: boolean;
   readonly element?: string;
+  /** Go's types of fields, where they are not what `goTypeOf` makes of the type. */
+  readonly go?: Readonly<Record<string, string>>;
   readonly fields?: readonly (readonly [
     name: string,
     number: number,
@@ -61,6 +67,7 @@ export function completeStruct(name: string, record: StructRecord): GoStruct {
       number,
       type: parseType(type.replace(/^\*/, "")),
       isPointer: type.startsWith("*"),
+      goType: record.go?.[name] ?? goTypeOf(type),
       isAlwaysPrinted: mark === "always",
       isInline: mark === "inline",
     })),

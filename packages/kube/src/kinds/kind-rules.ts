@@ -11,6 +11,13 @@ export interface RuleContext {
   readonly now: string;
   /** A new uid, for the kinds that stamp one on what they hold. */
   readonly uuid: () => string;
+  /** Who asks; absent where nobody does. */
+  readonly user?: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: readonly string[];
+    readonly extra: Readonly<Record<string, readonly string[]>>;
+  };
 }
 
 /**
@@ -22,6 +29,8 @@ export interface RuleContext {
 export interface KindRules {
   /** How a name is judged; a DNS subdomain if nothing is said. */
   readonly names?: NameRule;
+  /** Finalizers without a domain are taken, whatever they are called. */
+  readonly takesBareFinalizers?: boolean;
   /** What the server fills in or takes out on creation. */
   readonly prepareForCreate?: (object: MutableJsonObject, context: RuleContext) => void;
   readonly prepareForUpdate?: (

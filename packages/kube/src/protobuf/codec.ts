@@ -1,5 +1,6 @@
 // Objects to protobuf and back, by the data of `kinds/`.
 
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import type { KindName } from "../kinds/builtin-kinds.ts";
 import type { GoStruct } from "../kinds/go-struct.ts";
@@ -10,7 +11,7 @@ import { ProtobufError, reading } from "./protobuf-error.ts";
 
 /** What the codec needs to know of the built-in kinds; `BuiltinKinds` has it. */
 export interface ProtobufKinds {
-  find(name: KindName): { readonly type: string } | undefined;
+  typeOf(name: KindName): string | undefined;
   structOf(type: string): GoStruct | undefined;
 }
 
@@ -29,15 +30,15 @@ export class ProtobufCodec {
     const [first = "", second] = apiVersion.split("/");
     const group = second === undefined ? "" : first;
     const version = second ?? first;
-    const found = this.#kinds.find({ group, version, kind });
-    if (found !== undefined) return found.type;
+    const found = this.#kinds.typeOf({ group, version, kind });
+    if (found !== undefined) return found;
     // Options and Status have a version of their own in every group.
     const meta = `meta.v1.${kind}`;
     if (metaKinds.has(kind) && this.#kinds.structOf(meta) !== undefined) return meta;
     const item = kind.endsWith("List")
-      ? this.#kinds.find({ group, version, kind: kind.slice(0, -4) })
+      ? this.#kinds.typeOf({ group, version, kind: kind.slice(0, -4) })
       : undefined;
-    const list = item === undefined ? undefined : `${item.type}List`;
+    const list = item === undefined ? undefined : `${item}List`;
     return list !== undefined && this.#kinds.structOf(list) !== undefined ? list : undefined;
   }
 
@@ -61,6 +62,17 @@ export class ProtobufCodec {
     }
     const type = this.#typeFor(apiVersion, kind);
     return writeEnvelope({ apiVersion, kind, raw: this.#writer.write(type, object) });
+  }
+
+  /** An event of a watch, around the body of an object; it has no envelope of its own. */
+  encodeWatchEvent(type: string, object: Uint8Array): Uint8Array<ArrayBuffer> {
+    const extension = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(object).finish();
+    return new BinaryWriter()
+      .tag(1, WireType.LengthDelimited)
+      .string(type)
+      .tag(2, WireType.LengthDelimited)
+      .bytes(extension)
+      .finish();
   }
 
   #typeFor(apiVersion: string, kind: string): string {

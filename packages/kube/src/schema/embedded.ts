@@ -2,7 +2,13 @@
 
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject } from "@keelson/base";
-import { child, entry, invalid, required, type FieldError } from "./field-error.ts";
+import {
+  childPath,
+  itemPath,
+  invalidField,
+  requiredField,
+  type FieldError,
+} from "../status/field-error.ts";
 import { byteLength } from "../go-text/byte-order.ts";
 import { validateMetadata } from "../object/metadata-rules.ts";
 import { pathSegmentNames } from "../object/names.ts";
@@ -76,16 +82,16 @@ function visit(
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
       const member = value[name] ?? null;
       if (property !== undefined) {
-        const place = { path: child(path, name), isResource: isEmbedded(property) };
+        const place = { path: childPath(path, name), isResource: isEmbedded(property) };
         visit(property, member, place, seen);
       } else if (typeof additionalProperties === "object") {
-        const place = { path: entry(path, name), isResource: isEmbedded(additionalProperties) };
+        const place = { path: itemPath(path, name), isResource: isEmbedded(additionalProperties) };
         visit(additionalProperties, member, place, seen);
       }
     }
   } else if (isJsonArray(value) && schema.items !== undefined) {
     for (const [index, item] of value.entries()) {
-      const place = { path: entry(path, index), isResource: isEmbedded(schema.items) };
+      const place = { path: itemPath(path, index), isResource: isEmbedded(schema.items) };
       visit(schema.items, item, place, seen);
     }
   }
@@ -94,17 +100,17 @@ function visit(
 function resourceErrors(object: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of ["apiVersion", "kind"]) {
-    if (!Object.hasOwn(object, name)) errors.push(required(child(path, name)));
+    if (!Object.hasOwn(object, name)) errors.push(requiredField(childPath(path, name)));
   }
   for (const [name, value] of Object.entries(object)) {
-    const place = child(path, name);
+    const place = childPath(path, name);
     if (name === "apiVersion" || name === "kind") {
       const detail = name === "kind" ? kindProblem(value) : apiVersionProblem(value);
-      if (detail !== undefined) errors.push(invalid(place, value, detail));
+      if (detail !== undefined) errors.push(invalidField(place, value, detail));
     } else if (name === "metadata") {
       const coerced = coerceMetadata(value);
       if (coerced.error === undefined) errors.push(...metadataErrors(coerced.metadata, place));
-      else errors.push(invalid(place, value, coerced.error));
+      else errors.push(invalidField(place, value, coerced.error));
     }
   }
   return errors;
@@ -144,15 +150,15 @@ function coerceResource(object: MutableJsonObject, path: string): string[] {
   for (const name of ["apiVersion", "kind"]) {
     const value = object[name];
     if (value !== undefined && typeof value !== "string") {
-      throw new EmbeddedInvalid(invalid(child(path, name), value, "must be a string"));
+      throw new EmbeddedInvalid(invalidField(childPath(path, name), value, "must be a string"));
     }
   }
   const { metadata } = object;
   if (metadata === undefined) return [];
-  const place = child(path, "metadata");
+  const place = childPath(path, "metadata");
   const coerced = coerceMetadata(metadata);
   if (coerced.error !== undefined) {
-    throw new EmbeddedInvalid(invalid(place, metadata, coerced.error));
+    throw new EmbeddedInvalid(invalidField(place, metadata, coerced.error));
   }
   object["metadata"] = coerced.metadata;
   return coerced.unknown.map((name) => `${place}.${name}`);

@@ -18,7 +18,7 @@ export function formatCheck(format: string): Check | undefined {
  */
 export function enforcedFormat(schema: StructuralSchema): string {
   const { format = "" } = schema;
-  if (format === "") return "";
+  if (format === "" || schema.isFormatLiteral === true) return format;
   const type = schema["x-kubernetes-int-or-string"] === true ? undefined : schema.type;
   switch (type) {
     case undefined:

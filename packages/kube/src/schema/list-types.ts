@@ -2,8 +2,14 @@
 
 import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
-import { child, duplicate, entry, invalid, type FieldError } from "./field-error.ts";
-import { goJson } from "./go-text.ts";
+import {
+  childPath,
+  duplicateField,
+  itemPath,
+  invalidField,
+  type FieldError,
+} from "../status/field-error.ts";
+import { goJson } from "../go-text/go-json.ts";
 import { floatOf, kindOf, scalarText } from "./go-value.ts";
 import type { StructuralSchema } from "./structural.ts";
 
@@ -23,7 +29,7 @@ function visit(schema: StructuralSchema, value: Json, path: string, errors: Fiel
     switch (schema["x-kubernetes-list-type"]) {
       case "set":
         for (const index of repeated(value)) {
-          errors.push(duplicate(entry(path, index), value[index] ?? null));
+          errors.push(duplicateField(itemPath(path, index), value[index] ?? null));
         }
         break;
       case "map":
@@ -35,7 +41,7 @@ function visit(schema: StructuralSchema, value: Json, path: string, errors: Fiel
     }
     const { items } = schema;
     if (items === undefined || !hasListTypes(items)) return;
-    for (const [index, item] of value.entries()) visit(items, item, entry(path, index), errors);
+    for (const [index, item] of value.entries()) visit(items, item, itemPath(path, index), errors);
   } else if (isJsonObject(value)) {
     visitMembers(schema, value, path, errors);
   }
@@ -50,10 +56,10 @@ function visitMembers(
   for (const name of Object.keys(object)) {
     const member = object[name] ?? null;
     if (typeof additionalProperties === "object") {
-      visit(additionalProperties, member, entry(path, name), errors);
+      visit(additionalProperties, member, itemPath(path, name), errors);
     }
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property !== undefined) visit(property, member, child(path, name), errors);
+    if (property !== undefined) visit(property, member, childPath(path, name), errors);
   }
 }
 
@@ -61,7 +67,7 @@ function mapErrors(schema: StructuralSchema, list: readonly Json[], path: string
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (wrong >= 0) {
     const detail = "must be an object for an array of list-type map";
-    return [invalid(entry(path, wrong), list[wrong] ?? null, detail)];
+    return [invalidField(itemPath(path, wrong), list[wrong] ?? null, detail)];
   }
   const names = schema["x-kubernetes-list-map-keys"] ?? [];
   const keys = list.map((item) => keysOf(item, names));
@@ -71,7 +77,7 @@ function mapErrors(schema: StructuralSchema, list: readonly Json[], path: string
     names.length === 1 && name !== undefined
       ? keys.map((key) => (Object.hasOwn(key, name) ? identityOf(key[name] ?? null) : ""))
       : keys.map(goJson);
-  return again(identities).map((index) => duplicate(entry(path, index), keys[index] ?? {}));
+  return again(identities).map((index) => duplicateField(itemPath(path, index), keys[index] ?? {}));
 }
 
 function keysOf(item: Json, names: readonly string[]): JsonObject {

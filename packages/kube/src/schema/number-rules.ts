@@ -2,8 +2,8 @@
 // refused by a maximum of 1.5 because it is above 1, and 1 is allowed by a minimum of 1.5.
 
 import type { Json } from "@keelson/base";
-import { invalid } from "./field-error.ts";
-import { goFloat } from "./go-text.ts";
+import { invalidField } from "../status/field-error.ts";
+import { printFloat } from "../go-text/go-print.ts";
 import { floatOf, isIntegralFloat, kindOf, truncateToInt64 } from "./go-value.ts";
 import type { Problem } from "./outcome.ts";
 import type { StructuralSchema } from "./structural.ts";
@@ -78,7 +78,7 @@ function rangeProblems(
 }
 
 function general(message: string): Problem {
-  return { message, name: "", at: (field) => invalid(field, "", message), isGeneral: true };
+  return { message, name: "", at: (field) => invalidField(field, "", message), isGeneral: true };
 }
 
 function isFloatLimit(value: Json | FloatLimit): value is FloatLimit {
@@ -109,17 +109,17 @@ function multipleProblems(number: Checked, factor: number, asFloats: boolean): P
     if (BigInt(value as number | bigint) % divisor === 0n) return [];
     return [named(number, `should be a multiple of ${divisor}`)];
   }
-  if (factor <= 0) return [notPositive(path, goFloat(factor), factor)];
+  if (factor <= 0) return [notPositive(path, printFloat(factor), factor)];
   const float = floatOf(value);
   const times = factor < 1 ? (1 / factor) * float : float / factor;
   return isIntegralFloat(times)
     ? []
-    : [named(number, `should be a multiple of ${goFloat(factor)}`)];
+    : [named(number, `should be a multiple of ${printFloat(factor)}`)];
 }
 
 function notPositive(path: string, text: string, factor: number): Problem {
   const message = `factor MultipleOf declared for ${path} must be positive: ${text}`;
-  return { message, name: path, at: (field) => invalid(field, factor, message) };
+  return { message, name: path, at: (field) => invalidField(field, factor, message) };
 }
 
 interface Compared {
@@ -133,7 +133,7 @@ function compareLimit(number: Checked, limit: number, asFloats: boolean): Compar
     const cut = truncateToInt64(limit);
     return { order: integer < cut ? -1 : integer > cut ? 1 : 0, limit: String(cut) };
   }
-  return { order: Math.sign(floatOf(number.value) - limit), limit: goFloat(limit) };
+  return { order: Math.sign(floatOf(number.value) - limit), limit: printFloat(limit) };
 }
 
 function limitProblem(number: Checked, words: string, { limit }: Compared): Problem {
@@ -142,5 +142,5 @@ function limitProblem(number: Checked, words: string, { limit }: Compared): Prob
 
 function named({ value, path }: Checked, words: string): Problem {
   const message = `${path} in body ${words}`;
-  return { message, name: path, at: (field) => invalid(field, value, message) };
+  return { message, name: path, at: (field) => invalidField(field, value, message) };
 }

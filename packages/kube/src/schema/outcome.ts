@@ -1,6 +1,6 @@
 // What one step of validation found.
 
-import { child, type FieldError } from "./field-error.ts";
+import { childPath, type FieldError } from "../status/field-error.ts";
 
 /** Something wrong, before it is known where the validated value stands. */
 export interface Problem {
@@ -45,7 +45,7 @@ export class Outcome {
     return this.problems.map((problem) => {
       const { name } = problem;
       if (problem.isGeneral === true || name === "" || name === ".") return problem.at(base);
-      return problem.at(child(base, name.startsWith(".") ? name.slice(1) : name));
+      return problem.at(childPath(base, name.startsWith(".") ? name.slice(1) : name));
     });
   }
 }

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { readJson, type Json, type MutableJsonObject } from "@keelson/base";
 import { applyDefaults, dropNulls } from "./default.ts";
 import { EmbeddedInvalid, validateEmbedded } from "./embedded.ts";
-import { fieldErrorMessage } from "./field-error.ts";
+import { printFieldError } from "../status/field-error.ts";
 import { validateListTypes } from "./list-types.ts";
 import { prepareObject } from "./prepare.ts";
 import { prune } from "./prune.ts";
@@ -138,7 +138,7 @@ suite("list types", () => {
   for (const [name, extensions, list, errors] of cases) {
     test(`finds what is there again in ${name}`, () => {
       const found = validateListTypes(listOf(extensions), { l: list });
-      assert.deepEqual(found.map(fieldErrorMessage), errors);
+      assert.deepEqual(found.map(printFieldError), errors);
     });
   }
 });
@@ -157,7 +157,7 @@ suite("embedded objects", () => {
 
   test("have a type and valid metadata", () => {
     const value = { e: { apiVersion: "a/b/c", metadata: { name: "a/b" } } };
-    assert.deepEqual(validateEmbedded(schema, value).map(fieldErrorMessage), [
+    assert.deepEqual(validateEmbedded(schema, value).map(printFieldError), [
       "e.kind: Required value",
       'e.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
       "e.metadata.name: Invalid value: \"a/b\": may not contain '/'",

@@ -2,7 +2,7 @@
 
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
-import { compareBytes } from "./go-text.ts";
+import { compareBytes } from "../go-text/byte-order.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 export interface PruneOptions {

@@ -6,8 +6,16 @@ import { numberProblems } from "./number-rules.ts";
 import { Outcome, type Problem } from "./outcome.ts";
 import { enforcedFormat, formatCheck } from "./formats.ts";
 import type { Correlation } from "./correlation.ts";
-import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-error.ts";
-import { goJson, goQuote } from "./go-text.ts";
+import {
+  invalidField,
+  notSupportedField,
+  requiredField,
+  tooLongField,
+  tooManyField,
+  typeInvalidField,
+} from "../status/field-error.ts";
+import { goJson } from "../go-text/go-json.ts";
+import { quote } from "../go-text/quote.ts";
 import { floatOf, isIntegralFloat, kindOf, truncateToInt64, valuesEqual } from "./go-value.ts";
 import { patternOf } from "./pattern-cache.ts";
 import { characterCount } from "./character-count.ts";
@@ -78,8 +86,8 @@ function typesOf(schema: StructuralSchema): readonly string[] {
 
 /** A value of the wrong type; `found` names what was there instead, or is the text that misses a format. */
 function typeProblem(path: string, wanted: string, found: string): Problem {
-  const message = `${path} in body must be of type ${wanted}: ${goQuote(found)}`;
-  return { message, name: path, at: (field) => typeInvalid(field, found, message) };
+  const message = `${path} in body must be of type ${wanted}: ${quote(found)}`;
+  return { message, name: path, at: (field) => typeInvalidField(field, found, message) };
 }
 
 function typeOutcome(schema: StructuralSchema, value: Json, path: string): Outcome {
@@ -114,7 +122,7 @@ function typeOutcome(schema: StructuralSchema, value: Json, path: string): Outco
 }
 
 function plainProblem(message: string): Problem {
-  return { message, name: "", at: (field) => invalid(field, "", message), isGeneral: true };
+  return { message, name: "", at: (field) => invalidField(field, "", message), isGeneral: true };
 }
 
 /** Alternatives are judged as if the value were new, even where it has not changed. */
@@ -132,7 +140,7 @@ function combinationOutcome(schema: StructuralSchema, value: Json, path: string)
       if (best === undefined || tried.matches > best.matches) best = tried;
     }
     if (best !== undefined && best.problems.length > 0) {
-      outcome.add(plainProblem(`${goQuote(path)} must validate at least one schema (anyOf)`));
+      outcome.add(plainProblem(`${quote(path)} must validate at least one schema (anyOf)`));
     }
     if (best !== undefined) outcome.merge(best);
   }
@@ -146,11 +154,11 @@ function combinationOutcome(schema: StructuralSchema, value: Json, path: string)
     }
     if (valid !== allOf.length) {
       const none = valid === 0 ? ". None validated" : "";
-      outcome.add(plainProblem(`${goQuote(path)} must validate all the schemas (allOf)${none}`));
+      outcome.add(plainProblem(`${quote(path)} must validate all the schemas (allOf)${none}`));
     }
   }
   if (not !== undefined && report(not, value, path).problems.length === 0) {
-    outcome.add(plainProblem(`${goQuote(path)} must not validate the schema (not)`));
+    outcome.add(plainProblem(`${quote(path)} must not validate the schema (not)`));
   }
   outcome.matches++;
   return outcome;
@@ -174,7 +182,7 @@ function oneOfOutcome(oneOf: readonly StructuralSchema[], value: Json, path: str
   if (count === 1) return valid ?? outcome;
   const found = count === 0 ? "Found none valid" : `Found ${count} valid alternatives`;
   outcome.add(
-    plainProblem(`${goQuote(path)} must validate one and only one schema (oneOf). ${found}`),
+    plainProblem(`${quote(path)} must validate one and only one schema (oneOf). ${found}`),
   );
   if (best !== undefined) outcome.merge(best);
   return outcome;
@@ -185,11 +193,11 @@ function stringProblems(schema: StructuralSchema, value: string, path: string): 
   const { maxLength, minLength, pattern = "" } = schema;
   if (maxLength !== undefined && characterCount(value) > maxLength) {
     const message = `${path} in body should be at most ${maxLength} chars long`;
-    return [{ message, name: path, at: (field) => tooLong(field, maxLength) }];
+    return [{ message, name: path, at: (field) => tooLongField(field, maxLength) }];
   }
   if (minLength !== undefined && characterCount(value) < minLength) {
     const message = `${path} in body should be at least ${minLength} chars long`;
-    return [{ message, name: path, at: (field) => invalid(field, value, message) }];
+    return [{ message, name: path, at: (field) => invalidField(field, value, message) }];
   }
   if (pattern === "") return [];
   const compiled = patternOf(pattern);
@@ -199,7 +207,7 @@ function stringProblems(schema: StructuralSchema, value: string, path: string): 
       ? pattern
       : `${pattern}, but pattern is invalid: ${compiled.error}`;
   const message = `${path} in body should match '${why}'`;
-  return [{ message, name: path, at: (field) => invalid(field, value, message) }];
+  return [{ message, name: path, at: (field) => invalidField(field, value, message) }];
 }
 
 function enumProblems(schema: StructuralSchema, value: Json, path: string): Problem[] {
@@ -207,7 +215,7 @@ function enumProblems(schema: StructuralSchema, value: Json, path: string): Prob
   if (values.length === 0 || values.some((allowed) => isEnumerated(value, allowed))) return [];
   const texts = values.map((allowed) => (typeof allowed === "string" ? allowed : goJson(allowed)));
   const message = `${path} in body should be one of [${texts.join(" ")}]`;
-  return [{ message, name: path, at: (field) => notSupported(field, value, texts) }];
+  return [{ message, name: path, at: (field) => notSupportedField(field, value, texts) }];
 }
 
 /** Whether a value, converted to the type of an allowed one where Go can do so, equals it; null never does. */
@@ -253,15 +261,15 @@ function itemsOutcome(
   }
   if (minItems !== undefined && size < minItems) {
     const message = `${path} in body should have at least ${minItems} items`;
-    outcome.add({ message, name: path, at: (field) => invalid(field, size, message) });
+    outcome.add({ message, name: path, at: (field) => invalidField(field, size, message) });
   }
   if (maxItems !== undefined && size > maxItems) {
     const message = `${path} in body should have at most ${maxItems} items`;
-    outcome.add({ message, name: path, at: (field) => tooMany(field, size, maxItems) });
+    outcome.add({ message, name: path, at: (field) => tooManyField(field, size, maxItems) });
   }
   if (schema.uniqueItems === true && hasDuplicates(value)) {
     const message = `${path} in body shouldn't contain duplicates`;
-    outcome.add({ message, name: path, at: (field) => invalid(field, "", message) });
+    outcome.add({ message, name: path, at: (field) => invalidField(field, "", message) });
   }
   outcome.matches++;
   return outcome;
@@ -292,11 +300,11 @@ function membersOutcome(
   const size = keys.length;
   if (minProperties !== undefined && size < minProperties) {
     const message = `${path} in body should have at least ${minProperties} properties`;
-    outcome.add({ message, name: path, at: (field) => invalid(field, size, message) });
+    outcome.add({ message, name: path, at: (field) => invalidField(field, size, message) });
   }
   if (maxProperties !== undefined && size > maxProperties) {
     const message = `${path} in body should have at most ${maxProperties} properties`;
-    outcome.add({ message, name: path, at: (field) => tooMany(field, size, maxProperties) });
+    outcome.add({ message, name: path, at: (field) => tooManyField(field, size, maxProperties) });
   }
 
   const member = (part: StructuralSchema, key: string, keyPath: string): Outcome => {
@@ -314,7 +322,7 @@ function membersOutcome(
       outcome.merge(member(property, key, path === "" ? key : `${path}.${key}`));
     } else if (additionalProperties === false) {
       const message = `${path}.${key} in body is a forbidden property`;
-      outcome.add({ message, name: path, at: (field) => invalid(field, key, message) });
+      outcome.add({ message, name: path, at: (field) => invalidField(field, key, message) });
     } else if (typeof additionalProperties === "object") {
       outcome.merge(member(additionalProperties, key, `${path}.${key}`));
     }
@@ -322,7 +330,11 @@ function membersOutcome(
   for (const key of schema.required ?? []) {
     if (Object.hasOwn(value, key)) continue;
     const name = `${path}.${key}`;
-    outcome.add({ message: `${name} in body is required`, name, at: (field) => required(field) });
+    outcome.add({
+      message: `${name} in body is required`,
+      name,
+      at: (field) => requiredField(field),
+    });
   }
   return outcome;
 }

@@ -17,6 +17,8 @@ export type MapType = "granular" | "atomic";
  */
 export interface ValueValidation {
   readonly format?: string;
+  /** Never written: whether the format counts even where it does not fit the type, as for defaults. */
+  readonly isFormatLiteral?: boolean;
   readonly maximum?: number;
   readonly exclusiveMaximum?: boolean;
   readonly minimum?: number;

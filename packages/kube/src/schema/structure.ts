@@ -1,8 +1,13 @@
 // What makes a schema structural: every value has one declared place, and the rest only narrows it.
 
-import { compareBytes } from "./go-text.ts";
-import { child, entry, fieldErrorMessage } from "./field-error.ts";
-import { forbidden, invalid, required, type FieldError } from "./field-error.ts";
+import { compareBytes } from "../go-text/byte-order.ts";
+import { childPath, itemPath, printFieldError } from "../status/field-error.ts";
+import {
+  forbiddenField,
+  invalidField,
+  requiredField,
+  type FieldError,
+} from "../status/field-error.ts";
 import { patternOf } from "./pattern-cache.ts";
 import { valuesEqual } from "./go-value.ts";
 import type { Json } from "@keelson/base";
@@ -13,7 +18,7 @@ export function validateStructure(schema: StructuralSchema, path: string): Field
   const errors: FieldError[] = [];
   visitStructure(schema, "root", path, errors);
   visitCompleteness(schema, schema, { structure: path, validation: path }, errors);
-  return errors.sort((a, b) => compareBytes(fieldErrorMessage(a), fieldErrorMessage(b)));
+  return errors.sort((a, b) => compareBytes(printFieldError(a), printFieldError(b)));
 }
 
 type Level = "root" | "item" | "field";
@@ -36,27 +41,27 @@ function visitStructure(
   const isPreserving = schema["x-kubernetes-preserve-unknown-fields"] === true;
 
   if (type === "array" && items === undefined) {
-    errors.push(required(child(path, "items"), "must be specified"));
+    errors.push(requiredField(childPath(path, "items"), "must be specified"));
   }
-  if (items !== undefined) visitStructure(items, "item", child(path, "items"), errors);
+  if (items !== undefined) visitStructure(items, "item", childPath(path, "items"), errors);
   for (const [name, property] of Object.entries(properties)) {
-    visitStructure(property, "field", entry(child(path, "properties"), name), errors);
+    visitStructure(property, "field", itemPath(childPath(path, "properties"), name), errors);
   }
   if (additionalProperties !== undefined) {
-    const place = child(path, "additionalProperties");
-    if (level === "root") errors.push(forbidden(place, "must not be used at the root"));
+    const place = childPath(path, "additionalProperties");
+    if (level === "root") errors.push(forbiddenField(place, "must not be used at the root"));
     if (typeof additionalProperties === "object") {
       visitStructure(additionalProperties, "field", place, errors);
     }
   }
 
   if (isIntOrString && isPreserving) {
-    const place = child(path, "x-kubernetes-preserve-unknown-fields");
-    errors.push(invalid(place, true, "must be false if x-kubernetes-int-or-string is true"));
+    const place = childPath(path, "x-kubernetes-preserve-unknown-fields");
+    errors.push(invalidField(place, true, "must be false if x-kubernetes-int-or-string is true"));
   }
   if (isIntOrString && isEmbedded) {
-    const place = child(path, "x-kubernetes-embedded-resource");
-    errors.push(invalid(place, true, "must be false if x-kubernetes-int-or-string is true"));
+    const place = childPath(path, "x-kubernetes-embedded-resource");
+    errors.push(invalidField(place, true, "must be false if x-kubernetes-int-or-string is true"));
   }
   visitValidation(schema, path, errors, {
     skipAnyOf: isIntegerOrString(schema.anyOf),
@@ -65,23 +70,23 @@ function visitStructure(
 
   if (isEmbedded && type !== "object") {
     const detail = "must be object if x-kubernetes-embedded-resource is true";
-    const place = child(path, "type");
-    errors.push(type === "" ? required(place, detail) : invalid(place, type, detail));
+    const place = childPath(path, "type");
+    errors.push(type === "" ? requiredField(place, detail) : invalidField(place, type, detail));
   } else if (type === "" && !isIntOrString && !isPreserving) {
-    errors.push(required(child(path, "type"), emptyType[level]));
+    errors.push(requiredField(childPath(path, "type"), emptyType[level]));
   }
   if (isEmbedded && additionalProperties !== undefined) {
     const detail = "must not be used if x-kubernetes-embedded-resource is set";
-    errors.push(forbidden(child(path, "additionalProperties"), detail));
+    errors.push(forbiddenField(childPath(path, "additionalProperties"), detail));
   }
   if (level === "root" && type !== "" && type !== "object") {
-    errors.push(invalid(child(path, "type"), type, "must be object at the root"));
+    errors.push(invalidField(childPath(path, "type"), type, "must be object at the root"));
   }
   visitMeta(schema, level, path, errors);
   if (isEmbedded && !isPreserving && Object.keys(properties).length === 0) {
     const detail =
       "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
-    errors.push(required(child(path, "properties"), detail));
+    errors.push(requiredField(childPath(path, "properties"), detail));
   }
 }
 
@@ -96,22 +101,24 @@ function visitMeta(
   const isObject = level === "root" || schema["x-kubernetes-embedded-resource"] === true;
   const property = (name: string): StructuralSchema | undefined =>
     Object.hasOwn(properties, name) ? properties[name] : undefined;
-  const placeOf = (name: string): string => entry(child(path, "properties"), name);
+  const placeOf = (name: string): string => itemPath(childPath(path, "properties"), name);
   for (const name of ["kind", "apiVersion"]) {
     const type = property(name)?.type ?? "";
     if (property(name) !== undefined && isObject && type !== "string") {
-      errors.push(invalid(child(placeOf(name), "type"), type, "must be string"));
+      errors.push(invalidField(childPath(placeOf(name), "type"), type, "must be string"));
     }
   }
   const metadata = property("metadata");
   if (metadata === undefined) return;
   if (isObject && metadata.type !== "object") {
-    errors.push(invalid(child(placeOf("metadata"), "type"), metadata.type ?? "", "must be object"));
+    errors.push(
+      invalidField(childPath(placeOf("metadata"), "type"), metadata.type ?? "", "must be object"),
+    );
   }
   if (level === "root" && saysMoreThanNames(metadata)) {
     const detail =
       "must not specify anything other than name and generateName, but metadata is implicitly specified";
-    errors.push(forbidden(placeOf("metadata"), detail));
+    errors.push(forbiddenField(placeOf("metadata"), detail));
   }
 }
 
@@ -142,24 +149,24 @@ function visitValidation(
   const { anyOf = [], allOf = [], oneOf = [], not, pattern = "" } = schema;
   if (!skipAnyOf) {
     for (const [index, part] of anyOf.entries()) {
-      visitNested(part, entry(child(path, "anyOf"), index), errors, skipNothing);
+      visitNested(part, itemPath(childPath(path, "anyOf"), index), errors, skipNothing);
     }
   }
   for (const [index, part] of allOf.entries()) {
-    visitNested(part, entry(child(path, "allOf"), index), errors, {
+    visitNested(part, itemPath(childPath(path, "allOf"), index), errors, {
       skipAnyOf: skipFirstAllOf && index === 0,
       skipFirstAllOf: false,
     });
   }
   for (const [index, part] of oneOf.entries()) {
-    visitNested(part, entry(child(path, "oneOf"), index), errors, skipNothing);
+    visitNested(part, itemPath(childPath(path, "oneOf"), index), errors, skipNothing);
   }
-  if (not !== undefined) visitNested(not, child(path, "not"), errors, skipNothing);
+  if (not !== undefined) visitNested(not, childPath(path, "not"), errors, skipNothing);
   if (pattern !== "") {
     const { error } = patternOf(pattern);
     if (error !== undefined) {
       const detail = `must be a valid regular expression, but isn't: ${error}`;
-      errors.push(invalid(child(path, "pattern"), pattern, detail));
+      errors.push(invalidField(childPath(path, "pattern"), pattern, detail));
     }
   }
 }
@@ -188,20 +195,20 @@ function visitNested(
 ): void {
   visitValidation(schema, path, errors, skips);
   const { items, properties = {}, additionalProperties } = schema;
-  if (items !== undefined) visitNested(items, child(path, "items"), errors, skipNothing);
+  if (items !== undefined) visitNested(items, childPath(path, "items"), errors, skipNothing);
   for (const [name, property] of Object.entries(properties)) {
-    visitNested(property, entry(child(path, "properties"), name), errors, skipNothing);
+    visitNested(property, itemPath(childPath(path, "properties"), name), errors, skipNothing);
   }
   if (additionalProperties !== undefined && additionalProperties !== false) {
     const detail = "must be undefined to be structural";
-    errors.push(forbidden(child(path, "additionalProperties"), detail));
+    errors.push(forbiddenField(childPath(path, "additionalProperties"), detail));
   }
   for (const [key, detail] of forbiddenWhenNested) {
-    if (schema[key] !== undefined) errors.push(forbidden(child(path, key), detail));
+    if (schema[key] !== undefined) errors.push(forbiddenField(childPath(path, key), detail));
   }
   if (Object.hasOwn(properties, "metadata")) {
-    const place = entry(child(path, "properties"), "metadata");
-    errors.push(forbidden(place, "must not be specified in a nested context"));
+    const place = itemPath(childPath(path, "properties"), "metadata");
+    errors.push(forbiddenField(place, "must not be specified in a nested context"));
   }
 }
 
@@ -220,10 +227,10 @@ function visitCompleteness(
   const { not, allOf = [], anyOf = [], oneOf = [] } = validation;
   const nested = (part: StructuralSchema, place: string): void =>
     visitNestedCompleteness(part, structure, { ...paths, validation: place }, errors);
-  if (not !== undefined) nested(not, child(paths.validation, "not"));
+  if (not !== undefined) nested(not, childPath(paths.validation, "not"));
   for (const [name, parts] of Object.entries({ allOf, anyOf, oneOf })) {
     for (const [index, part] of parts.entries()) {
-      nested(part, entry(child(paths.validation, name), index));
+      nested(part, itemPath(childPath(paths.validation, name), index));
     }
   }
 }
@@ -235,17 +242,17 @@ function visitNestedCompleteness(
   errors: FieldError[],
 ): void {
   if (structure === undefined) {
-    errors.push(required(paths.structure, `because it is defined in ${paths.validation}`));
+    errors.push(requiredField(paths.structure, `because it is defined in ${paths.validation}`));
     return;
   }
   visitCompleteness(validation, structure, paths, errors);
   if (validation.items !== undefined) {
-    const below = stepInto(paths, (path) => child(path, "items"));
+    const below = stepInto(paths, (path) => childPath(path, "items"));
     visitNestedCompleteness(validation.items, structure.items, below, errors);
   }
   const declared = structure.properties ?? {};
   for (const [name, property] of Object.entries(validation.properties ?? {})) {
-    const below = stepInto(paths, (path) => entry(child(path, "properties"), name));
+    const below = stepInto(paths, (path) => itemPath(childPath(path, "properties"), name));
     const part = Object.hasOwn(declared, name) ? declared[name] : undefined;
     visitNestedCompleteness(property, part, below, errors);
   }

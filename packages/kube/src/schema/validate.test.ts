@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { JsonNumber, readJson, type Json } from "@keelson/base";
-import { fieldErrorMessage } from "./field-error.ts";
+import { printFieldError } from "../status/field-error.ts";
 import type { StructuralSchema } from "./structural.ts";
 import { validate, validateUpdate } from "./validate.ts";
 
 const messages = (schema: StructuralSchema, value: Json): string[] =>
-  validate({ type: "object", properties: { a: schema } }, { a: value }).map(fieldErrorMessage);
+  validate({ type: "object", properties: { a: schema } }, { a: value }).map(printFieldError);
 
 suite("validate", () => {
   const cases: readonly [name: string, schema: StructuralSchema, value: Json, errors: string[]][] =
@@ -140,7 +140,7 @@ suite("validate", () => {
     };
     const old = { a: "long", b: "x" };
     assert.deepEqual(validateUpdate(schema, { a: "long", b: "y" }, old), []);
-    const errors = validateUpdate(schema, { a: "long", b: "yy" }, old).map(fieldErrorMessage);
+    const errors = validateUpdate(schema, { a: "long", b: "yy" }, old).map(printFieldError);
     assert.deepEqual(errors, ["b: Too long: may not be more than 1 byte"]);
   });
 

@@ -3,7 +3,7 @@
 import type { Json } from "@keelson/base";
 import { compileCheck } from "./check.ts";
 import { Correlation } from "./correlation.ts";
-import type { FieldError } from "./field-error.ts";
+import type { FieldError } from "../status/field-error.ts";
 import { report, reportRatcheted } from "./report.ts";
 import type { StructuralSchema } from "./structural.ts";
 

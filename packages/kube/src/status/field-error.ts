@@ -32,31 +32,38 @@ export interface FieldError {
   readonly field: string;
   /** The value as the message shows it; absent where the message shows none. */
   readonly value?: Json;
+  /** The value in the message's own words, where those are not its JSON: a struct in the order of its fields. */
+  readonly shown?: string;
   readonly detail: string;
 }
 
 export function invalidField(field: string, value: Json, detail: string): FieldError {
-  return { type: "FieldValueInvalid", field, value, detail };
+  return { type: "FieldValueInvalid", field: pathText(field), value, detail };
+}
+
+/** A value that the message shows as a text made elsewhere. */
+export function invalidShownField(field: string, shown: string, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, shown, detail };
 }
 
 export function typeInvalidField(field: string, value: Json, detail: string): FieldError {
-  return { type: "FieldValueTypeInvalid", field, value, detail };
+  return { type: "FieldValueTypeInvalid", field: pathText(field), value, detail };
 }
 
 export function requiredField(field: string, detail = ""): FieldError {
-  return { type: "FieldValueRequired", field, detail };
+  return { type: "FieldValueRequired", field: pathText(field), detail };
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
-  return { type: "FieldValueForbidden", field, detail };
+  return { type: "FieldValueForbidden", field: pathText(field), detail };
 }
 
 export function duplicateField(field: string, value: Json): FieldError {
-  return { type: "FieldValueDuplicate", field, value, detail: "" };
+  return { type: "FieldValueDuplicate", field: pathText(field), value, detail: "" };
 }
 
 export function notFoundField(field: string, value: Json): FieldError {
-  return { type: "FieldValueNotFound", field, value, detail: "" };
+  return { type: "FieldValueNotFound", field: pathText(field), value, detail: "" };
 }
 
 /** A value that is not one of a closed set; the set is listed in its own order. */
@@ -67,27 +74,27 @@ export function notSupportedField(
 ): FieldError {
   const list = supported.map(quote).join(", ");
   const detail = supported.length === 0 ? "" : `supported values: ${list}`;
-  return { type: "FieldValueNotSupported", field, value, detail };
+  return { type: "FieldValueNotSupported", field: pathText(field), value, detail };
 }
 
 /** More bytes than allowed; the value itself is not shown. */
 export function tooLongField(field: string, bytesMax: number): FieldError {
   const detail = `may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`;
-  return { type: "FieldValueTooLong", field, detail };
+  return { type: "FieldValueTooLong", field: pathText(field), detail };
 }
 
 export function tooManyField(field: string, count: number, countMax: number): FieldError {
   const detail = `must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`;
-  return { type: "FieldValueTooMany", field, value: count, detail };
+  return { type: "FieldValueTooMany", field: pathText(field), value: count, detail };
 }
 
 export function tooFewField(field: string, count: number, countMin: number): FieldError {
   const detail = `must have at least ${countMin} ${countMin === 1 ? "item" : "items"}`;
-  return { type: "FieldValueTooFew", field, value: count, detail };
+  return { type: "FieldValueTooFew", field: pathText(field), value: count, detail };
 }
 
 export function internalField(field: string, detail: string): FieldError {
-  return { type: "InternalError", field, detail };
+  return { type: "InternalError", field: pathText(field), detail };
 }
 
 /** `spec.replicas: Invalid value: -1: must be …`. */
@@ -116,16 +123,20 @@ export function itemPath(path: string, index: number | string): string {
   return `${path}[${index}]`;
 }
 
-function printFieldErrorBody({ type, value, detail }: FieldError): string {
-  const shown = value === undefined ? texts[type] : `${texts[type]}: ${printBadValue(value)}`;
-  return detail === "" ? shown : `${shown}: ${detail}`;
+/** Go prints the root, to which no path leads, as what it is to Go. */
+function pathText(path: string): string {
+  return path === "" ? "<nil>" : path;
+}
+
+function printFieldErrorBody({ type, value, shown, detail }: FieldError): string {
+  const printed = shown ?? (value === undefined ? undefined : printBadValue(value));
+  const body = printed === undefined ? texts[type] : `${texts[type]}: ${printed}`;
+  return detail === "" ? body : `${body}: ${detail}`;
 }
 
 function printBadValue(value: Json): string {
   if (typeof value === "string") return quote(value);
-  if (typeof value === "number" || value instanceof JsonNumber) {
-    const number = Number(value);
-    return Number.isInteger(value) ? String(value) : printFloat(number);
-  }
+  if (value instanceof JsonNumber) return printFloat(Number(value.text));
+  if (typeof value === "number" && !Number.isSafeInteger(value)) return printFloat(value);
   return goJson(value);
 }

@@ -4,7 +4,8 @@ import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { JsonPath } from "../jsonpath/evaluate.ts";
 import { JsonPathError } from "../jsonpath/parse.ts";
 import { parseTimestamp } from "../cel/timestamps.ts";
-import { goFloat, goJson } from "../schema/go-text.ts";
+import { printFloat } from "../go-text/go-print.ts";
+import { goJson } from "../go-text/go-json.ts";
 import { floatOf, kindOf, scalarText, truncateToInt64 } from "../schema/go-value.ts";
 import { humanDuration } from "./human-duration.ts";
 import type { TableColumn, TableRow } from "./table.ts";
@@ -114,7 +115,7 @@ function textOf(value: Json): string {
     case "null":
       return "<no value>";
     case "number":
-      return goFloat(floatOf(value));
+      return printFloat(floatOf(value));
     case "array":
     case "object":
       return goJson(value);

@@ -1,6 +1,6 @@
 // Points in time as objects hold them: `Time` to the second, `MicroTime` with six decimals, both in UTC.
 
-import { quote } from "../go-text/quote.ts";
+import { quoteBytes } from "../go-text/quote.ts";
 
 /** A text that is no time. The message is Go's. */
 export class BadTime extends Error {
@@ -79,7 +79,7 @@ class Reader {
     this.#literal("-");
     const day = this.#digits(2, "02");
     this.#literal("T");
-    const hour = this.#digits(2, "15");
+    const hour = this.#hour();
     if (hour > 23) this.#outOfRange("hour");
     this.#literal(":");
     const minute = this.#digits(2, "04");
@@ -91,7 +91,7 @@ class Reader {
     const offsetMinutes = this.#offset();
     if (this.#position < this.#text.length) {
       throw new BadTime(
-        `parsing time ${quote(this.#text)}: extra text: ${quote(this.#text.slice(this.#position))}`,
+        `parsing time ${quoteBytes(this.#text)}: extra text: ${quoteBytes(this.#text.slice(this.#position))}`,
       );
     }
     const date = new Date(0);
@@ -108,6 +108,12 @@ class Reader {
     return Number(part);
   }
 
+  /** Go takes one digit too. */
+  #hour(): number {
+    const isShort = /^\d(?!\d)/.test(this.#text.slice(this.#position, this.#position + 2));
+    return this.#digits(isShort ? 1 : 2, "15");
+  }
+
   #literal(character: string): void {
     if (this.#text.charAt(this.#position) !== character) this.#cannotParse(character);
     this.#position += 1;
@@ -115,8 +121,9 @@ class Reader {
 
   #fraction(): number {
     const rest = this.#text.slice(this.#position);
-    const [all = "", digits = ""] = /^[.,](\d+)/.exec(rest) ?? [];
-    if (this.#layout === microTimeLayout && digits.length !== 6) this.#cannotParse(".000000");
+    const isMicro = this.#layout === microTimeLayout;
+    const [all = "", digits = ""] = (isMicro ? /^[.,](\d{6})/ : /^[.,](\d+)/).exec(rest) ?? [];
+    if (isMicro && all === "") this.#cannotParse(".000000");
     this.#position += all.length;
     return Number(digits.slice(0, 9).padEnd(9, "0"));
   }
@@ -137,17 +144,19 @@ class Reader {
   }
 
   #cannotParse(element: string): never {
-    const rest = quote(this.#text.slice(this.#position));
+    const rest = quoteBytes(this.#text.slice(this.#position));
     throw new BadTime(
-      `parsing time ${quote(this.#text)} as ${quote(this.#layout)}: cannot parse ${rest} as ${quote(element)}`,
+      `parsing time ${quoteBytes(this.#text)} as ${quoteBytes(this.#layout)}: cannot parse ${rest} as ${quoteBytes(element)}`,
     );
   }
 
   #outOfRange(what: string): never {
-    throw new BadTime(`parsing time ${quote(this.#text)}: ${what} out of range`);
+    throw new BadTime(`parsing time ${quoteBytes(this.#text)}: ${what} out of range`);
   }
 }
 
+/** Go writes years before 0 and after 9999 without padding them to six digits. */
 function printSeconds(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, -5);
+  const text = new Date(seconds * 1000).toISOString().slice(0, -5);
+  return text.replace(/^\+0/, "").replace(/^-00/, "-");
 }

@@ -1,16 +1,15 @@
 // A write without company takes another road on PostgreSQL; it must arrive at the same place.
 
 import assert from "node:assert/strict";
-import { after, suite, test } from "node:test";
+import { suite, test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { systemClock } from "@keelson/base";
-import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
-import postgres from "postgres";
 import type { Outcome, Write } from "../backend.ts";
 import type { Body } from "../body.ts";
 import { toColumns } from "../columns.ts";
 import { key, object, signal } from "../testing/bed.ts";
+import { freshDatabase } from "../testing/postgres-bed.ts";
 import { PostgresBackend } from "./backend.ts";
-import { migratePostgres } from "./migrate.ts";
 
 /** Writes in order, among them every verdict, and bodies that jsonb holds and that it refuses. */
 const script: readonly ((seen: (n: number) => number) => Write)[] = [
@@ -36,27 +35,20 @@ const script: readonly ((seen: (n: number) => number) => Write)[] = [
 ];
 
 suite("a write without company on PostgreSQL", () => {
-  let server: Promise<ThrowawayPostgres> | undefined;
-  after(async () => (await server)?.[Symbol.asyncDispose]());
-  const fresh = async (): Promise<string> => {
-    server ??= startThrowawayPostgres({ flavour: "embedded" });
-    const { url } = await (await server).createDatabase();
-    await migratePostgres({ url, schema: "ark" });
-    return url;
-  };
-
   test("it has the outcome and leaves the rows that it has in a batch", async () => {
-    const alone = await play(await fresh(), (write) => [write]);
+    const alone = await play((write) => [write]);
     // A delete of nothing keeps it company: it takes no revision.
     const nothing: Write = { type: "delete", key: key("nothing"), expect: {}, final: undefined };
-    const together = await play(await fresh(), (write) => [write, nothing]);
+    const together = await play((write) => [write, nothing]);
     assert.deepEqual(alone, together);
     const verdicts = new Set(alone.outcomes.map(({ type }) => type));
     assert.deepEqual(verdicts, new Set(["written", "exists", "unchanged", "conflict", "missing"]));
   });
 });
 
-async function play(url: string, company: (write: Write) => readonly Write[]) {
+async function play(company: (write: Write) => readonly Write[]) {
+  await using database = await freshDatabase(sharedThrowawayPostgres("embedded"));
+  const { url, sql } = database;
   await using backend = await PostgresBackend.open({ url, clock: systemClock }, signal);
   const outcomes: Outcome[] = [];
   const heads: number[] = [];
@@ -69,7 +61,6 @@ async function play(url: string, company: (write: Write) => readonly Write[]) {
     outcomes.push(...found.slice(0, 1));
     heads.push(head);
   }
-  const sql = postgres(url, { max: 1, fetch_types: false });
   const rows = async (text: string): Promise<unknown[]> => [...(await sql.unsafe(text))];
   const tables = {
     resources: await rows(
@@ -79,7 +70,6 @@ async function play(url: string, company: (write: Write) => readonly Write[]) {
     counts: await rows("SELECT * FROM ark.counts WHERE objects <> 0"),
     meta: await rows("SELECT head, floor FROM ark.meta"),
   };
-  await sql.end();
   return { outcomes: outcomes.map(withText), heads, tables };
 }
 

@@ -9,6 +9,16 @@ export const kubernetesSettings = {
   }),
   kubePort: setting(port, "port of the Kubernetes API", "6443", { flagAliases: ["secure-port"] }),
   kubeconfig: optional(path, "kubeconfig to write, or of the host cluster behind which we serve"),
+  certDir: setting(
+    path,
+    "folder of the Kubernetes API's certificates and keys, made if there are none",
+    ({ values }) => ({
+      text: join(String(values["dataDir"]), "pki"),
+      because: "below the data folder",
+    }),
+  ),
+  clientCaFile: optional(path, "authorities that may vouch for clients, besides our own"),
+  tokenAuthFile: optional(path, 'static tokens: token,user,uid,"group1,group2" in each line'),
   simulateWorkloads: setting(boolean, "mark workloads as a healthy cluster would", "true"),
   storageDriver: setting(
     oneOf(["sqlite", "postgresql"]),

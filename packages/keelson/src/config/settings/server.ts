@@ -25,8 +25,11 @@ export const serverSettings = {
   }),
   metricsAddress: setting(address, "address of the metrics", "127.0.0.1"),
   metricsPort: setting(port, "port of the metrics", "8081", { aliases: [alias("METRICS_PORT")] }),
-  tlsCertFile: optional(path, "certificate chain of the REST API, PEM"),
-  tlsKeyFile: optional(path, "private key of the REST API, PEM"),
+  tlsCertFile: optional(
+    path,
+    "certificate chain of the REST API, PEM; of the Kubernetes API where that runs alone",
+  ),
+  tlsKeyFile: optional(path, "private key to it, PEM", { flagAliases: ["tls-private-key-file"] }),
   corsOrigins: optional(listOf(text), "origins whose pages may call the REST API, * for all", {
     aliases: [alias("CORS_ALLOWED_ORIGINS")],
     default: ({ values }) =>

@@ -1,7 +1,7 @@
 // The cells of everything else: nodes, namespaces, configuration, events, access, quotas.
 
 import type { Json, JsonObject } from "@keelson/base";
-import { compareBytes } from "../../schema/go-text.ts";
+import { compareBytes } from "../../go-text/byte-order.ts";
 import { ageOf, humanDuration } from "../human-duration.ts";
 import {
   age,

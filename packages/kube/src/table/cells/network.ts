@@ -1,7 +1,7 @@
 // The cells of networks: Services, endpoints, Ingresses, policies.
 
 import type { Json } from "@keelson/base";
-import { compareBytes } from "../../schema/go-text.ts";
+import { compareBytes } from "../../go-text/byte-order.ts";
 import {
   age,
   at,

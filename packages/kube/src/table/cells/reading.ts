@@ -1,7 +1,7 @@
 // Reading objects that may lack anything.
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
-import { compareBytes } from "../../schema/go-text.ts";
+import { compareBytes } from "../../go-text/byte-order.ts";
 import { ageOf } from "../human-duration.ts";
 
 /** What a cell is made of: the object and the time. */

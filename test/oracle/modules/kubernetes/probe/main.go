@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,8 @@ type questions struct {
 	Encode []json.RawMessage `json:"encode"`
 	// Fill an object of each kind.
 	Fill []kind `json:"fill"`
+	// Decode these bodies as a server does.
+	Decode []body `json:"decode"`
 }
 
 // answers is everything the probe finds out.
@@ -45,6 +48,10 @@ type answers struct {
 	// Encoded, base64, in the order of the question.
 	Encoded [][]byte `json:"encoded"`
 	Filled  []filled `json:"filled"`
+	// Internal: the structs that messages of validation show, by name.
+	Internal map[string][]internalField `json:"internal"`
+	// Decoded, in the order of the question.
+	Decoded []decoded `json:"decoded"`
 }
 
 func main() {
@@ -75,6 +82,8 @@ func main() {
 	for _, shared := range []any{
 		&metav1.DeleteOptions{}, &metav1.Status{}, &metav1.WatchEvent{}, &metav1.Table{},
 		&metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}, &runtime.Unknown{},
+		// What annotations of the first version hold of the second.
+		&autoscalingv1.MetricSpec{}, &autoscalingv1.MetricStatus{}, &autoscalingv1.HorizontalPodAutoscalerCondition{},
 	} {
 		describe(typeOf(shared), found.Types)
 	}
@@ -83,6 +92,10 @@ func main() {
 	}
 	for _, k := range asked.Fill {
 		found.Filled = append(found.Filled, fill(scheme, schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}))
+	}
+	found.Internal = describeInternal()
+	for _, sent := range asked.Decode {
+		found.Decoded = append(found.Decoded, decode(scheme, sent))
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
 		fail(err)

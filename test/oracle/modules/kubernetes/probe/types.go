@@ -27,6 +27,8 @@ type field struct {
 	// Always printed, even if zero.
 	Always bool `json:"always,omitempty"`
 	Inline bool `json:"inline,omitempty"`
+	// Go: the type with the names Go has for it; a named list or map is followed by "=" and what it is.
+	Go string `json:"go"`
 }
 
 func typeOf(object any) reflect.Type { return reflect.TypeOf(object).Elem() }
@@ -97,6 +99,7 @@ func describeField(f reflect.StructField) (field, bool) {
 	return field{
 		Name: name, Proto: proto, Number: number, Type: expression(f.Type),
 		Always: !omits && !inline && tag != "-", Inline: inline,
+		Go: goName(f.Type),
 	}, true
 }
 
@@ -133,6 +136,24 @@ func expression(t reflect.Type) string {
 	default:
 		return t.Kind().String()
 	}
+}
+
+func goName(t reflect.Type) string {
+	var inside string
+	switch t.Kind() {
+	case reflect.Pointer:
+		return "*" + goName(t.Elem())
+	case reflect.Slice:
+		inside = "[]" + goName(t.Elem())
+	case reflect.Map:
+		inside = "map[" + t.Key().String() + "]" + goName(t.Elem())
+	default:
+		return t.String()
+	}
+	if t.Name() == "" {
+		return inside
+	}
+	return t.String() + "=" + inside
 }
 
 // isMessage: a named slice with generated marshalling travels as a message of its own.

@@ -1,0 +1,193 @@
+// The servers that are measured, and the program that measures them.
+
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import { CertificateAuthority, type KeyPair } from "../../test/oracle/certificates.ts";
+import { startOracle } from "../../test/oracle/cluster.ts";
+import { programPath } from "../../test/oracle/programs.ts";
+import { startOurs, type OursOptions } from "../../test/apiserver/ours.ts";
+
+/** What the load generator says. Times in milliseconds. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly rate: number;
+  readonly bytes: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly sample?: string;
+  readonly expected?: number;
+  readonly seen?: number;
+}
+
+export interface LoadOptions {
+  readonly verb: "create" | "fill" | "update" | "get" | "list" | "page" | "watch" | "post" | "raw";
+  readonly path?: string;
+  readonly prefix?: string;
+  readonly clients?: number;
+  readonly objects?: number;
+  readonly size?: number;
+  readonly limit?: number;
+  readonly watchers?: number;
+  readonly rate?: number;
+  readonly count?: number;
+  readonly seconds?: number;
+  readonly http2?: boolean;
+  readonly watchUrls?: readonly string[];
+}
+
+/** A server under load. */
+export class Contender implements AsyncDisposable {
+  readonly name: string;
+  readonly url: string;
+  readonly #flags: readonly string[];
+  readonly #pids: () => readonly number[];
+  readonly #undo: AsyncDisposableStack;
+  #peakBytes = 0;
+
+  constructor(
+    name: string,
+    server: { readonly url: string; readonly ca: string; readonly admin: KeyPair },
+    { pids, undo }: { readonly pids: () => readonly number[]; readonly undo: AsyncDisposableStack },
+  ) {
+    this.name = name;
+    this.url = server.url;
+    this.#pids = pids;
+    this.#undo = undo;
+    const folder = mkdtempSync(join(tmpdir(), "keelson-bench-"));
+    undo.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const write = (file: string, text: string): string => {
+      writeFileSync(join(folder, file), text, { mode: 0o600 });
+      return join(folder, file);
+    };
+    this.#flags = [
+      "-ca",
+      write("ca.crt", server.ca),
+      "-cert",
+      write("client.crt", server.admin.certificate),
+      "-key",
+      write("client.key", server.admin.key),
+    ];
+    const sampling = setInterval(() => this.#sample(), 250);
+    undo.defer(() => clearInterval(sampling));
+  }
+
+  /** The most resident memory its processes have had at once, in MB. */
+  get peakMegabytes(): number {
+    this.#sample();
+    return this.#peakBytes / 1e6;
+  }
+
+  /** Runs the generator to its end. Errors of the server end the run: figures of failures mean nothing. */
+  async load(options: LoadOptions, signal: AbortSignal): Promise<LoadResult> {
+    const { seconds = 2, http2 = false, watchUrls, ...rest } = options;
+    const flags = [...this.#flags, "-url", this.url, "-duration", `${seconds}s`, `-http2=${http2}`];
+    if (watchUrls !== undefined) flags.push("-watch-urls", watchUrls.join(","));
+    for (const [name, value] of Object.entries(rest)) flags.push(`-${name}`, String(value));
+    const output = await new Promise<string>((resolve, reject) => {
+      execFile(
+        programPath("loadgen"),
+        flags,
+        { signal, maxBuffer: 1 << 24 },
+        (error, stdout, stderr) => {
+          if (error === null) resolve(stdout);
+          else
+            reject(
+              new Error(`${this.name}: the load generator failed: ${stderr}`, { cause: error }),
+            );
+        },
+      );
+    });
+    const result = JSON.parse(output) as LoadResult;
+    const failed = Object.values(result.errors).reduce((sum, count) => sum + count, 0);
+    if (failed > 0)
+      throw new Error(
+        `${this.name}: ${failed} requests failed: ${JSON.stringify(result.errors)} ${result.sample ?? ""}`,
+      );
+    return result;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+
+  #sample(): void {
+    const bytes = this.#pids().reduce((sum, pid) => sum + residentBytes(pid), 0);
+    this.#peakBytes = Math.max(this.#peakBytes, bytes);
+  }
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(kilobytes ?? 0) * 1024;
+  } catch {
+    return 0; // It has ended.
+  }
+}
+
+/** kube-apiserver and etcd, which syncs before it acknowledges, as ours does. */
+export async function kubernetes(signal: AbortSignal): Promise<Contender> {
+  const undo = new AsyncDisposableStack();
+  const flags = {
+    etcd: ["--unsafe-no-fsync=false"],
+    "kube-apiserver": [
+      "--max-requests-inflight=0",
+      "--max-mutating-requests-inflight=0",
+      "--enable-priority-and-fairness=false",
+    ],
+  };
+  const oracle = undo.use(await startOracle({ flags }, signal));
+  const pids = (): number[] =>
+    [oracle.pidOf("kube-apiserver"), oracle.pidOf("etcd")].filter((pid) => pid !== undefined);
+  return new Contender("kube-apiserver + etcd", oracle, { pids, undo });
+}
+
+export async function ours(options: OursOptions, signal: AbortSignal): Promise<Contender> {
+  const undo = new AsyncDisposableStack();
+  const server = undo.use(await startOurs(options, signal));
+  const pids = (): number[] => [server.pid].filter((pid) => pid !== undefined);
+  return new Contender(`ours, ${options.driver}`, server, { pids, undo });
+}
+
+/** A Node server that only echoes. */
+export async function echo(signal: AbortSignal): Promise<Contender> {
+  const undo = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "keelson-echo-"));
+  undo.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const authority = await CertificateAuthority.create("echo");
+  const serving = await authority.issue({ name: "echo", hosts: ["127.0.0.1"] });
+  const files = {
+    "ca.crt": authority.certificate,
+    "serving.crt": serving.certificate,
+    "serving.key": serving.key,
+  };
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const program = join(import.meta.dirname, "programs/echo.ts");
+  const child = spawn(
+    process.execPath,
+    [program, join(folder, "serving.crt"), join(folder, "serving.key"), join(folder, "ca.crt")],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  undo.defer(async () => {
+    const ended = once(child, "close");
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const [port] = (await once(createInterface(child.stdout), "line", { signal })) as [string];
+  const admin = await authority.issue({ name: "bench" });
+  return new Contender(
+    "echo",
+    { url: `https://127.0.0.1:${port}`, ca: authority.certificate, admin },
+    { pids: () => [child.pid ?? 0], undo },
+  );
+}

@@ -1,0 +1,73 @@
+// What is asked before an object is written or deleted, besides the rules of its kind.
+
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
+
+import type { User } from "../auth/user.ts";
+import type { Resource } from "../resources/resource.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE";
+
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly resource: Resource;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  /** Empty if it is still to be generated. */
+  readonly name: string;
+  readonly user: User;
+  /** The object as it shall be stored; undefined where it goes. `admit` may change it. */
+  readonly object: MutableJsonObject | undefined;
+  /** The object as it is stored; undefined where it is new. */
+  readonly old: JsonObject | undefined;
+  readonly isDryRun: boolean;
+  /** Says something to the client in a `Warning` header. */
+  readonly warn: (text: string) => void;
+}
+
+/** One rule. Throws a `StatusError` to refuse. */
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** Which requests it wants to see; asked once for each resource and operation. */
+  handles(resource: Resource, operation: Operation): boolean;
+  /** May change the object. */
+  admit?(request: AdmissionRequest, signal: AbortSignal): void | Promise<void>;
+  /** Sees the object as it will be stored, after every change and every rule of its kind. */
+  validate?(request: AdmissionRequest, signal: AbortSignal): void | Promise<void>;
+}
+
+/** All plugins, in their order. What nobody handles costs nothing. */
+export class Admission {
+  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #byResource = new WeakMap<
+    Resource,
+    Partial<Record<Operation, readonly AdmissionPlugin[]>>
+  >();
+
+  constructor(plugins: readonly AdmissionPlugin[]) {
+    this.#plugins = plugins;
+  }
+
+  async admit(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
+    for (const plugin of this.for(request.resource, request.operation)) {
+      const outcome = plugin.admit?.(request, signal);
+      if (outcome !== undefined) await outcome;
+    }
+  }
+
+  async validate(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
+    for (const plugin of this.for(request.resource, request.operation)) {
+      const outcome = plugin.validate?.(request, signal);
+      if (outcome !== undefined) await outcome;
+    }
+  }
+
+  /** Who wants to see such a request. */
+  for(resource: Resource, operation: Operation): readonly AdmissionPlugin[] {
+    const known = this.#byResource.get(resource) ?? {};
+    if (!this.#byResource.has(resource)) this.#byResource.set(resource, known);
+    return (known[operation] ??= this.#plugins.filter((plugin) =>
+      plugin.handles(resource, operation),
+    ));
+  }
+}

@@ -1,0 +1,201 @@
+// The life of a request: who asks, whether it may, and which verb answers.
+
+import type { Clock, Log } from "@keelson/base";
+import { failures, type StatusError } from "@keelson/kube";
+
+import type { Authenticator, Credentials } from "./auth/authenticator.ts";
+import type { Attributes, Authorizer } from "./auth/authorizer.ts";
+import { forbidden } from "./auth/forbidden.ts";
+import { isImpersonationHeader, type Impersonation } from "./auth/impersonation.ts";
+import { anonymous, type User } from "./auth/user.ts";
+import type { EncodeFailure } from "./encoding/failure-answer.ts";
+import { isOurFault, toStatusError, type Subject } from "./errors.ts";
+import type { Answer, Streaming } from "./http/answer.ts";
+import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
+import { requestInfo, type RequestInfo } from "./http/request-info.ts";
+import type { FairQueue } from "./limits/fair-queue.ts";
+import type { LongRunning } from "./limits/long-running.ts";
+import type { ApiMetrics } from "./metrics.ts";
+import { UnknownPath, type ResourceDispatch } from "./resource-dispatch.ts";
+
+/** Answers what is no resource: discovery, documents, health. Undefined: not its path. */
+export type PathHandler = (exchange: Exchange) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface ApiHandlerOptions {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly impersonation: Impersonation;
+  /** Who may run now: requests take turns, watches are only counted. */
+  readonly requests: FairQueue;
+  readonly watches: LongRunning;
+  readonly paths: readonly PathHandler[];
+  readonly dispatch: ResourceDispatch;
+  readonly encodeFailure: EncodeFailure;
+  readonly metrics: ApiMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What became of a request. */
+export interface Handled {
+  readonly answer: Answer | Streaming;
+  readonly info: RequestInfo;
+  readonly user: User;
+  /** Who asked, where that is somebody else than the user it acts as. */
+  readonly asker: User;
+  /** The verb that allowed it to act as another; empty for the plain `impersonate`. */
+  readonly constraint: string;
+  readonly warnings: readonly string[];
+  /** Gives the turn back; for a stream, once it has ended. */
+  readonly done: () => void;
+}
+
+/** Paths that answer before anybody can be known: whoever watches over us must always see them. */
+const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/;
+
+/** Handles requests. Never rejects: every failure is an answer. */
+export class ApiHandler {
+  readonly #options: ApiHandlerOptions;
+
+  constructor(options: ApiHandlerOptions) {
+    this.#options = options;
+  }
+
+  async handle(incoming: Incoming, credentials: Credentials): Promise<Handled> {
+    const info = requestInfo(incoming.method, incoming.path, incoming.query);
+    const warnings = new Warnings();
+    let asker = anonymous;
+    let user = anonymous;
+    let constraint = "";
+    let turn: Disposable | undefined;
+    const done = (): void => turn?.[Symbol.dispose]();
+    try {
+      asker = await this.#authenticate(credentials, incoming.signal);
+      user = asker;
+      if (isImpersonating(incoming.headers)) {
+        const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
+        const acting = await this.#options.impersonation.impersonate(request, incoming.signal);
+        user = acting?.user ?? asker;
+        constraint = acting?.constraint ?? "";
+      }
+      turn = await this.#turnOf(user, info, incoming.signal);
+      if (!openPaths.test(info.path)) {
+        const refusal = await this.#refusal(user, info, incoming.signal);
+        if (refusal !== undefined) {
+          const answer = withNoSniff(this.#options.encodeFailure(refusal, incoming));
+          return { answer, info, user, asker, constraint, warnings: [], done };
+        }
+      }
+      const exchange: Exchange = {
+        ...incoming,
+        info,
+        user,
+        warn: warnings.warn,
+        warnings: [],
+      };
+      const answer = await this.#answer(exchange);
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
+    } catch (error) {
+      const answer = this.#failure(error, info, incoming);
+      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
+    }
+  }
+
+  /** A place among those who run. Health is answered whatever happens. */
+  async #turnOf(user: User, info: RequestInfo, signal: AbortSignal): Promise<Disposable> {
+    const { requests, watches, metrics } = this.#options;
+    if (openPaths.test(info.path)) return free;
+    if (info.isResource && info.verb === "watch") {
+      const { group, version, resource } = info;
+      const permit = watches.enter(user.name);
+      const isServed = this.#options.dispatch.isServed(info);
+      const labels = isServed
+        ? { group, version, resource }
+        : { group: "", version: "", resource: "" };
+      metrics.longRunning.add(labels);
+      return {
+        [Symbol.dispose]: () => {
+          permit[Symbol.dispose]();
+          metrics.longRunning.add(labels, -1);
+        },
+      };
+    }
+    const outcome = requests.enter(user.name, signal);
+    const permit = outcome instanceof Promise ? await outcome : outcome;
+    metrics.inflight.set(requests.running);
+    return permit;
+  }
+
+  async #authenticate(credentials: Credentials, signal: AbortSignal): Promise<User> {
+    const outcome = this.#options.authenticator.authenticate(credentials, signal);
+    const authenticated = outcome instanceof Promise ? await outcome : outcome;
+    return authenticated?.user ?? anonymous;
+  }
+
+  async #refusal(
+    user: User,
+    info: RequestInfo,
+    signal: AbortSignal,
+  ): Promise<StatusError | undefined> {
+    const attributes = attributesOf(info);
+    const outcome = this.#options.authorizer.authorize(user, attributes, signal);
+    const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
+    return isAllowed ? undefined : forbidden(user, attributes, reason);
+  }
+
+  async #answer(exchange: Exchange): Promise<Answer | Streaming> {
+    const { info } = exchange;
+    if (info.isResource) return this.#options.dispatch.answer({ ...exchange, info });
+    for (const path of this.#options.paths) {
+      const outcome = path(exchange);
+      const answer = outcome instanceof Promise ? await outcome : outcome;
+      if (answer !== undefined) return answer;
+    }
+    // Below a group that there is, a version that there is not.
+    const group = /^\/(?:api|apis\/(?<group>[^/]+))\/+[^/]+\/?$/.exec(info.path);
+    if (group !== null && this.#options.dispatch.hasGroup(group.groups?.["group"] ?? "")) {
+      throw failures.resourceNotFound();
+    }
+    return pageNotFound;
+  }
+
+  #failure(error: unknown, info: RequestInfo, incoming: Incoming): Answer {
+    const { signal, auditId } = incoming;
+    if (error instanceof UnknownPath) return pageNotFound;
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    if (isOurFault(reason) && !signal.aborted) {
+      this.#options.log.error({ error: reason, path: info.path, auditId }, "a request failed");
+    }
+    return this.#options.encodeFailure(toStatusError(reason, subjectOf(info)), incoming);
+  }
+}
+
+const free: Disposable = { [Symbol.dispose]: () => undefined };
+
+function isImpersonating(headers: Incoming["headers"]): boolean {
+  for (const name in headers) if (isImpersonationHeader(name)) return true;
+  return false;
+}
+
+const pageNotFound: Answer = {
+  code: 404,
+  contentType: "text/plain; charset=utf-8",
+  body: "404 page not found\n",
+  headers: { "x-content-type-options": "nosniff" },
+};
+
+function withNoSniff(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, "x-content-type-options": "nosniff" } };
+}
+
+/** What a request wants to do. */
+export function attributesOf(info: RequestInfo): Attributes {
+  if (!info.isResource) return { isResource: false, verb: info.verb, path: info.path };
+  const { verb, group, version, resource, subresource, namespace, name } = info;
+  return { isResource: true, verb, group, version, resource, subresource, namespace, name };
+}
+
+function subjectOf(info: RequestInfo): Subject | undefined {
+  if (!info.isResource) return undefined;
+  return { resource: { group: info.group, resource: info.resource }, name: info.name };
+}

@@ -1,0 +1,19 @@
+// ArkConfig: what holds for a whole installation.
+
+import { Type } from "typebox";
+
+import { arkKind, column } from "./ark-kind.ts";
+import { duration } from "./schema-parts.ts";
+
+export const arkConfig = arkKind({
+  kind: "ArkConfig",
+  plural: "arkconfigs",
+  isNamespaced: false,
+  description: "What holds for a whole installation; by convention there is one, called default.",
+  spec: Type.Object({
+    queryTTL: Type.Optional(duration()),
+    evaluationTTL: Type.Optional(duration()),
+  }),
+  status: Type.Unsafe<Record<string, never>>({ type: "object" }),
+  columns: [column("QueryTTL", ".spec.queryTTL")],
+});

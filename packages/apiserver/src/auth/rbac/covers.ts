@@ -1,0 +1,108 @@
+// Whether somebody's rules include others, and how what is missing is said.
+
+import { compareBytes, quote } from "@keelson/kube";
+
+import { pathCovers, type PolicyRule } from "./policy-rule.ts";
+
+/** What of `wanted` the `owned` rules do not include, taken apart into rules of one verb and one target each. */
+export function uncoveredRules(
+  owned: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): readonly PolicyRule[] {
+  return wanted
+    .flatMap((rule) => takeApart(rule))
+    .filter((part) => !owned.some((rule) => covers(rule, part)));
+}
+
+/** The rules as a refusal lists them: verbs of the same resource together, in order, each once. */
+export function describeRules(rules: readonly PolicyRule[]): readonly string[] {
+  const joined = new Map<string, PolicyRule>();
+  const described = new Set<string>();
+  for (const rule of rules) {
+    const { apiGroups, resources, resourceNames, nonResourceURLs, verbs } = rule;
+    if (nonResourceURLs.length > 0) {
+      described.add(describeRule(rule));
+      continue;
+    }
+    const place = JSON.stringify([apiGroups, resources, resourceNames]);
+    const same = joined.get(place);
+    joined.set(place, same === undefined ? rule : { ...same, verbs: [...same.verbs, ...verbs] });
+  }
+  for (const rule of joined.values()) described.add(describeRule(rule));
+  return [...described].sort(compareBytes);
+}
+
+/** A list as Go prints it: `["a" "b"]`. */
+export function quoteList(items: readonly string[]): string {
+  return `[${items.map(quote).join(" ")}]`;
+}
+
+function describeRule(rule: PolicyRule): string {
+  const parts = [
+    ["APIGroups", rule.apiGroups],
+    ["Resources", rule.resources],
+    ["NonResourceURLs", rule.nonResourceURLs],
+    ["ResourceNames", rule.resourceNames],
+    ["Verbs", rule.verbs],
+  ] as const;
+  const filled = parts.filter(([, items]) => items.length > 0);
+  return `{${filled.map(([name, items]) => `${name}:${quoteList(items)}`).join(", ")}}`;
+}
+
+function takeApart(rule: PolicyRule): PolicyRule[] {
+  const none: readonly string[] = [];
+  const parts: PolicyRule[] = [];
+  const names = rule.resourceNames.length === 0 ? [none] : rule.resourceNames.map((name) => [name]);
+  for (const group of rule.apiGroups) {
+    for (const resource of rule.resources) {
+      for (const verb of rule.verbs) {
+        for (const resourceNames of names) {
+          parts.push({
+            verbs: [verb],
+            apiGroups: [group],
+            resources: [resource],
+            resourceNames,
+            nonResourceURLs: none,
+          });
+        }
+      }
+    }
+  }
+  for (const path of rule.nonResourceURLs) {
+    for (const verb of rule.verbs) {
+      parts.push({
+        verbs: [verb],
+        apiGroups: none,
+        resources: none,
+        resourceNames: none,
+        nonResourceURLs: [path],
+      });
+    }
+  }
+  return parts;
+}
+
+/** Whether a rule includes a part of one, which has at most one of everything. */
+function covers(owner: PolicyRule, part: PolicyRule): boolean {
+  return (
+    includesAll(owner.verbs, part.verbs) &&
+    includesAll(owner.apiGroups, part.apiGroups) &&
+    part.resources.every((resource) => coversResource(owner.resources, resource)) &&
+    part.nonResourceURLs.every((path) =>
+      owner.nonResourceURLs.some((own) => pathCovers(own, path)),
+    ) &&
+    (owner.resourceNames.length === 0 ||
+      (part.resourceNames.length > 0 &&
+        part.resourceNames.every((name) => owner.resourceNames.includes(name))))
+  );
+}
+
+function coversResource(owned: readonly string[], resource: string): boolean {
+  if (owned.includes("*") || owned.includes(resource)) return true;
+  const slash = resource.indexOf("/");
+  return slash >= 0 && owned.includes(`*${resource.slice(slash)}`);
+}
+
+function includesAll(owned: readonly string[], wanted: readonly string[]): boolean {
+  return owned.includes("*") || wanted.every((item) => owned.includes(item));
+}

@@ -1,0 +1,16 @@
+// The Kubernetes API over HTTP, on a store. docs/differences.md lists where it differs from kube-apiserver.
+
+export { ApiServer, type ApiServerOptions, type Identity } from "./apiserver.ts";
+export { certDirIn, StandaloneServer, type StandaloneOptions } from "./standalone.ts";
+export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
+export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
+export { anonymous, mastersGroup, type User } from "./auth/user.ts";
+export type { Resource } from "./resources/resource.ts";
+export { Registry } from "./resources/registry.ts";
+export { Mirror } from "./mirror.ts";
+export { Discovery, type DiscoveryOptions } from "./discovery/discovery.ts";
+export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
+export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
+export { builtinResources } from "./resources/builtin-resource.ts";
+export { customResources } from "./resources/custom-resource.ts";
+export { arkDefinitions, arkGroup, arkResources } from "./ark/ark-kinds.ts";

@@ -1,0 +1,349 @@
+// Garbage collection: what no longer has an owner goes, in the way its owner's deletion asked for (KB 37).
+
+import {
+  Backoff,
+  type Clock,
+  isCancellation,
+  type JsonObject,
+  type Log,
+  type Random,
+  TaskScope,
+} from "@keelson/base";
+import { Expired, type Revision, type Store } from "@keelson/store";
+
+import { finalizersOf, isTerminating, ownersOf, uidOf } from "../object-metadata.ts";
+import type { Objects } from "../objects.ts";
+import type { Registry } from "../resources/registry.ts";
+import type { Resource } from "../resources/resource.ts";
+import { KeyQueue } from "./key-queue.ts";
+import { OwnerGraph, type Node, type ObjectReference, type OwnerReference } from "./owner-graph.ts";
+
+export interface GarbageCollectorOptions {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly objects: Objects;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Collects until `signal` aborts. Level-triggered: what was missed while nobody collected is found again at the start. */
+export async function runGarbageCollector(
+  options: GarbageCollectorOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await using scope = new TaskScope(signal);
+  const collector = new Collector(options, scope);
+  using _ = options.registry.onChange(() => collector.followAll());
+  collector.followAll();
+  scope.spawn("queue", (within) => collector.run(within));
+  await scope.join();
+}
+
+class Collector {
+  readonly #options: GarbageCollectorOptions;
+  readonly #scope: TaskScope;
+  readonly #graph = new OwnerGraph();
+  readonly #queue: KeyQueue;
+  /** What each key of the queue stands for, as long as it waits. */
+  readonly #references = new Map<string, ObjectReference>();
+  readonly #followed = new Map<string, AbortController>();
+
+  constructor(options: GarbageCollectorOptions, scope: TaskScope) {
+    this.#options = options;
+    this.#scope = scope;
+    const { clock, random, log } = options;
+    this.#queue = new KeyQueue({
+      name: "garbage collector",
+      clock,
+      random,
+      log,
+      workers: 8,
+      look: (uid, signal) => this.#look(uid, signal),
+    });
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#queue.run(signal);
+  }
+
+  /** Follows every kind that is stored; a custom kind that is gone is left. */
+  followAll(): void {
+    const kinds = new Set<string>();
+    for (const { storage, switches } of this.#options.registry.served.all) {
+      // Events own nothing and are owned by nobody who waits for them.
+      if (storage !== undefined && switches.collectable) kinds.add(storage.kind);
+    }
+    for (const [kind, controller] of this.#followed) {
+      if (kinds.has(kind)) continue;
+      controller.abort(new DOMException("the kind is no longer served", "AbortError"));
+      this.#followed.delete(kind);
+    }
+    for (const kind of kinds) {
+      if (this.#followed.has(kind) || this.#scope.signal.aborted) continue;
+      const controller = new AbortController();
+      this.#followed.set(kind, controller);
+      this.#scope.spawn(`follow ${kind}`, (signal) =>
+        this.#follow(kind, AbortSignal.any([signal, controller.signal])),
+      );
+    }
+  }
+
+  async #follow(kind: string, signal: AbortSignal): Promise<void> {
+    const { store, clock, random, log } = this.#options;
+    const backoff = new Backoff({ random, initialMs: 50, maxMs: 5_000 });
+    let from: Revision | "state" = "state";
+    while (!signal.aborted) {
+      try {
+        const options = { from, initialEventsEnd: true, bookmarkEveryMs: 30_000 };
+        using watch = await store.watch({ kind, namespace: "" }, options, signal);
+        const seen = new Set<string>();
+        for await (const batch of watch.batches()) {
+          for (const item of batch) {
+            if (item.type === "BOOKMARK") {
+              if (item.initialEventsEnd) this.#afterState(kind, seen);
+              continue;
+            }
+            const reference = { ...item.key, uid: item.uid };
+            if (from === "state") seen.add(item.uid);
+            if (item.type === "DELETED") this.#gone(reference);
+            else this.#seen(reference, item.body.value);
+          }
+          backoff.reset();
+        }
+        from = watch.position === 0 ? "state" : watch.position;
+      } catch (error) {
+        if (isCancellation(error, signal)) return;
+        if (error instanceof Expired) from = "state";
+        else log.warn({ kind, error }, "the garbage collector lost a watch");
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Before the state there was a gap: what it does not show is gone, and whose owner went then nobody has said. */
+  #afterState(kind: string, seen: Set<string>): void {
+    for (const { reference } of this.#graph.nodes()) {
+      if (reference.kind === kind && !seen.has(reference.uid)) this.#gone(reference);
+    }
+    for (const { reference } of this.#graph.nodes()) this.#add(reference);
+    seen.clear();
+  }
+
+  #seen(reference: ObjectReference, object: JsonObject): void {
+    const { before, after } = this.#graph.set(reference, object);
+    if (after === undefined) {
+      // It gave up its owners, or its last finalizer of ours: whoever waited for it may go on.
+      for (const { uid } of before?.owners ?? []) this.#lookAtOwner(uid);
+      return;
+    }
+    const isNews =
+      before === undefined ||
+      before.owners.length !== after.owners.length ||
+      before.isTerminating !== after.isTerminating ||
+      before.isDeletingDependents !== after.isDeletingDependents ||
+      before.isOrphaning !== after.isOrphaning ||
+      after.owners.some(({ uid }, index) => before.owners[index]?.uid !== uid);
+    if (isNews) this.#add(reference);
+    for (const { uid } of before?.owners ?? []) {
+      if (!after.owners.some((owner) => owner.uid === uid)) this.#lookAtOwner(uid);
+    }
+  }
+
+  #gone(reference: ObjectReference): void {
+    const node = this.#graph.delete(reference.uid);
+    for (const { reference: dependent } of this.#graph.dependentsOf(reference.uid)) {
+      this.#add(dependent);
+    }
+    for (const { uid } of node?.owners ?? []) this.#lookAtOwner(uid);
+  }
+
+  /** An owner that waits for its dependents wants to know that one is gone. */
+  #lookAtOwner(uid: string): void {
+    const owner = this.#graph.get(uid);
+    if (owner?.isDeletingDependents === true) this.#add(owner.reference);
+  }
+
+  #add(reference: ObjectReference): void {
+    this.#references.set(reference.uid, reference);
+    this.#queue.add(reference.uid);
+  }
+
+  async #look(uid: string, signal: AbortSignal): Promise<number | undefined> {
+    const reference = this.#references.get(uid);
+    if (reference === undefined) return undefined;
+    const resource = this.#resourceOf(reference.kind);
+    const object =
+      resource === undefined
+        ? undefined
+        : await this.#options.objects.find(resource, reference, signal);
+    if (resource === undefined || object === undefined || uidOf(object) !== uid) {
+      this.#references.delete(uid);
+      return undefined;
+    }
+    const node = this.#graph.get(uid);
+    if (node?.isOrphaning === true) await this.#orphanDependents(resource, node, signal);
+    if (node?.isDeletingDependents === true) await this.#deleteDependents(resource, node, signal);
+    else if (!isTerminating(object)) await this.#judge(resource, { reference, object }, signal);
+    this.#references.delete(uid);
+    return undefined;
+  }
+
+  /** Whether its owners still want the object. */
+  async #judge(
+    resource: Resource,
+    { reference, object }: { readonly reference: ObjectReference; readonly object: JsonObject },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const owners = this.#graph.get(reference.uid)?.owners ?? [];
+    if (owners.length === 0) return;
+    const states = await Promise.all(
+      owners.map(async (owner) => ({
+        owner,
+        state: await this.#stateOf(owner, reference, signal),
+      })),
+    );
+    const of = (wanted: OwnerState): readonly string[] =>
+      states.filter(({ state }) => state === wanted).map(({ owner }) => owner.uid);
+    const solid = of("solid");
+    const waiting = of("waiting");
+    if (solid.length > 0) {
+      const stale = new Set([...of("absent"), ...waiting]);
+      if (stale.size > 0) await this.#dropOwners(resource, reference, stale, signal);
+      return;
+    }
+    const finalizers = finalizersOf(object);
+    const hasDependents = this.#graph.dependentsOf(reference.uid).length > 0;
+    const propagationPolicy =
+      waiting.length > 0 && hasDependents
+        ? ("Foreground" as const)
+        : finalizers.includes("orphan")
+          ? ("Orphan" as const)
+          : finalizers.includes("foregroundDeletion")
+            ? ("Foreground" as const)
+            : ("Background" as const);
+    const { objects } = this.#options;
+    await objects.delete(resource, reference, { uid: reference.uid, propagationPolicy }, signal);
+  }
+
+  async #stateOf(
+    owner: OwnerReference,
+    dependent: ObjectReference,
+    signal: AbortSignal,
+  ): Promise<OwnerState> {
+    const resource = this.#ownerResource(owner);
+    // A kind that nobody serves may be served again: nothing is deleted for its sake.
+    if (resource === undefined) return "solid";
+    const namespace = resource.isNamespaced ? dependent.namespace : "";
+    // An owner in a namespace cannot own what is in none.
+    if (resource.isNamespaced && namespace === "") return "solid";
+    const found = await this.#options.objects.find(
+      resource,
+      { namespace, name: owner.name },
+      signal,
+    );
+    if (found === undefined || uidOf(found) !== owner.uid) return "absent";
+    const isWaiting = isTerminating(found) && finalizersOf(found).includes("foregroundDeletion");
+    return isWaiting ? "waiting" : "solid";
+  }
+
+  /** Foreground: the dependents go first; those that block hold the owner. */
+  async #deleteDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {
+    const { uid } = node.reference;
+    const blocking = this.#graph
+      .dependentsOf(uid)
+      .filter(({ owners }) =>
+        owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion),
+      );
+    if (blocking.length === 0) {
+      await this.#removeFinalizer(resource, node.reference, "foregroundDeletion", signal);
+      return;
+    }
+    for (const dependent of blocking) {
+      if (!dependent.isTerminating) this.#add(dependent.reference);
+    }
+  }
+
+  async #orphanDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {
+    const { uid } = node.reference;
+    for (const { reference } of this.#graph.dependentsOf(uid)) {
+      const own = this.#resourceOf(reference.kind);
+      if (own !== undefined) await this.#dropOwners(own, reference, new Set([uid]), signal);
+    }
+    await this.#removeFinalizer(resource, node.reference, "orphan", signal);
+  }
+
+  async #dropOwners(
+    resource: Resource,
+    reference: ObjectReference,
+    uids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#options.objects.update(
+      resource,
+      reference,
+      (live) => {
+        if (uidOf(live) !== reference.uid) return undefined;
+        const owners = ownersOf(live);
+        const kept = owners.filter((owner) => !uids.has(textOf(owner, "uid")));
+        return kept.length === owners.length
+          ? undefined
+          : withMetadata(live, "ownerReferences", kept);
+      },
+      signal,
+    );
+  }
+
+  async #removeFinalizer(
+    resource: Resource,
+    reference: ObjectReference,
+    finalizer: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#options.objects.update(
+      resource,
+      reference,
+      (live) => {
+        if (uidOf(live) !== reference.uid) return undefined;
+        const finalizers = finalizersOf(live);
+        if (!finalizers.includes(finalizer)) return undefined;
+        return withMetadata(
+          live,
+          "finalizers",
+          finalizers.filter((name) => name !== finalizer),
+        );
+      },
+      signal,
+    );
+  }
+
+  #resourceOf(kind: string): Resource | undefined {
+    return this.#options.registry.served.all.find(({ storage }) => storage?.kind === kind);
+  }
+
+  #ownerResource({ apiVersion, kind }: OwnerReference): Resource | undefined {
+    const slash = apiVersion.indexOf("/");
+    const group = slash < 0 ? "" : apiVersion.slice(0, slash);
+    return this.#options.registry.served.all.find(
+      (one) => one.group === group && one.kind === kind && one.storage !== undefined,
+    );
+  }
+}
+
+/** Absent: not there, or another of the same name. Waiting: it is being deleted once its dependents are gone. */
+type OwnerState = "solid" | "absent" | "waiting";
+
+function textOf(owner: JsonObject, name: string): string {
+  const value = owner[name];
+  return typeof value === "string" ? value : "";
+}
+
+function withMetadata(
+  object: JsonObject,
+  name: string,
+  list: readonly (JsonObject | string)[],
+): JsonObject {
+  const { metadata } = object as { metadata: JsonObject };
+  const { [name]: _, ...rest } = metadata;
+  return { ...object, metadata: list.length === 0 ? rest : { ...rest, [name]: list } };
+}

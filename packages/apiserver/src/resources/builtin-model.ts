@@ -1,0 +1,103 @@
+// What is done to the objects of a built-in kind: its Go type, its defaults and its rules.
+
+import {
+  emptyOf,
+  fieldManager,
+  rulesOf,
+  subdomainNames,
+  typedKind,
+  type BuiltinKind,
+  type BuiltinKinds,
+  type FieldManager,
+  type KindRules,
+} from "@keelson/kube";
+
+import type { Shapes } from "./builtin-shapes.ts";
+import { once, onceByKey } from "./once.ts";
+import { resetFieldsOf } from "./reset-fields.ts";
+import { scaleManager } from "./scale-manager.ts";
+import type { Model } from "./resource.ts";
+
+/**
+ * The model of a built-in kind. Objects are stored defaulted and in their typed form, so reading one changes
+ * nothing: a release that adds a default migrates what is stored.
+ */
+export function builtinModel(
+  kinds: BuiltinKinds,
+  kind: BuiltinKind,
+  shapes: Shapes | undefined,
+): Model {
+  const rules =
+    shapes?.rulesAreOfStored === true ? inStoredShape(rulesOf(kind), shapes) : rulesOf(kind);
+  const typed = once(() => typedKind(kinds, kind));
+  const empty = once(() => typed().empty());
+  const managers = onceByKey((subresource) => managerOf(kinds, kind, { subresource, shapes }));
+  const nothing = (): readonly never[] => [];
+  const leave = (): void => undefined;
+  return {
+    names: rules.names ?? subdomainNames,
+    takesBareFinalizers: rules.takesBareFinalizers ?? false,
+    get empty() {
+      return empty();
+    },
+    read: (value, { now }, said) => {
+      const { object, problems } = typed().decode(value, said);
+      typed().applyDefaults(object, { now });
+      return { object, problems };
+    },
+    fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,
+    readsAsStored: shapes === undefined || shapes.isStored,
+    settle: (object) => typed().toStored(object),
+    toStored: (object) => {
+      typed().toStored(object);
+      return shapes === undefined ? object : shapes.toStored(object);
+    },
+    prepareForCreate: rules.prepareForCreate ?? leave,
+    prepareForUpdate: rules.prepareForUpdate ?? leave,
+    prepareForStatusUpdate: rules.prepareForStatusUpdate ?? leave,
+    validate: rules.validate ?? nothing,
+    validateUpdate:
+      rules.validateUpdate ?? ((object, _old, context) => rules.validate?.(object, context) ?? []),
+    validateStatusUpdate: rules.validateStatusUpdate ?? nothing,
+    warnings: rules.warnings ?? nothing,
+    fieldManager: managers,
+    get mergeSchema() {
+      return kinds.schemaOf(kind.type);
+    },
+  };
+}
+
+/** Rules that speak of the stored shape, for objects in the other. None of them changes its object. */
+function inStoredShape(rules: KindRules, { toStored }: Shapes): KindRules {
+  const { names, validate, validateUpdate, validateStatusUpdate } = rules;
+  return {
+    ...(names === undefined ? {} : { names }),
+    validate: (object, context) => validate?.(toStored(object), context) ?? [],
+    validateUpdate: (object, old, context) =>
+      (validateUpdate === undefined
+        ? validate?.(toStored(object), context)
+        : validateUpdate(toStored(object), toStored(old), context)) ?? [],
+    validateStatusUpdate: (object, old, context) =>
+      validateStatusUpdate?.(toStored(object), toStored(old), context) ?? [],
+  };
+}
+
+function managerOf(
+  kinds: BuiltinKinds,
+  kind: BuiltinKind,
+  { subresource, shapes }: { readonly subresource: string; readonly shapes: Shapes | undefined },
+): FieldManager {
+  if (subresource === "scale") return scaleManager();
+  const { group, version, kind: name, type } = kind;
+  const resetFields = resetFieldsOf(kind, subresource);
+  return fieldManager({
+    group,
+    version,
+    kind: name,
+    schema: kinds.schemaOf(type),
+    subresource,
+    empty: emptyOf(kinds, kind),
+    ...(resetFields === undefined ? {} : { resetFields }),
+    ...(shapes === undefined ? {} : { versions: shapes.others() }),
+  });
+}

@@ -1,0 +1,167 @@
+// The API server by itself: its own certificates, its own users, a kubeconfig for whoever started it.
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Clock, Log, Metrics, Random } from "@keelson/base";
+import type { Store } from "@keelson/store";
+
+import { ApiServer, type IdentityParts } from "./apiserver.ts";
+import { certificateAuthenticator } from "./auth/client-certificates.ts";
+import { CertificateFiles } from "./auth/pki/certificate-files.ts";
+import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
+import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
+import { servingOptions } from "./auth/pki/serving.ts";
+import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
+import { requestHeaderAuthenticator, usualRequestHeaders } from "./auth/request-header.ts";
+import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
+import { bearerAuthenticator, unionTokens } from "./auth/token-authenticator.ts";
+import { tokenFileAuthenticator } from "./auth/token-file.ts";
+import { unionAuthenticator } from "./auth/union.ts";
+import type { Resource } from "./resources/resource.ts";
+
+export interface StandaloneOptions {
+  /** Belongs to the caller, and outlives the server. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly resources?: readonly Resource[];
+  readonly host: string;
+  readonly port: number;
+  /** Where certificates and keys are kept, and made if there are none. */
+  readonly certDir: string;
+  /** A certificate to show instead of our own. */
+  readonly servingFiles: { readonly certificate: string; readonly key: string } | undefined;
+  /** Authorities that may vouch for clients besides our own. */
+  readonly clientAuthorityFile: string | undefined;
+  readonly tokenFile: string | undefined;
+  /** Where the kubeconfig goes. */
+  readonly kubeconfig: string;
+  /** Whether the loop runs that marks workloads as a healthy cluster would. */
+  readonly simulatesWorkloads: boolean;
+}
+
+/** The issuer of ServiceAccount tokens, and what they are good for. */
+const issuer = "https://kubernetes.default.svc.cluster.local";
+
+/** A listening server, its kubeconfig written. */
+export class StandaloneServer implements AsyncDisposable {
+  readonly api: ApiServer;
+  /** `https://127.0.0.1:6443`. */
+  readonly url: string;
+  readonly #undo: AsyncDisposableStack;
+
+  private constructor(parts: {
+    readonly api: ApiServer;
+    readonly url: string;
+    readonly undo: AsyncDisposableStack;
+  }) {
+    this.api = parts.api;
+    this.url = parts.url;
+    this.#undo = parts.undo;
+  }
+
+  static async start(options: StandaloneOptions, signal: AbortSignal): Promise<StandaloneServer> {
+    const { clock, random, log, host, port, certDir } = options;
+    await using undo = new AsyncDisposableStack();
+    const pkiOptions = { folder: certDir, clock, random, log };
+    const pki = await openPki(pkiOptions);
+    const paths = pkiPaths(certDir);
+    const files = await CertificateFiles.open({
+      paths: {
+        ...(options.servingFiles ?? paths.serving),
+        clientAuthorities: [
+          paths.authority.certificate,
+          ...(options.clientAuthorityFile === undefined ? [] : [options.clientAuthorityFile]),
+        ],
+      },
+      clock,
+      log,
+    });
+    const tokenFile =
+      options.tokenFile === undefined ? undefined : await readFile(options.tokenFile, "utf8");
+    const api = undo.use(
+      await ApiServer.start(
+        {
+          ...options,
+          identity: (parts) => identityOf(parts, { options, pki, files, tokenFile }),
+          rootCertificate: pki.authority.certificate,
+          tls: servingOptions(files.current),
+        },
+        signal,
+      ),
+    );
+    const follow = files.onChange((loaded) => {
+      api.server.useCertificates(servingOptions(loaded));
+    });
+    undo.use(follow);
+    api.spawn("certificates", (within) => files.run(within));
+    const address = await api.listen({ host, port });
+    const url = `https://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
+    const write = (current: Pki): Promise<void> =>
+      writeKubeconfig(
+        options.kubeconfig,
+        { server: url, authority: current.authority.certificate, client: current.admin },
+        random,
+      );
+    await write(pki);
+    api.spawn("renewal", (within) => renewPki(pkiOptions, { pki, renewed: write }, within));
+    return new StandaloneServer({ api, url, undo: undo.move() });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+}
+
+/** Where the certificates are, unless told. */
+export function certDirIn(dataDir: string): string {
+  return join(dataDir, "pki");
+}
+
+/** Who callers are: by certificate, by front proxy, by token. */
+function identityOf(
+  { objects }: IdentityParts,
+  {
+    options,
+    pki,
+    files,
+    tokenFile,
+  }: {
+    readonly options: StandaloneOptions;
+    readonly pki: Pki;
+    readonly files: CertificateFiles;
+    readonly tokenFile: string | undefined;
+  },
+) {
+  const { clock, log } = options;
+  const audiences = [issuer];
+  const serviceAccounts = new ServiceAccountTokens({
+    issuer,
+    audiences,
+    key: pki.serviceAccountKey,
+    clock,
+    objects,
+  });
+  const tokens = unionTokens([
+    ...(tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile, { audiences, log })]),
+    serviceAccounts,
+  ]);
+  const frontProxies = new CertificatePool(readCertificates(pki.frontProxyAuthority.certificate));
+  const authenticator = unionAuthenticator({
+    authenticators: [
+      requestHeaderAuthenticator({
+        clock,
+        authorities: () => frontProxies,
+        names: () => usualRequestHeaders,
+      }),
+      certificateAuthenticator({ clock, authorities: () => files.current.clientAuthorities }),
+      bearerAuthenticator(tokens, audiences),
+    ],
+    allowsAnonymous: true,
+    log,
+  });
+  return { authenticator, tokens, serviceAccounts };
+}

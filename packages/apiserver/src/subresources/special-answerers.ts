@@ -1,0 +1,68 @@
+// Everything that is answered by something else than the usual verbs.
+
+import type { Clock } from "@keelson/base";
+import type { BuiltinKinds } from "@keelson/kube";
+
+import type { Identity } from "../apiserver.ts";
+import type { BoundObjects } from "../auth/bound-objects.ts";
+import type { RbacAuthorizer } from "../auth/rbac/rbac-authorizer.ts";
+import type { Answerers } from "../resource-dispatch.ts";
+import type { Registry } from "../resources/registry.ts";
+import { componentStatuses } from "../verbs/component-statuses.ts";
+import { reviewVerb } from "../verbs/review.ts";
+import { binding } from "./binding.ts";
+import { bodyKind } from "./body.ts";
+import { eviction } from "./eviction.ts";
+import { scale } from "./scale.ts";
+import { token } from "./token.ts";
+
+export function specialAnswerers({
+  kinds,
+  registry,
+  authorizer,
+  identity,
+  boundObjects,
+  clock,
+}: {
+  readonly kinds: BuiltinKinds;
+  readonly registry: Registry;
+  readonly authorizer: RbacAuthorizer;
+  readonly identity: Identity;
+  readonly boundObjects: BoundObjects;
+  readonly clock: Clock;
+}): {
+  readonly answerers: ReadonlyMap<string, Answerers>;
+  readonly virtual: ReadonlyMap<string, Answerers>;
+} {
+  const { serviceAccounts, tokens = serviceAccounts } = identity;
+  const tokenRequest = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" };
+  const create = reviewVerb({
+    authorizer,
+    rules: authorizer.rules,
+    tokens: tokens ?? { authenticateToken: () => undefined },
+    audiences: serviceAccounts?.audiences ?? [],
+    clock,
+  });
+  const bind = binding(bodyKind(kinds, { group: "", version: "v1", kind: "Binding" }));
+  const evict = bodyKind(kinds, { group: "policy", version: "v1", kind: "Eviction" });
+  return {
+    answerers: new Map([
+      ["*/scale", scale],
+      ["pods/binding", bind],
+      ["pods/eviction", eviction(registry, evict)],
+      [
+        "serviceaccounts/token",
+        token(serviceAccounts, boundObjects, bodyKind(kinds, tokenRequest)),
+      ],
+    ]),
+    virtual: new Map<string, Answerers>([
+      ["/componentstatuses", componentStatuses],
+      ["authentication.k8s.io/tokenreviews", { create }],
+      ["authentication.k8s.io/selfsubjectreviews", { create }],
+      ["authorization.k8s.io/subjectaccessreviews", { create }],
+      ["authorization.k8s.io/localsubjectaccessreviews", { create }],
+      ["authorization.k8s.io/selfsubjectaccessreviews", { create }],
+      ["authorization.k8s.io/selfsubjectrulesreviews", { create }],
+    ]),
+  };
+}

@@ -1,0 +1,83 @@
+import {
+  noMetrics,
+  silentLog,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Log,
+} from "@keelson/base";
+import { SqliteBackend, Store } from "@keelson/store";
+
+import { ApiServer } from "../apiserver.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { mastersGroup } from "../auth/user.ts";
+import type { Resource } from "../resources/resource.ts";
+
+export interface TestServerOptions {
+  /** Belongs to the caller; one in memory unless told. */
+  readonly store?: Store;
+  readonly resources?: readonly Resource[];
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** Everybody is in `system:masters` unless told. */
+  readonly authenticator?: Authenticator;
+  /** Not unless told. */
+  readonly simulatesWorkloads?: boolean;
+  /** 0 unless told: any that is free. */
+  readonly port?: number;
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly api: ApiServer;
+  readonly store: Store;
+  /** `http://127.0.0.1:…`. */
+  readonly url: string;
+}
+
+const master: Authenticator = {
+  authenticate: () => ({
+    user: { name: "tester", uid: "", groups: [mastersGroup, "system:authenticated"], extra: {} },
+  }),
+};
+
+/** Starts a server on loopback; disposing of the answer stops it, and the store if it is the server's own. */
+export async function startTestServer(
+  options: TestServerOptions,
+  signal: AbortSignal,
+): Promise<TestServer> {
+  const { clock = systemClock, log = silentLog, authenticator = master } = options;
+  await using undo = new AsyncDisposableStack();
+  const store =
+    options.store ??
+    undo.use(
+      await Store.open(
+        { backend: new SqliteBackend({ path: ":memory:", clock }), clock, log },
+        signal,
+      ),
+    );
+  const api = undo.use(
+    await ApiServer.start(
+      {
+        store,
+        clock,
+        log,
+        random: systemRandom,
+        metrics: noMetrics,
+        resources: options.resources ?? [],
+        identity: () => ({ authenticator }),
+        rootCertificate: "",
+        tls: undefined,
+        simulatesWorkloads: options.simulatesWorkloads ?? false,
+      },
+      signal,
+    ),
+  );
+  const { port } = await api.listen({ host: "127.0.0.1", port: options.port ?? 0 });
+  const disposal = undo.move();
+  return {
+    api,
+    store,
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
+}

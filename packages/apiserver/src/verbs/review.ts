@@ -1,0 +1,20 @@
+// Reviews: questions that are created, answered and forgotten (KB 63).
+
+import { answerReview, isReview, type ReviewDependencies } from "../auth/reviews/reviews.ts";
+import { createdAnswer } from "../subresources/body.ts";
+import { sentObject } from "./sent-object.ts";
+import type { Verb } from "./verb.ts";
+import { writeOptions } from "./write-options.ts";
+
+/** Answers the review in the body. */
+export function reviewVerb(dependencies: ReviewDependencies): Verb {
+  return async (verbs, exchange) => {
+    const { resource, info, user, signal } = exchange;
+    const options = writeOptions(exchange, "CreateOptions");
+    const object = sentObject(verbs, exchange, options);
+    if (!isReview(resource.kind)) throw new Error(`${resource.kind} is no review`);
+    const request = { user, namespace: info.namespace, object };
+    const answered = await answerReview(resource.kind, request, dependencies, signal);
+    return createdAnswer(verbs, exchange, answered);
+  };
+}

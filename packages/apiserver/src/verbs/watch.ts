@@ -1,0 +1,239 @@
+import { writeJson, type Json, type JsonObject } from "@keelson/base";
+import { apiVersionOf, failures, partialMetadata } from "@keelson/kube";
+import { TooNew, type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
+
+import type { AnswerFormat } from "../encoding/answer-format.ts";
+import { objectOf, objectText } from "../encoding/object-text.ts";
+import { json } from "../encoding/read-body.ts";
+import { tableOf } from "../encoding/write-table.ts";
+import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
+import { toStatusError } from "../errors.ts";
+import type { Sink, Streaming } from "../http/answer.ts";
+import type { ResourceExchange } from "../http/exchange.ts";
+import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
+import type { Resource } from "../resources/resource.ts";
+import { storageOf } from "../writes/write-request.ts";
+import { formatFor, type Verb, type Verbs } from "./verb.ts";
+
+/** How often a client that wants bookmarks gets one (KB 6). */
+const bookmarkEveryMs = 60_000;
+/** A watch that names no end is closed after 30 to 60 minutes, so that clients spread over the servers again (KB 9). */
+const lifetimeMsMin = 30 * 60_000;
+/** How long a revision that is still to come is waited for by those who want the state at it (KB 7). */
+const futureWaitMs = 3_000;
+
+/** Streams the changes of a collection, until somebody has had enough. */
+export const watch: Verb = async (verbs, exchange) => {
+  const { resource, info, query } = exchange;
+  const format = formatFor(exchange, { isWatch: true });
+  const options = listOptions(resource, query, {
+    isWatch: true,
+    name: info.isNamed ? info.name : "",
+  });
+  revisionFrom(options.resourceVersion); // Fails before the stream, or not at all.
+  return Promise.resolve<Streaming>({
+    code: 200,
+    contentType: contentTypeOf(format.mediaType, { isWatch: true }),
+    stream: (sink, signal) => streamChanges(verbs, exchange, { format, options, sink }, signal),
+  });
+};
+
+interface Stream {
+  readonly format: AnswerFormat;
+  readonly options: ListOptions;
+  readonly sink: Sink;
+}
+
+/** Once the headers are out there is no status line left: a failure is the last event (KB 4). */
+async function streamChanges(
+  verbs: Verbs,
+  { resource, info }: ResourceExchange,
+  { format, options, sink }: Stream,
+  signal: AbortSignal,
+): Promise<void> {
+  using timeUp = timer(verbs, options);
+  const until = AbortSignal.any([signal, timeUp.signal]);
+  const writer = new EventWriter(verbs, resource, format);
+  let position: number | undefined;
+  try {
+    using changes = await openWatch(verbs, { resource, info }, options, until);
+    const ready = sink.write("");
+    if (ready !== undefined) await ready;
+    const { group, version, kind } = resource;
+    const events = verbs.metrics.watchEvents.with({ group, version, kind });
+    for await (const batch of changes.batches()) {
+      events.add(batch.length);
+      const piece = writer.write(visible(batch, options));
+      const drained = piece.length === 0 ? undefined : sink.write(piece);
+      if (drained !== undefined) await drained;
+    }
+    position = changes.position;
+  } catch (error) {
+    if (signal.aborted || timeUp.signal.aborted) return;
+    const failed = sink.write(writer.writeError(toStatusError(error).status));
+    if (failed !== undefined) await failed;
+    return;
+  }
+  // The client is told how far it came, so that its next watch has little to catch up with.
+  if (options.allowWatchBookmarks && position !== undefined && position > 0) {
+    const mark: Bookmark = { type: "BOOKMARK", revision: position, initialEventsEnd: false };
+    const marked = sink.write(writer.write([mark]));
+    if (marked !== undefined && !signal.aborted) await marked;
+  }
+}
+
+/** The mark that ends the initial state is a bookmark: only who asked for them gets it (KB 8). */
+function visible(batch: readonly WatchItem[], options: ListOptions): readonly WatchItem[] {
+  if (options.allowWatchBookmarks) return batch;
+  return batch.some(({ type }) => type === "BOOKMARK")
+    ? batch.filter(({ type }) => type !== "BOOKMARK")
+    : batch;
+}
+
+async function openWatch(
+  { store, clock }: Verbs,
+  { resource, info }: Pick<ResourceExchange, "resource" | "info">,
+  options: ListOptions,
+  signal: AbortSignal,
+): Promise<Watch> {
+  const scope = {
+    kind: storageOf(resource),
+    namespace: resource.isNamespaced ? info.namespace : "",
+  };
+  const revision = revisionFrom(options.resourceVersion);
+  const marks = options.allowWatchBookmarks ? { bookmarkEveryMs } : {};
+  const { selector, sendInitialEvents } = options;
+  if (revision !== undefined && !sendInitialEvents) {
+    return store.watch(scope, { selector, from: revision, ...marks }, signal);
+  }
+  if (revision !== undefined) await waitFor(store, clock, revision, signal);
+  // A watch without a revision and without the state begins with whatever comes next.
+  const from = sendInitialEvents || revision !== undefined ? "state" : await store.head(signal);
+  return store.watch(
+    scope,
+    { selector, from, initialEventsEnd: sendInitialEvents, ...marks },
+    signal,
+  );
+}
+
+async function waitFor(
+  store: Verbs["store"],
+  clock: Verbs["clock"],
+  revision: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (revision <= (await store.head(signal))) return;
+  const patience = AbortSignal.any([signal, clock.timeout(futureWaitMs)]);
+  await store.reached(revision, patience).catch(() => undefined);
+  const head = await store.head(signal);
+  if (revision > head) throw new TooNew(revision, head);
+}
+
+/** Aborts when the watch has lasted long enough. Not `clock.timeout`: that would outlive a client that leaves early. */
+function timer(
+  { clock, random }: Verbs,
+  { timeoutSeconds }: ListOptions,
+): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const isSaid = timeoutSeconds !== undefined && timeoutSeconds > 0;
+  const lifetimeMs = isSaid ? timeoutSeconds * 1000 : lifetimeMsMin * (1 + random.float());
+  const timeout = clock.after(lifetimeMs, () => {
+    controller.abort(new DOMException("the watch has lasted long enough", "TimeoutError"));
+  });
+  return { signal: controller.signal, [Symbol.dispose]: () => timeout[Symbol.dispose]() };
+}
+
+/** Events in the format of one stream. Watchers of one resource that want plain JSON share the bytes. */
+class EventWriter {
+  readonly #verbs: Verbs;
+  readonly #resource: Resource;
+  readonly #format: AnswerFormat;
+  readonly #isPlain: boolean;
+  #hasHeaders = true;
+
+  constructor(verbs: Verbs, resource: Resource, format: AnswerFormat) {
+    this.#verbs = verbs;
+    this.#resource = resource;
+    this.#format = format;
+    this.#isPlain = format.shape === "object" && format.mediaType === json;
+  }
+
+  write(items: readonly WatchItem[]): Uint8Array {
+    const pieces = items.map((item) => this.#writeOne(item));
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  writeError(status: object): Uint8Array {
+    return this.#frame("ERROR", status as JsonObject);
+  }
+
+  #writeOne(item: WatchItem): Uint8Array {
+    if (item.type === "BOOKMARK") return this.#frame("BOOKMARK", this.#bookmark(item));
+    if (this.#isPlain) return item.encoded(plainEncoder(this.#resource));
+    return this.#frame(item.type, this.#shaped(objectOf(this.#resource, item)));
+  }
+
+  #bookmark({ revision, initialEventsEnd }: Bookmark): JsonObject {
+    const resource = this.#resource;
+    const mark: JsonObject = {
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      ...resource.model.empty,
+      metadata: {
+        resourceVersion: String(revision),
+        ...(initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}),
+      },
+    };
+    return this.#shaped(mark);
+  }
+
+  #shaped(object: JsonObject): JsonObject {
+    const { shape } = this.#format;
+    if (shape === "metadata") return partialMetadata(object);
+    if (shape === "object") return object;
+    const hasHeaders = this.#hasHeaders;
+    this.#hasHeaders = false;
+    const { metadata = {} } = object;
+    const { resourceVersion = "" } = metadata as Record<string, Json>;
+    return tableOf(
+      this.#resource,
+      { objects: [object], metadata: { resourceVersion }, hasHeaders },
+      this.#format,
+      this.#verbs.clock.now(),
+    );
+  }
+
+  #frame(type: string, object: JsonObject): Uint8Array {
+    const { mediaType } = this.#format;
+    if (mediaType === json)
+      return Buffer.from(`{"type":"${type}","object":${writeJson(object)}}\n`);
+    const { codec } = this.#verbs;
+    const raw = writeValue(object, { mediaType, isPretty: false }, codec) as Uint8Array;
+    return framed(codec.encodeWatchEvent(type, raw));
+  }
+}
+
+/** A protobuf stream says the length of each event before it. */
+function framed(event: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(event.length);
+  return Buffer.concat([length, event]);
+}
+
+const encoders = new WeakMap<Resource, (change: Change) => Uint8Array>();
+
+/** The same function for the same resource: a change is encoded once for all of its watchers. */
+function plainEncoder(resource: Resource): (change: Change) => Uint8Array {
+  let encoder = encoders.get(resource);
+  if (encoder === undefined) {
+    encoder = (change) =>
+      Buffer.from(`{"type":"${change.type}","object":${objectText(resource, change)}}\n`);
+    encoders.set(resource, encoder);
+  }
+  return encoder;
+}
+
+/** What a resource that cannot be watched says. */
+export function notWatchable({ group, plural }: Resource): Error {
+  return failures.methodNotSupported({ group, resource: plural }, "watch");
+}

@@ -1,0 +1,125 @@
+// What a DELETE asks for (KB 34–37).
+
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { failures, jsonTypeName, memberOf, type FieldError } from "@keelson/kube";
+
+export type Propagation = "Orphan" | "Background" | "Foreground";
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: Propagation;
+  readonly isDryRun: boolean;
+}
+
+/** Reads options that came as a body. Throws a `StatusError`. */
+export function deleteOptionsFrom(body: JsonObject): DeleteOptions {
+  const preconditions = memberOf(body, "preconditions");
+  const uid = isJsonObject(preconditions) ? textOf(preconditions, "uid") : undefined;
+  const resourceVersion = isJsonObject(preconditions)
+    ? textOf(preconditions, "resourceVersion")
+    : undefined;
+  const grace = memberOf(body, "gracePeriodSeconds") ?? null;
+  if (grace !== null && !(typeof grace === "number" && Number.isInteger(grace))) {
+    throw wrongType(grace, "gracePeriodSeconds", "int64");
+  }
+  const orphan = memberOf(body, "orphanDependents") ?? null;
+  if (orphan !== null && typeof orphan !== "boolean") {
+    throw wrongType(orphan, "orphanDependents", "bool");
+  }
+  const dryRun = memberOf(body, "dryRun") ?? null;
+  return checked({
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(grace === null ? {} : { gracePeriodSeconds: grace }),
+    ...(orphan === null ? {} : { orphanDependents: orphan }),
+    propagationPolicy: textOf(body, "propagationPolicy"),
+    dryRun: isJsonArray(dryRun) ? dryRun : [],
+  });
+}
+
+/** Reads options that came in the query string, as they may without a body. Throws a `StatusError`. */
+export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
+  const grace = query.get("gracePeriodSeconds");
+  if (grace !== null && !/^[+-]?[0-9]+$/.test(grace)) {
+    throw failures.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+  }
+  const orphan = query.get("orphanDependents");
+  const uid = query.get("uid");
+  const resourceVersion = query.get("resourceVersion");
+  return checked({
+    ...(uid === null ? {} : { uid }),
+    ...(resourceVersion === null ? {} : { resourceVersion }),
+    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(orphan === null
+      ? {}
+      : { orphanDependents: orphan !== "0" && orphan.toLowerCase() !== "false" }),
+    propagationPolicy: query.get("propagationPolicy") ?? undefined,
+    dryRun: query.getAll("dryRun"),
+  });
+}
+
+interface Unchecked extends Omit<DeleteOptions, "propagationPolicy" | "isDryRun"> {
+  readonly propagationPolicy: string | undefined;
+  readonly dryRun: readonly Json[];
+}
+
+function checked({ propagationPolicy, dryRun, ...rest }: Unchecked): DeleteOptions {
+  const errors: FieldError[] = [];
+  if (rest.orphanDependents !== undefined && propagationPolicy !== undefined) {
+    errors.push({
+      type: "FieldValueInvalid",
+      field: "propagationPolicy",
+      value: propagationPolicy,
+      detail: "orphanDependents and deletionPropagation cannot be both set",
+    });
+  }
+  if (propagationPolicy !== undefined && !isPropagation(propagationPolicy)) {
+    const detail = `supported values: ${["Foreground", "Background", "Orphan", "nil"]
+      .map((value) => `"${value}"`)
+      .join(", ")}`;
+    errors.push({
+      type: "FieldValueNotSupported",
+      field: "propagationPolicy",
+      value: propagationPolicy,
+      detail,
+    });
+  }
+  if (dryRun.some((value) => value !== "All")) {
+    errors.push({
+      type: "FieldValueNotSupported",
+      field: "dryRun",
+      value: dryRun,
+      detail: 'supported values: "All"',
+    });
+  }
+  if (errors.length > 0) {
+    throw failures.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
+  }
+  return {
+    ...rest,
+    ...(propagationPolicy !== undefined && isPropagation(propagationPolicy)
+      ? { propagationPolicy }
+      : {}),
+    isDryRun: dryRun.length > 0,
+  };
+}
+
+function isPropagation(text: string): text is Propagation {
+  return text === "Orphan" || text === "Background" || text === "Foreground";
+}
+
+function textOf(object: JsonObject, name: string): string | undefined {
+  const value = memberOf(object, name) ?? null;
+  if (value === null) return undefined;
+  if (typeof value !== "string") throw wrongType(value, name, "string");
+  return value;
+}
+
+function wrongType(value: Json, field: string, type: string): Error {
+  return failures.badRequest(
+    `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field DeleteOptions.${field} of type ${type}`,
+  );
+}

@@ -1,0 +1,39 @@
+import { stdout } from "node:process";
+import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
+import type { Config } from "../config.ts";
+import { migrateStore, openStore } from "../open-store.ts";
+import { startFailure } from "../start-failure.ts";
+
+/** `keelson apiserver migrate`: the schema of the store, and nothing else. */
+export async function migrate(config: Config): Promise<void> {
+  try {
+    await migrateStore({ config, databaseUrl: config.databaseUrl ?? "" });
+  } catch (error) {
+    throw startFailure(error);
+  }
+  stdout.write(
+    config.storageDriver === "postgresql"
+      ? "the schema is up to date\n"
+      : "a SQLite store migrates when it is opened: nothing to do\n",
+  );
+}
+
+/**
+ * `keelson apiserver restore`: after the database was brought back to an earlier state, every revision that clients
+ * may remember of the lost future expires, and they list again.
+ */
+export async function restore(config: Config): Promise<void> {
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
+  const { signal } = new AbortController();
+  try {
+    const databaseUrl = config.databaseUrl ?? "";
+    await using store = await openStore(
+      { ...shared, config, databaseUrl, migrates: false },
+      signal,
+    );
+    const { head, floor } = await store.leap(signal);
+    stdout.write(`revisions go on after ${head}; everything below ${floor} has expired\n`);
+  } catch (error) {
+    throw startFailure(error);
+  }
+}

@@ -1,0 +1,84 @@
+// The composition root of `keelson apiserver`: a store, the Kubernetes API on it, metrics.
+
+import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import type { Config } from "./config.ts";
+import { claimDataDir } from "./data-dir.ts";
+import { Health } from "./health.ts";
+import { buildMetricsServer } from "./metrics-server.ts";
+import { openStore } from "./open-store.ts";
+import type { PrometheusMetrics } from "./prometheus.ts";
+import { writeRunFile, type Addresses } from "./run-file.ts";
+import { listenFailure } from "./start-failure.ts";
+import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
+
+export interface ServeApiserverOptions {
+  readonly config: Config;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: PrometheusMetrics;
+  /** Called once it answers. */
+  readonly onReady: (addresses: Addresses) => void;
+}
+
+/** Runs until `signal` aborts or a part fails, and undoes everything. */
+export async function serveApiserver(
+  options: ServeApiserverOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, clock, random, log, metrics } = options;
+  const shared = { clock, random, log, metrics };
+  await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
+  // The server runs no DDL on a PostgreSQL that others may use: `keelson apiserver migrate` does.
+  const databaseUrl = config.databaseUrl ?? "";
+  await using store = await openStore({ ...shared, config, databaseUrl, migrates: false }, signal);
+  const { tlsCertFile: certificate, tlsKeyFile: key } = config;
+  const servingFiles =
+    certificate === undefined || key === undefined ? undefined : { certificate, key };
+  await using kubernetes = await startKubernetes(
+    { ...shared, config, store, servingFiles },
+    signal,
+  );
+  const checks = [{ name: "store", run: (within: AbortSignal) => store.ping(within) }];
+  const health = new Health({ checks, clock, metrics });
+  const { metricsAddress: address, metricsPort: port } = config;
+  await using metricsServer = config.metricsEnabled
+    ? await buildMetricsServer({
+        ...shared,
+        logsRequests: config.logLevel === "debug",
+        health,
+        components: {},
+        limits: {
+          readMs: config.readTimeout,
+          writeMs: config.writeTimeout,
+          idleMs: config.idleTimeout,
+          drainMs: config.shutdownGrace / 2,
+        },
+        address,
+      })
+    : undefined;
+  await using scope = new TaskScope(signal);
+  let metricsUrl: string | undefined;
+  try {
+    metricsUrl = await metricsServer?.listen({ address, port });
+  } catch (error) {
+    throw listenFailure(error, { what: "metrics", flag: "--metrics-port", address, port });
+  }
+  const addresses: Addresses = {
+    kubernetes: kubernetes.url,
+    kubeconfig: kubeconfigOf(config),
+    ...(metricsUrl === undefined ? {} : { metrics: metricsUrl }),
+  };
+  scope.spawn("Kubernetes API", () => kubernetes.api.join());
+  scope.spawn("health", (within) => health.keepAsking(within));
+  await health.ask();
+  await using _runFile = await writeRunFile(dataDir.path, {
+    ...addresses,
+    startedAt: new Date(clock.now()).toISOString(),
+    version: options.version,
+  });
+  options.onReady(addresses);
+  signal.addEventListener("abort", () => health.stop(), { once: true });
+  await scope.join();
+}

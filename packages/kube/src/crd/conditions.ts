@@ -1,0 +1,85 @@
+// The conditions in the status of a definition.
+
+import type { Json, JsonObject } from "@keelson/base";
+
+import { objects, text } from "../kinds/rules/meta/reading.ts";
+
+export type DefinitionConditionType =
+  | "Established"
+  | "NamesAccepted"
+  | "NonStructuralSchema"
+  | "Terminating"
+  | "KubernetesAPIApprovalPolicyConformant";
+
+export interface DefinitionCondition {
+  readonly type: DefinitionConditionType;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A condition as it stands, or nothing. */
+export function conditionOf(
+  definition: JsonObject,
+  type: DefinitionConditionType,
+): JsonObject | undefined {
+  return objects(definition, "status", "conditions").find((one) => text(one, "type") === type);
+}
+
+export function isConditionTrue(definition: JsonObject, type: DefinitionConditionType): boolean {
+  return text(conditionOf(definition, type), "status") === "True";
+}
+
+/** Whether a condition already says so. */
+export function saysAlready(
+  definition: JsonObject,
+  { type, status, reason, message }: DefinitionCondition,
+): boolean {
+  const old = conditionOf(definition, type);
+  return (
+    old !== undefined &&
+    text(old, "status") === status &&
+    text(old, "reason") === reason &&
+    text(old, "message") === message
+  );
+}
+
+/** The definition with the condition in it; its time moves only with its status. */
+export function withCondition(
+  definition: JsonObject,
+  { type, status, reason, message }: DefinitionCondition,
+  now: string,
+): JsonObject {
+  const old = objects(definition, "status", "conditions");
+  const index = old.findIndex((one) => text(one, "type") === type);
+  const before = old[index];
+  const since = text(before, "lastTransitionTime");
+  const isSame = text(before, "status") === status && since !== "";
+  const next: JsonObject = {
+    ...before,
+    type,
+    status,
+    lastTransitionTime: isSame ? since : now,
+    reason,
+    message,
+  };
+  const conditions = index < 0 ? [...old, next] : old.with(index, next);
+  return withStatus(definition, { conditions });
+}
+
+export function withoutCondition(
+  definition: JsonObject,
+  type: DefinitionConditionType,
+): JsonObject {
+  const old = objects(definition, "status", "conditions");
+  return withStatus(definition, { conditions: old.filter((one) => text(one, "type") !== type) });
+}
+
+export function withStatus(
+  definition: JsonObject,
+  more: Readonly<Record<string, Json>>,
+): JsonObject {
+  const { status } = definition;
+  const old = typeof status === "object" && status !== null ? (status as JsonObject) : {};
+  return { ...definition, status: { ...old, ...more } };
+}

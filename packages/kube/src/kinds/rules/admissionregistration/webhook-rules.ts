@@ -1,0 +1,170 @@
+// The rules of webhooks that are asked before a write.
+
+import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
+
+import { memberOf } from "../../../object/member.ts";
+import { dns1035LabelProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkLabelSelector } from "../label-selectors.ts";
+import {
+  has,
+  maybeNumber,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../members.ts";
+import { checkFullyQualifiedName } from "../meta/checks.ts";
+import { validateWebhookService, validateWebhookUrl } from "../meta/webhook-client.ts";
+import { Place } from "../place.ts";
+import {
+  checkChoice,
+  checkMatchConditions,
+  checkRule,
+  failurePolicies,
+  matchPolicies,
+  reinvocationPolicies,
+} from "./match-rules.ts";
+import { staticNameWarnings } from "./static-name.ts";
+
+const reviewVersions = ["v1", "v1beta1"];
+const withoutEffects = ["None", "NoneOnDryRun"];
+const allEffects = [...withoutEffects, "Some", "Unknown"];
+
+/** What is asked of a hook: everything, unless the configuration that is replaced was let off. */
+interface Options {
+  readonly checksConditions: boolean;
+  readonly needsNoEffects: boolean;
+  readonly needsKnownReview: boolean;
+  readonly needsUniqueNames: boolean;
+  readonly allowInvalidValues: boolean;
+}
+
+const strict: Options = {
+  checksConditions: true,
+  needsNoEffects: true,
+  needsKnownReview: true,
+  needsUniqueNames: true,
+  allowInvalidValues: false,
+};
+
+export const validatingWebhookConfiguration: KindRules = webhookRules({ isMutating: false });
+export const mutatingWebhookConfiguration: KindRules = webhookRules({ isMutating: true });
+
+function webhookRules(kind: { readonly isMutating: boolean }): KindRules {
+  return {
+    takesBareFinalizers: true,
+    validate: (object) => hookErrors(object, strict, kind),
+    validateUpdate: (object, old) => hookErrors(object, optionsFrom(object, old), kind),
+    warnings: staticNameWarnings,
+  };
+}
+
+function optionsFrom(object: JsonObject, old: JsonObject): Options {
+  const [hooks, before] = [objectsOf(object, "webhooks"), objectsOf(old, "webhooks")];
+  const conditionsOf = (hook: JsonObject | undefined): Json =>
+    memberOf(hook ?? {}, "matchConditions") ?? null;
+  const names = before.map((hook) => textOf(hook, "name"));
+  const selectors = Place.root("");
+  for (const hook of before) {
+    checkLabelSelector(maybeObject(hook, "namespaceSelector"), selectors);
+    checkLabelSelector(maybeObject(hook, "objectSelector"), selectors);
+  }
+  return {
+    checksConditions:
+      hooks.length !== before.length ||
+      hooks.some((hook, index) => !jsonEqual(conditionsOf(hook), conditionsOf(before[index]))),
+    needsNoEffects: before.every((hook) => withoutEffects.includes(textOf(hook, "sideEffects"))),
+    needsKnownReview: before.every((hook) => {
+      const versions = textsOf(hook, "admissionReviewVersions");
+      return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+    }),
+    needsUniqueNames: new Set(names).size === names.length,
+    allowInvalidValues: selectors.errors.length > 0,
+  };
+}
+
+function hookErrors(
+  object: JsonObject,
+  options: Options,
+  kind: { readonly isMutating: boolean },
+): FieldError[] {
+  const at = Place.root("webhooks");
+  const names = new Set<string>();
+  for (const [index, hook] of objectsOf(object, "webhooks").entries()) {
+    const place = at.item(index);
+    checkHook(hook, place, { ...options, ...kind });
+    const versions = textsOf(hook, "admissionReviewVersions");
+    checkReviews(versions, place.child("admissionReviewVersions"), options);
+    const name = textOf(hook, "name");
+    if (name === "" || !options.needsUniqueNames) continue;
+    if (names.has(name)) place.child("name").duplicate(name);
+    names.add(name);
+  }
+  return at.errors;
+}
+
+function checkHook(
+  hook: JsonObject,
+  at: Place,
+  options: Options & { readonly isMutating: boolean },
+): void {
+  checkFullyQualifiedName(textOf(hook, "name"), at.child("name"));
+  for (const [index, rule] of objectsOf(hook, "rules").entries()) {
+    checkRule(rule, at.child("rules").item(index));
+  }
+  const choose = (name: string, of: readonly string[]): void => {
+    checkChoice(maybeText(hook, name), at.child(name), { of, isNeeded: false });
+  };
+  choose("failurePolicy", failurePolicies);
+  choose("matchPolicy", matchPolicies);
+  const effects = options.needsNoEffects ? withoutEffects : allEffects;
+  const effect = maybeText(hook, "sideEffects");
+  if (effect === undefined) {
+    at.child("sideEffects").required(`must specify one of ${effects.join(", ")}`);
+  } else if (!effects.includes(effect)) at.child("sideEffects").notSupported(effect, effects);
+  const seconds = maybeNumber(hook, "timeoutSeconds");
+  if (seconds !== undefined && (seconds > 30 || seconds < 1)) {
+    const detail = "the timeout value must be between 1 and 30 seconds";
+    at.child("timeoutSeconds").invalid(seconds, detail);
+  }
+  for (const name of ["namespaceSelector", "objectSelector"]) {
+    checkLabelSelector(maybeObject(hook, name), at.child(name), options);
+  }
+  if (options.isMutating) choose("reinvocationPolicy", reinvocationPolicies);
+  const config = objectOf(hook, "clientConfig");
+  const place = at.child("clientConfig");
+  if (has(config, "url") === has(config, "service")) {
+    place.required("exactly one of url or service is required");
+  } else if (has(config, "url")) {
+    at.errors.push(...validateWebhookUrl(textOf(config, "url"), place.child("url").path));
+  } else {
+    const service = objectOf(config, "service");
+    at.errors.push(...validateWebhookService(service, place.child("service").path));
+  }
+  if (options.checksConditions) {
+    checkMatchConditions(objectsOf(hook, "matchConditions"), at.child("matchConditions"));
+  }
+}
+
+function checkReviews(versions: readonly string[], at: Place, options: Options): void {
+  if (versions.length === 0) {
+    at.required(`must specify one of ${reviewVersions.join(", ")}`);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    if (seen.has(version)) {
+      at.item(index).invalid(version, "duplicate version");
+      continue;
+    }
+    seen.add(version);
+    at.item(index).invalidEach(version, dns1035LabelProblems(version));
+  }
+  if (options.needsKnownReview && !versions.some((version) => reviewVersions.includes(version))) {
+    at.invalid(versions, `must include at least one of ${reviewVersions.join(", ")}`);
+  }
+}

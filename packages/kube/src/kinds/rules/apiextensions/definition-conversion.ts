@@ -1,0 +1,103 @@
+// How objects of one version become objects of another.
+
+import type { Json } from "@keelson/base";
+
+import { dns1035LabelProblems } from "../../../object/names.ts";
+import {
+  childPath,
+  forbiddenField,
+  invalidField,
+  itemPath,
+  notSupportedField,
+  requiredField,
+  type FieldError,
+} from "../../../status/field-error.ts";
+import { at, has, object, text, texts } from "../meta/reading.ts";
+import {
+  validateCaBundle,
+  validateWebhookService,
+  validateWebhookUrl,
+} from "../meta/webhook-client.ts";
+
+const reviewVersions = ["v1", "v1beta1"];
+
+export interface ConversionOptions {
+  readonly path: string;
+  /** Whether one of the versions of the review must be known. */
+  readonly needsKnownReview: boolean;
+  /** Whether certificates that cannot be read may stand. */
+  readonly allowsBadBundle: boolean;
+}
+
+export function validateConversion(
+  conversion: Json | undefined,
+  { path, needsKnownReview, allowsBadBundle }: ConversionOptions,
+): FieldError[] {
+  if (conversion === undefined) return [];
+  const errors: FieldError[] = [];
+  const strategy = text(conversion, "strategy");
+  if (strategy === "") errors.push(requiredField(childPath(path, "strategy")));
+  else if (strategy !== "None" && strategy !== "Webhook") {
+    errors.push(notSupportedField(childPath(path, "strategy"), strategy, ["None", "Webhook"]));
+  }
+  const config = at(conversion, "webhook", "clientConfig");
+  const reviews = texts(conversion, "webhook", "conversionReviewVersions");
+  const configPath = childPath(path, "webhookClientConfig");
+  const reviewsPath = childPath(path, "conversionReviewVersions");
+  if (strategy !== "Webhook") {
+    const detail = "should not be set when strategy is not set to Webhook";
+    if (config !== undefined) errors.push(forbiddenField(configPath, detail));
+    if (reviews.length > 0) errors.push(forbiddenField(reviewsPath, detail));
+    return errors;
+  }
+  if (config === undefined) {
+    errors.push(requiredField(configPath, "required when strategy is set to Webhook"));
+  } else {
+    errors.push(...validateClient(config, configPath));
+    const bundle = text(config, "caBundle");
+    if (bundle !== "" && !allowsBadBundle) {
+      errors.push(...validateCaBundle(bundle, childPath(configPath, "caBundle")));
+    }
+  }
+  errors.push(...validateReviews(reviews, { path: reviewsPath, needsKnownReview }));
+  return errors;
+}
+
+function validateClient(config: Json, path: string): FieldError[] {
+  if (has(config, "url") === has(config, "service")) {
+    return [requiredField(path, "exactly one of url or service is required")];
+  }
+  return has(config, "url")
+    ? validateWebhookUrl(text(config, "url"), childPath(path, "url"))
+    : validateWebhookService(object(config, "service"), childPath(path, "service"));
+}
+
+function validateReviews(
+  versions: readonly string[],
+  { path, needsKnownReview }: { readonly path: string; readonly needsKnownReview: boolean },
+): FieldError[] {
+  if (versions.length === 0) return [requiredField(path)];
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    const place = itemPath(path, index);
+    if (seen.has(version)) {
+      errors.push(invalidField(place, version, "duplicate version"));
+      continue;
+    }
+    seen.add(version);
+    for (const problem of dns1035LabelProblems(version)) {
+      errors.push(invalidField(place, version, problem));
+    }
+  }
+  if (needsKnownReview && !knowsReview(versions)) {
+    const detail = `must include at least one of ${reviewVersions.join(", ")}`;
+    errors.push(invalidField(path, versions, detail));
+  }
+  return errors;
+}
+
+/** Whether one of the versions of the review is known. */
+export function knowsReview(versions: readonly string[]): boolean {
+  return versions.some((version) => reviewVersions.includes(version));
+}

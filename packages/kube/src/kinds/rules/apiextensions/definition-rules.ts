@@ -1,0 +1,322 @@
+// The rules of CustomResourceDefinitions.
+
+import {
+  isJsonObject,
+  jsonEqual,
+  type Json,
+  type JsonObject,
+  type MutableJsonObject,
+} from "@keelson/base";
+
+import { validateSchema } from "../../../cel/validate-schema.ts";
+import { isConditionTrue } from "../../../crd/conditions.ts";
+import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
+import { readSchema } from "../../../schema/read-schema.ts";
+import {
+  childPath,
+  invalidField,
+  invalidShownField,
+  itemPath,
+  notSupportedField,
+  requiredField,
+  type FieldError,
+} from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { caBundleProblem } from "../meta/pem.ts";
+import { at, flag, has, object, objects, text, texts, writable } from "../meta/reading.ts";
+import { knowsReview, validateConversion } from "./definition-conversion.ts";
+import {
+  definitionForm,
+  subresourcesOf,
+  type DefinitionForm,
+  type VersionForm,
+} from "./definition-form.ts";
+import { validateDefinitionNames } from "./definition-names.ts";
+import { hasDefaults, unknownFormats } from "./definition-schemas.ts";
+import {
+  deprecationProblems,
+  hasStatus,
+  selectableFieldsMax,
+  validateColumns,
+  validateSelectableFields,
+  validateSubresources,
+} from "./definition-version.ts";
+import { versionsText } from "./version-text.ts";
+
+export const customResourceDefinition: KindRules = {
+  takesBareFinalizers: true,
+  prepareForCreate: (definition) => {
+    const acceptedNames = { plural: "", kind: "" };
+    definition["status"] = { conditions: null, acceptedNames, storedVersions: null };
+    storeVersion(definition);
+  },
+  prepareForUpdate: storeVersion,
+  validate: (definition) => [
+    ...nameErrors(definition),
+    ...specErrors(definition, undefined),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, undefined),
+    ...preservationErrors(definition, undefined),
+  ],
+  validateUpdate: (definition, old) => [
+    ...specErrors(definition, old),
+    ...immutableErrors(definition, old),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, old),
+    ...preservationErrors(definition, old),
+  ],
+  validateStatusUpdate: statusErrors,
+  warnings: (definition, old) => {
+    const before = new Set(old === undefined ? [] : unknownFormats(old));
+    return unknownFormats(definition)
+      .filter((format) => !before.has(format))
+      .map((format) => `unrecognized format ${JSON.stringify(format)}`);
+  },
+};
+
+/** The version that is stored is remembered for ever: objects may still be in it. */
+function storeVersion(definition: MutableJsonObject): void {
+  const storage = objects(definition, "spec", "versions").find((version) =>
+    flag(version, "storage"),
+  );
+  if (storage === undefined) return;
+  const stored = texts(definition, "status", "storedVersions");
+  const name = text(storage, "name");
+  if (!stored.includes(name)) writable(definition, "status")["storedVersions"] = [...stored, name];
+}
+
+function nameErrors(definition: JsonObject): FieldError[] {
+  const name = text(definition, "metadata", "name");
+  const needed = `${text(definition, "spec", "names", "plural")}.${text(definition, "spec", "group")}`;
+  if (name === "" || name === needed) return [];
+  return [invalidField("metadata.name", name, 'must be spec.names.plural+"."+spec.group')];
+}
+
+function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const spec = object(definition, "spec");
+  const form = definitionForm(spec);
+  const oldForm = old === undefined ? undefined : definitionForm(object(old, "spec"));
+  const errors: FieldError[] = [...groupErrors(text(spec, "group"))];
+
+  const scope = text(spec, "scope");
+  const scopes = ["Cluster", "Namespaced"];
+  if (scope === "") errors.push(requiredField("spec.scope"));
+  else if (!scopes.includes(scope)) errors.push(notSupportedField("spec.scope", scope, scopes));
+
+  errors.push(...missingSchemas(form, oldForm));
+  const preserves = flag(spec, "preserveUnknownFields");
+  if (preserves && hasDefaults(form)) {
+    const detail = "must be false in order to use defaults in the schema";
+    errors.push(invalidField("spec.preserveUnknownFields", true, detail));
+  }
+  errors.push(...versionErrors(form, oldForm));
+  for (const name of ["plural", "singular", "kind", "listKind"]) {
+    if (text(spec, "names", name) === "") errors.push(requiredField(`spec.names.${name}`));
+  }
+  errors.push(...validateDefinitionNames(at(spec, "names"), "spec.names"));
+  const hasAnyStatus =
+    hasStatus(form.subresources) ||
+    form.versions.some(({ subresources }) => hasStatus(subresources));
+  errors.push(...schemaErrors(form.validation, "spec.validation", hasAnyStatus));
+  errors.push(...validateSubresources(form.subresources, "spec.subresources"));
+  errors.push(...validateColumns(form.additionalPrinterColumns, "spec.additionalPrinterColumns"));
+  if (objects(form.selectableFields).length > 0) {
+    if (form.validation === undefined) {
+      const detail = "may only be set when validations.schema is included";
+      errors.push(invalidField("spec.selectableFields", "", detail));
+    } else {
+      const mayBeMany = wereMany(oldForm?.selectableFields, form.selectableFields);
+      const options = { path: "spec.selectableFields", mayBeMany };
+      const schema = at(form.validation, "openAPIV3Schema");
+      errors.push(...validateSelectableFields(form.selectableFields, schema, options));
+    }
+  }
+  const strategy = text(spec, "conversion", "strategy");
+  if (has(spec, "conversion") && strategy !== "None" && preserves) {
+    const detail = "must be None if spec.preserveUnknownFields is true";
+    errors.push(invalidField("spec.conversion.strategy", strategy, detail));
+  }
+  const oldReviews = texts(old, "spec", "conversion", "webhook", "conversionReviewVersions");
+  errors.push(
+    ...validateConversion(at(spec, "conversion"), {
+      path: "spec.conversion",
+      needsKnownReview: oldReviews.length === 0 || knowsReview(oldReviews),
+      allowsBadBundle: old === undefined || allowsBadBundle(old),
+    }),
+  );
+  return errors;
+}
+
+function groupErrors(group: string): FieldError[] {
+  if (group === "") return [requiredField("spec.group")];
+  const problems = dnsSubdomainProblems(group);
+  if (problems.length > 0) return [invalidField("spec.group", group, problems.join(","))];
+  if (group.includes(".")) return [];
+  return [invalidField("spec.group", group, "should be a domain with at least one dot")];
+}
+
+function hasSchema(schema: Json | undefined): boolean {
+  return has(schema, "openAPIV3Schema");
+}
+
+/** Every version needs a schema, unless the definition that is replaced did without. */
+function missingSchemas(form: DefinitionForm, old: DefinitionForm | undefined): FieldError[] {
+  if (hasSchema(form.validation)) return [];
+  const placeOf = (index: number): string => `spec.versions[${index}].schema.openAPIV3Schema`;
+  const lacksSchema = old !== undefined && !hasAllSchemas(old);
+  return form.versions.flatMap(({ schema, written }, index) => {
+    if (hasSchema(schema)) return [];
+    if (!lacksSchema) return [requiredField(placeOf(index))];
+    const isPruned = !flag(form.spec, "preserveUnknownFields") && flag(written, "served");
+    return isPruned
+      ? [requiredField(placeOf(index), "because otherwise all fields are pruned")]
+      : [];
+  });
+}
+
+function hasAllSchemas(form: DefinitionForm): boolean {
+  return hasSchema(form.validation) || form.versions.every(({ schema }) => hasSchema(schema));
+}
+
+function versionErrors(form: DefinitionForm, old: DefinitionForm | undefined): FieldError[] {
+  const errors = form.versions.flatMap((version, index) => {
+    const path = itemPath("spec.versions", index);
+    const problems = dns1035LabelProblems(version.name);
+    const found =
+      problems.length === 0
+        ? []
+        : [invalidField(childPath(path, "name"), version.name, problems.join(","))];
+    return [...found, ...oneVersionErrors(form, version, { path, old })];
+  });
+  if (new Set(form.versions.map(({ name }) => name)).size < form.versions.length) {
+    const detail = "must contain unique version names";
+    errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
+  }
+  if (form.versions.filter(({ written }) => flag(written, "storage")).length !== 1) {
+    const detail = "must have exactly one version marked as storage version";
+    errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
+  }
+  if (form.version !== "") {
+    const problems = dns1035LabelProblems(form.version);
+    if (problems.length > 0) {
+      errors.push(invalidField("spec.version", form.version, problems.join(",")));
+    }
+  }
+  return errors;
+}
+
+function oneVersionErrors(
+  form: DefinitionForm,
+  version: VersionForm,
+  { path, old }: { readonly path: string; readonly old: DefinitionForm | undefined },
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const problem of deprecationProblems(version.written)) {
+    const warning = text(version.written, "deprecationWarning");
+    errors.push(invalidField(childPath(path, "deprecationWarning"), warning, problem));
+  }
+  const withStatus = hasStatus(subresourcesOf(form, version));
+  errors.push(...schemaErrors(version.schema, childPath(path, "schema"), withStatus));
+  errors.push(...validateSubresources(version.subresources, childPath(path, "subresources")));
+  const columns = childPath(path, "additionalPrinterColumns");
+  errors.push(...validateColumns(version.additionalPrinterColumns, columns));
+  if (objects(version.selectableFields).length > 0) {
+    const place = childPath(path, "selectableFields");
+    if (!hasSchema(version.schema)) {
+      const detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
+      errors.push(invalidField(place, "", detail));
+    } else {
+      const before = old?.versions.find(({ name }) => name === version.name);
+      const mayBeMany = wereMany(before?.selectableFields, version.selectableFields);
+      const schema = at(version.schema, "openAPIV3Schema");
+      const options = { path: place, mayBeMany };
+      errors.push(...validateSelectableFields(version.selectableFields, schema, options));
+    }
+  }
+  return errors;
+}
+
+function schemaErrors(schema: Json | undefined, path: string, withStatus: boolean): FieldError[] {
+  const written = at(schema, "openAPIV3Schema");
+  if (written === undefined || !isJsonObject(written)) return [];
+  const place = childPath(path, "openAPIV3Schema");
+  return validateSchema(readSchema(written), { path: place, hasStatus: withStatus });
+}
+
+function wereMany(old: Json | undefined, next: Json | undefined): boolean {
+  if (old === undefined || next === undefined) return false;
+  return objects(old).length > selectableFieldsMax && jsonEqual(old, next);
+}
+
+/** Certificates are judged once the kind is there; what could not be read before may stay. */
+function allowsBadBundle(old: JsonObject): boolean {
+  if (!isConditionTrue(old, "Established")) return true;
+  const bundle = text(old, "spec", "conversion", "webhook", "clientConfig", "caBundle");
+  return bundle !== "" && caBundleProblem(bundle) !== undefined;
+}
+
+function immutableErrors(definition: JsonObject, old: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const keep = (...path: readonly string[]): void => {
+    const value = text(definition, "spec", ...path);
+    if (value !== text(old, "spec", ...path)) {
+      errors.push(invalidField(["spec", ...path].join("."), value, "field is immutable"));
+    }
+  };
+  if (isConditionTrue(old, "Established")) {
+    keep("scope");
+    keep("names", "kind");
+  }
+  keep("group");
+  keep("names", "plural");
+  return errors;
+}
+
+function statusErrors(definition: JsonObject): FieldError[] {
+  return validateDefinitionNames(at(definition, "status", "acceptedNames"), "status.acceptedNames");
+}
+
+function storedVersionErrors(definition: JsonObject): FieldError[] {
+  const path = "status.storedVersions";
+  const stored = texts(definition, "status", "storedVersions");
+  if (stored.length === 0) {
+    return [invalidField(path, null, "must have at least one stored version")];
+  }
+  const errors: FieldError[] = [];
+  const versions = objects(definition, "spec", "versions");
+  const left = new Map(stored.map((version, index) => [version, index]));
+  for (const version of versions) {
+    const name = text(version, "name");
+    if (flag(version, "storage") && !left.has(name)) {
+      errors.push(invalidField(path, stored, `must have the storage version ${name}`));
+    }
+    left.delete(name);
+  }
+  for (const [version, index] of left) {
+    const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
+    errors.push(invalidField(itemPath(path, index), version, detail));
+  }
+  return errors;
+}
+
+function approvalErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
+  if (!isProtectedGroup(text(definition, "spec", "group"))) return [];
+  const { state, reason } = approvalOf(definition);
+  if (old !== undefined && approvalOf(old).state === state) return [];
+  const path = itemPath("metadata.annotations", approvalAnnotation);
+  if (state === "Missing") return [requiredField(path, reason)];
+  if (state !== "Invalid") return [];
+  const annotation = text(definition, "metadata", "annotations", approvalAnnotation);
+  return [invalidField(path, annotation, reason)];
+}
+
+function preservationErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
+  if (flag(old, "spec", "preserveUnknownFields")) return [];
+  if (!flag(definition, "spec", "preserveUnknownFields")) return [];
+  const detail =
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  return [invalidField("spec.preserveUnknownFields", true, detail)];
+}

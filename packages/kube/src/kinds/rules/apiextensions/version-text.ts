@@ -1,0 +1,59 @@
+// The versions of a definition as messages show them.
+
+import { isJsonObject, type Json } from "@keelson/base";
+
+import { printShape, struct, type Shape } from "../../../go-text/struct-text.ts";
+import { schemaShape, structured } from "../../../schema/schema-text.ts";
+import { at } from "../meta/reading.ts";
+import type { VersionForm } from "./definition-form.ts";
+
+const versionShape = struct(
+  `Name name string
+  Served served boolean
+  Storage storage boolean
+  Deprecated deprecated boolean
+  DeprecationWarning deprecationWarning *string
+  Schema schema *validation
+  Subresources subresources *subresources
+  AdditionalPrinterColumns additionalPrinterColumns []column
+  SelectableFields selectableFields []selectable`,
+  {
+    validation: () =>
+      struct("OpenAPIV3Schema openAPIV3Schema *schema", { schema: () => schemaShape }),
+    subresources: () =>
+      struct("Status status *empty\nScale scale *scale", {
+        empty: (): Shape => ({ fields: [] }),
+        scale: () =>
+          struct(
+            `SpecReplicasPath specReplicasPath string
+            StatusReplicasPath statusReplicasPath string
+            LabelSelectorPath labelSelectorPath *string`,
+          ),
+      }),
+    column: () =>
+      struct(
+        `Name name string
+        Type type string
+        Format format string
+        Description description string
+        Priority priority number
+        JSONPath jsonPath string`,
+      ),
+    selectable: () => struct("JSONPath jsonPath string"),
+  },
+);
+
+export function versionsText(versions: readonly VersionForm[]): string {
+  const listed = versions.map(({ written, name: _name, ...own }): Json => {
+    const { schema, subresources, additionalPrinterColumns, selectableFields, ...plain } =
+      written as Record<string, Json>;
+    void [schema, subresources, additionalPrinterColumns, selectableFields];
+    const kept = isJsonObject(own.schema) ? at(own.schema, "openAPIV3Schema") : undefined;
+    return {
+      ...plain,
+      ...own,
+      ...(kept === undefined ? {} : { schema: { openAPIV3Schema: structured(kept) } }),
+    };
+  });
+  return printShape({ list: versionShape }, listed);
+}

@@ -1,0 +1,168 @@
+import type { JsonObject } from "@keelson/base";
+
+import type { KindRules } from "../../kind-rules.ts";
+import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
+import { templateWarnings } from "../core/pod/pod-warnings.ts";
+import { showInternal } from "../internal-form.ts";
+import {
+  checkLabelSelector,
+  hasInvalidValue,
+  isEmptySelector,
+  showSelector,
+} from "../label-selectors.ts";
+import {
+  maybeObject,
+  numberOf,
+  objectOf,
+  textOf,
+  writableObject,
+  writableOrMade,
+} from "../members.ts";
+import { Place } from "../place.ts";
+import { semanticEqual } from "../semantic-equal.ts";
+import {
+  checkCollisions,
+  checkImmutable,
+  checkIntOrPercent,
+  checkNonNegative,
+  checkNotAboveAll,
+  checkRunsForever,
+  checkTemplateChosen,
+  dropFromTemplate,
+  intOrPercent,
+} from "../workloads.ts";
+
+/** Where the number of templates so far is kept: the field of old versions, which v1 shows as an annotation. */
+const generationKey = "deprecated.daemonset.template.generation";
+
+export const daemonSetRules: KindRules = {
+  prepareForCreate: (set) => {
+    const spec = writableObject(set, "spec");
+    if (spec !== undefined) dropFromTemplate(spec, undefined);
+    setTemplateGeneration(set, Math.max(templateGeneration(set), 1));
+  },
+  prepareForUpdate: (set, old) => {
+    const spec = writableObject(set, "spec");
+    if (spec !== undefined) dropFromTemplate(spec, objectOf(old, "spec"));
+    const before = templateGeneration(old);
+    setTemplateGeneration(
+      set,
+      semanticEqual(templateOf(set), templateOf(old)) ? before : before + 1,
+    );
+  },
+  validate: (set) => {
+    const at = Place.root("spec");
+    checkSpec(set, at, undefined);
+    return at.errors;
+  },
+  validateUpdate: (set, old) => {
+    const at = Place.root("spec");
+    const selector = maybeObject(objectOf(set, "spec"), "selector");
+    const before = maybeObject(objectOf(old, "spec"), "selector");
+    checkImmutable(selector, before, at.child("selector"), () => showSelector(selector));
+    checkSpec(set, at, old);
+    return at.errors;
+  },
+  validateStatusUpdate: (set, old) => {
+    const at = Place.root("status");
+    const status = objectOf(set, "status");
+    checkNonNegative(status, at, [
+      "currentNumberScheduled",
+      "numberMisscheduled",
+      "desiredNumberScheduled",
+      "numberReady",
+      "observedGeneration",
+      "updatedNumberScheduled",
+      "numberAvailable",
+      "numberUnavailable",
+      "collisionCount",
+    ]);
+    checkCollisions(status, objectOf(old, "status"), at);
+    return at.errors;
+  },
+  warnings: (set, old) => {
+    const isSame = old !== undefined && semanticEqual(templateOf(set), templateOf(old));
+    return isSame ? [] : templateWarnings(templateOf(set), "spec.template");
+  },
+};
+
+function templateOf(set: JsonObject): JsonObject {
+  return objectOf(objectOf(set, "spec"), "template");
+}
+
+function templateGeneration(set: JsonObject): number {
+  const text = textOf(objectOf(objectOf(set, "metadata"), "annotations"), generationKey);
+  return /^[+-]?[0-9]{1,18}$/.test(text) ? Number(text) : 0;
+}
+
+function setTemplateGeneration(
+  set: Parameters<NonNullable<KindRules["prepareForCreate"]>>[0],
+  generation: number,
+): void {
+  const metadata = writableOrMade(set, "metadata");
+  writableOrMade(metadata, "annotations")[generationKey] = String(generation);
+}
+
+function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const spec = objectOf(set, "spec");
+  const selector = maybeObject(spec, "selector");
+  const options = templateOptions(old && templateOf(old));
+  const allowInvalidValues =
+    options.allowInvalidSelectorValues ||
+    (old !== undefined && hasInvalidValue(maybeObject(objectOf(old, "spec"), "selector")));
+  checkLabelSelector(selector, at.child("selector"), { allowInvalidValues });
+  checkTemplateChosen(selector, templateOf(set), at.child("template"), { emptyChooses: true });
+  if (selector !== undefined && isEmptySelector(selector)) {
+    at.child("selector").invalidShown(
+      showSelector(selector),
+      "empty selector is invalid for daemonset",
+    );
+  }
+  checkPodTemplate(templateOf(set), at.child("template"), {
+    ...options,
+    allowInvalidSelectorValues: allowInvalidValues,
+  });
+  checkRunsForever(templateOf(set), at.child("template"), "DaemonSet");
+  checkNonNegative(spec, at, ["minReadySeconds"]);
+  if (templateGeneration(set) < 0) {
+    at.child("templateGeneration").invalid(
+      templateGeneration(set),
+      "must be greater than or equal to 0",
+    );
+  }
+  checkStrategy(objectOf(spec, "updateStrategy"), at.child("updateStrategy"));
+  checkNonNegative(spec, at, ["revisionHistoryLimit"]);
+}
+
+function checkStrategy(strategy: JsonObject, at: Place): void {
+  const type = textOf(strategy, "type");
+  if (type === "OnDelete") return;
+  if (type !== "RollingUpdate") {
+    at.notSupportedShown(showInternal("apps.DaemonSetUpdateStrategy", strategy), [
+      "RollingUpdate",
+      "OnDelete",
+    ]);
+    return;
+  }
+  const rolling = maybeObject(strategy, "rollingUpdate");
+  const place = at.child("rollingUpdate");
+  if (rolling === undefined) {
+    place.required();
+    return;
+  }
+  for (const name of ["maxUnavailable", "maxSurge"]) checkIntOrPercent(rolling, place, name);
+  for (const name of ["maxUnavailable", "maxSurge"]) checkNotAboveAll(rolling, place, name);
+  const isUnavailable = intOrPercent(rolling, "maxUnavailable") !== 0;
+  const isSurging = intOrPercent(rolling, "maxSurge") !== 0;
+  if (isUnavailable && isSurging) {
+    place
+      .child("maxSurge")
+      .invalid(
+        rolling["maxSurge"] ?? numberOf(rolling, "maxSurge"),
+        "may not be set when maxUnavailable is non-zero",
+      );
+  }
+  if (!isUnavailable && !isSurging) {
+    place.child("maxUnavailable").required("cannot be 0 when maxSurge is 0");
+  }
+}

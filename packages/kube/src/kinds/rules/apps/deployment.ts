@@ -1,0 +1,181 @@
+import type { JsonObject } from "@keelson/base";
+
+import type { KindRules } from "../../kind-rules.ts";
+import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
+import { templateWarnings } from "../core/pod/pod-warnings.ts";
+import { showInternal } from "../internal-form.ts";
+import { checkLabelSelector, isEmptySelector, showSelector } from "../label-selectors.ts";
+import {
+  has,
+  maybeNumber,
+  maybeObject,
+  numberOf,
+  objectOf,
+  textOf,
+  writableObject,
+} from "../members.ts";
+import { Place } from "../place.ts";
+import { semanticEqual } from "../semantic-equal.ts";
+import {
+  checkCollisions,
+  checkImmutable,
+  checkIntOrPercent,
+  checkNonNegative,
+  checkNotAbove,
+  checkNotAboveAll,
+  checkRunsForever,
+  checkTemplateChosen,
+  dropFromTemplate,
+  intOrPercent,
+  podNameWarnings,
+} from "../workloads.ts";
+
+export const deploymentRules: KindRules = {
+  prepareForCreate: (deployment) => {
+    const spec = writableObject(deployment, "spec");
+    if (spec !== undefined) dropFromTemplate(spec, undefined);
+  },
+  prepareForUpdate: (deployment, old) => {
+    const spec = writableObject(deployment, "spec");
+    if (spec !== undefined) dropFromTemplate(spec, objectOf(old, "spec"));
+  },
+  validate: (deployment) => validateSpec(deployment, undefined).errors,
+  validateUpdate: (deployment, old) => {
+    const at = validateSpec(deployment, old);
+    const selectorOf = (object: JsonObject): JsonObject | undefined =>
+      maybeObject(objectOf(object, "spec"), "selector");
+    checkImmutable(selectorOf(deployment), selectorOf(old), at.child("selector"), () =>
+      showSelector(selectorOf(deployment)),
+    );
+    return at.errors;
+  },
+  validateStatusUpdate: (deployment, old) => {
+    const at = Place.root("status");
+    const status = objectOf(deployment, "status");
+    checkNonNegative(status, at, [
+      "observedGeneration",
+      "replicas",
+      "updatedReplicas",
+      "readyReplicas",
+      "availableReplicas",
+      "unavailableReplicas",
+      "terminatingReplicas",
+      "collisionCount",
+    ]);
+    checkNotAbove(status, at, [
+      ["updatedReplicas", "replicas"],
+      ["readyReplicas", "replicas"],
+      ["availableReplicas", "replicas"],
+      ["availableReplicas", "readyReplicas", "readyReplicas"],
+    ]);
+    checkCollisions(status, objectOf(old, "status"), at);
+    return at.errors;
+  },
+  warnings: (deployment, old) => {
+    const template = templateOf(deployment);
+    if (old === undefined) {
+      return [
+        ...podNameWarnings(deployment, "Pod names and hostnames"),
+        ...templateWarnings(template, "spec.template"),
+      ];
+    }
+    const isChanged =
+      !semanticEqual(objectOf(deployment, "spec"), objectOf(old, "spec")) ||
+      !semanticEqual(annotationsOf(deployment), annotationsOf(old));
+    return isChanged ? templateWarnings(template, "spec.template") : [];
+  },
+};
+
+/** Reports a selector that is missing, wrong or without conditions; how an empty one is called differs. */
+export function checkRequiredSelector(
+  spec: JsonObject,
+  at: Place,
+  { emptyDetail }: { readonly emptyDetail: string },
+): void {
+  const selector = maybeObject(spec, "selector");
+  if (selector === undefined) {
+    at.child("selector").required();
+    return;
+  }
+  checkLabelSelector(selector, at.child("selector"));
+  if (isEmptySelector(selector)) {
+    at.child("selector").invalidShown(showSelector(selector), emptyDetail);
+  }
+}
+
+/** Reports a template that the selector does not choose, or that is wrong; a selector that cannot be read instead. */
+export function checkSelectedTemplate(
+  spec: JsonObject,
+  at: Place,
+  { old }: { readonly old: JsonObject | undefined },
+): void {
+  const template = objectOf(spec, "template");
+  const place = at.child("template");
+  const selector = maybeObject(spec, "selector");
+  if (!checkTemplateChosen(selector, template, place, { emptyChooses: true })) {
+    at.child("selector").invalidShown(showSelector(selector), "invalid label selector");
+    return;
+  }
+  checkPodTemplate(template, place, templateOptions(old && templateOf(old)));
+  checkRunsForever(template, place, "ReplicaSet");
+}
+
+function templateOf(object: JsonObject): JsonObject {
+  return objectOf(objectOf(object, "spec"), "template");
+}
+
+function annotationsOf(object: JsonObject): JsonObject {
+  return objectOf(objectOf(object, "metadata"), "annotations");
+}
+
+function validateSpec(deployment: JsonObject, old: JsonObject | undefined): Place {
+  const at = Place.root("spec");
+  const spec = objectOf(deployment, "spec");
+  checkNonNegative(spec, at, ["replicas"]);
+  checkRequiredSelector(spec, at, { emptyDetail: "empty selector is invalid for deployment" });
+  checkSelectedTemplate(spec, at, { old });
+  checkStrategy(objectOf(spec, "strategy"), at.child("strategy"));
+  checkNonNegative(spec, at, ["minReadySeconds", "revisionHistoryLimit"]);
+  const deadline = maybeNumber(spec, "progressDeadlineSeconds");
+  if (deadline === undefined) return at;
+  checkNonNegative(spec, at, ["progressDeadlineSeconds"]);
+  if (deadline <= numberOf(spec, "minReadySeconds")) {
+    at.child("progressDeadlineSeconds").invalid(deadline, "must be greater than minReadySeconds");
+  }
+  return at;
+}
+
+function checkStrategy(strategy: JsonObject, at: Place): void {
+  const rolling = maybeObject(strategy, "rollingUpdate");
+  switch (textOf(strategy, "type")) {
+    case "Recreate":
+      if (has(strategy, "rollingUpdate")) {
+        at.child("rollingUpdate").forbidden(
+          "may not be specified when strategy `type` is 'Recreate'",
+        );
+      }
+      return;
+    case "RollingUpdate":
+      if (rolling === undefined) {
+        at.child("rollingUpdate").required("this should be defaulted and never be nil");
+      } else checkRollingUpdate(rolling, at.child("rollingUpdate"));
+      return;
+    default:
+      at.notSupportedShown(showInternal("apps.DeploymentStrategy", strategy), [
+        "Recreate",
+        "RollingUpdate",
+      ]);
+  }
+}
+
+function checkRollingUpdate(rolling: JsonObject, at: Place): void {
+  checkIntOrPercent(rolling, at, "maxUnavailable");
+  checkIntOrPercent(rolling, at, "maxSurge");
+  if (intOrPercent(rolling, "maxUnavailable") === 0 && intOrPercent(rolling, "maxSurge") === 0) {
+    at.child("maxUnavailable").invalid(
+      rolling["maxUnavailable"] ?? 0,
+      "may not be 0 when `maxSurge` is 0",
+    );
+  }
+  checkNotAboveAll(rolling, at, "maxUnavailable");
+}

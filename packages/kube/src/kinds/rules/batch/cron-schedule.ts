@@ -1,0 +1,146 @@
+// Schedules of CronJobs: five fields or a word, and why a text is none.
+
+import { quote } from "../../../go-text/quote.ts";
+import { BadDuration, parseDuration } from "../../../time/duration.ts";
+
+/** What is wrong with a schedule; undefined if it is one. */
+export function scheduleProblem(schedule: string): string | undefined {
+  let text = schedule;
+  if (/^(CRON_)?TZ=/.test(text)) {
+    const space = text.indexOf(" ");
+    const zone = text.slice(text.indexOf("=") + 1, space);
+    // The real server's parser breaks here; what it then says is a fact of its own.
+    if (space < 0) {
+      return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
+    }
+    if (!isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
+    text = text.slice(space).trim();
+  }
+  if (text.startsWith("@")) return descriptorProblem(text);
+  const fields = text.split(/\s+/).filter((field) => field !== "");
+  if (fields.length !== bounds.length) {
+    return `expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`;
+  }
+  for (const [index, own] of bounds.entries()) {
+    for (const part of (fields[index] ?? "").split(",").filter((each) => each !== "")) {
+      const problem = rangeProblem(part, own);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** Whether the zone is one of the IANA's, in its own spelling. */
+export function isTimeZone(name: string): boolean {
+  if (name === "" || name === "UTC" || name === "Local") return true;
+  const known = zones();
+  const spelled = known.get(name.toLowerCase());
+  if (spelled !== undefined) return spelled === name;
+  if (!/^[A-Z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== "";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  readonly names?: readonly string[];
+}
+
+const months = [
+  "",
+  "jan",
+  "feb",
+  "mar",
+  "apr",
+  "may",
+  "jun",
+  "jul",
+  "aug",
+  "sep",
+  "oct",
+  "nov",
+  "dec",
+];
+const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const bounds: readonly Bounds[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: months },
+  { min: 0, max: 6, names: days },
+];
+
+function zones(): ReadonlyMap<string, string> {
+  return new Map(Intl.supportedValuesOf("timeZone").map((zone) => [zone.toLowerCase(), zone]));
+}
+
+const descriptors: ReadonlySet<string> = new Set([
+  "@yearly",
+  "@annually",
+  "@monthly",
+  "@weekly",
+  "@daily",
+  "@midnight",
+  "@hourly",
+]);
+
+function descriptorProblem(text: string): string | undefined {
+  if (descriptors.has(text)) return undefined;
+  if (!text.startsWith("@every ")) return `unrecognized descriptor: ${text}`;
+  try {
+    parseDuration(text.slice("@every ".length));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BadDuration)) throw error;
+    return `failed to parse duration ${text}: ${error.message}`;
+  }
+}
+
+function rangeProblem(part: string, own: Bounds): string | undefined {
+  const [range = "", ...steps] = part.split("/");
+  const [low = "", ...highs] = range.split("-");
+  let [start, end] = [own.min, own.max];
+  if (low !== "*" && low !== "?") {
+    const first = readNumber(low, own.names);
+    if (typeof first === "string") return first;
+    start = first;
+    end = first;
+    if (highs.length > 1) return `too many hyphens: ${part}`;
+    if (highs.length === 1) {
+      const last = readNumber(highs[0] ?? "", own.names);
+      if (typeof last === "string") return last;
+      end = last;
+    }
+  }
+  let step = 1;
+  if (steps.length === 1) {
+    const read = readNumber(steps[0] ?? "");
+    if (typeof read === "string") return read;
+    step = read;
+    if (highs.length === 0) end = own.max;
+  } else if (steps.length > 1) return `too many slashes: ${part}`;
+  if (start < own.min) return `beginning of range (${start}) below minimum (${own.min}): ${part}`;
+  if (end > own.max) return `end of range (${end}) above maximum (${own.max}): ${part}`;
+  if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${part}`;
+  return step === 0 ? `step of range should be a positive number: ${part}` : undefined;
+}
+
+/** The number, or why it is none. */
+function readNumber(text: string, names?: readonly string[]): number | string {
+  const named = text === "" ? -1 : (names?.indexOf(text.toLowerCase()) ?? -1);
+  if (named >= 0) return named;
+  if (!/^[+-]?[0-9]+$/.test(text)) {
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: invalid syntax`;
+  }
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: value out of range`;
+  }
+  return value < 0 ? `negative number (${value}) not allowed: ${text}` : value;
+}

@@ -1,0 +1,94 @@
+// The rules of ClusterTrustBundles.
+
+import type { JsonObject } from "@keelson/base";
+
+import { byteLength } from "../../../go-text/byte-order.ts";
+import { dnsSubdomainProblems, pathSegmentNames } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { objectOf, textOf } from "../members.ts";
+import { checkImmutable } from "../meta/checks.ts";
+import { authorityOf, certificateProblem, pemBlocks, type PemBlock } from "../meta/pem.ts";
+import { Place } from "../place.ts";
+import { checkSignerName } from "./signer-name.ts";
+
+const bytesMax = 1024 * 1024;
+
+export const clusterTrustBundle: KindRules = {
+  // More follows from the signer.
+  names: pathSegmentNames,
+  validate: (object) => [...nameErrors(object), ...bundleErrors(object, undefined)],
+  validateUpdate: (object, old) => {
+    const errors = [...nameErrors(object), ...bundleErrors(object, old)];
+    const signerOf = (from: JsonObject): string => textOf(objectOf(from, "spec"), "signerName");
+    const at = Place.root("spec", errors).child("signerName");
+    checkImmutable(signerOf(object), signerOf(old), at);
+    return errors;
+  },
+};
+
+function nameErrors(object: JsonObject): readonly FieldError[] {
+  const at = Place.root("metadata").child("name");
+  const name = textOf(objectOf(object, "metadata"), "name");
+  if (name !== "") {
+    at.invalidEach(name, nameProblems(name, textOf(objectOf(object, "spec"), "signerName")));
+  }
+  return at.errors;
+}
+
+function nameProblems(name: string, signer: string): readonly string[] {
+  if (signer === "") {
+    return name.includes(":")
+      ? ['ClusterTrustBundle without signer name must not have ":" in its name']
+      : dnsSubdomainProblems(name);
+  }
+  const prefix = `${signer.replaceAll("/", ":")}:`;
+  return name.startsWith(prefix)
+    ? dnsSubdomainProblems(name.slice(prefix.length))
+    : [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+}
+
+function bundleErrors(object: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const at = Place.root("spec");
+  const spec = objectOf(object, "spec");
+  const signer = textOf(spec, "signerName");
+  if (signer !== "") checkSignerName(signer, at.child("signerName"));
+  const bundle = textOf(spec, "trustBundle");
+  const isKept = old !== undefined && bundle === textOf(objectOf(old, "spec"), "trustBundle");
+  if (!isKept) checkBundle(bundle, at.child("trustBundle"));
+  return at.errors;
+}
+
+function checkBundle(bundle: string, at: Place): void {
+  if (byteLength(bundle) > bytesMax) {
+    at.tooLong(bytesMax);
+    return;
+  }
+  const { blocks } = pemBlocks(bundle);
+  const problems = blocks.flatMap((block, index) => {
+    const problem = blockProblem(block);
+    return problem === undefined ? [] : [`entry ${index} ${problem}`];
+  });
+  if (problems.length === 0 && blocks.length === 0) {
+    problems.push("at least one trust anchor must be provided");
+  } else if (problems.length === 0) {
+    const indices = new Map<string, number[]>();
+    for (const [index, { bytes }] of blocks.entries()) {
+      const key = bytes.join();
+      indices.set(key, [...(indices.get(key) ?? []), index]);
+    }
+    for (const list of indices.values()) {
+      if (list.length > 1) problems.push(`duplicate trust anchor (indices [${list.join(" ")}])`);
+    }
+  }
+  for (const problem of problems) at.invalid("<value omitted>", problem);
+}
+
+function blockProblem({ type, headers, bytes }: PemBlock): string | undefined {
+  if (type !== "CERTIFICATE") return `has bad block type: ${type}`;
+  if (headers.size > 0) return "has PEM block headers";
+  if (certificateProblem(bytes) !== undefined) return "does not parse as X.509";
+  const authority = authorityOf(bytes);
+  if (authority?.isAuthority !== true) return "does not have the CA bit set";
+  return authority.isReadable ? undefined : "has invalid basic constraints";
+}

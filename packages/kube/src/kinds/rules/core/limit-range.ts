@@ -1,0 +1,171 @@
+import type { JsonObject } from "@keelson/base";
+
+import { compareBytes } from "../../../go-text/byte-order.ts";
+import { memberOf } from "../../../object/member.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
+import {
+  compareQuantities,
+  parseQuantity,
+  quantityFromJson,
+  scaledValue,
+  type Quantity,
+} from "../../../quantity/quantity.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { showAmount } from "../amounts.ts";
+import { has, objectOf, objectsOf, textOf, writableOrMade } from "../members.ts";
+import { Place } from "../place.ts";
+import {
+  checkContainerResourceName,
+  checkResourceName,
+  isOvercommitAllowed,
+} from "../resource-names.ts";
+import { sortedKeys } from "./pod/resources.ts";
+
+export const limitRangeRules: KindRules = {
+  prepareForCreate: (range, { uuid }) => {
+    const metadata = writableOrMade(range, "metadata");
+    if (textOf(metadata, "name") === "") metadata["name"] = uuid();
+  },
+  validate: (range) => {
+    const at = Place.root("spec").child("limits");
+    const types = new Set<string>();
+    for (const [index, limit] of objectsOf(objectOf(range, "spec"), "limits").entries()) {
+      const type = textOf(limit, "type");
+      checkType(type, at.item(index).child("type"));
+      if (types.has(type)) at.item(index).child("type").duplicate(type);
+      types.add(type);
+      checkLimit(limit, at.item(index), type);
+    }
+    return at.errors;
+  },
+};
+
+function checkType(type: string, at: Place): void {
+  const problems = labelKeyProblems(type);
+  at.invalidEach(type, problems);
+  const isStandard = ["Pod", "Container", "PersistentVolumeClaim"].includes(type);
+  if (problems.length === 0 && !type.includes("/") && !isStandard) {
+    at.invalid(type, "must be a standard limit type or fully qualified");
+  }
+}
+
+function checkLimit(limit: JsonObject, at: Place, type: string): void {
+  const checkName =
+    type === "Pod" || type === "Container" ? checkContainerResourceName : checkResourceName;
+  const names = new Set<string>();
+  const collect = (member: string): void => {
+    for (const name of sortedKeys(objectOf(limit, member))) {
+      checkName(name, at.child(member).key(name));
+      names.add(name);
+    }
+  };
+  collect("max");
+  collect("min");
+  for (const member of ["default", "defaultRequest"]) {
+    if (type !== "Pod") collect(member);
+    else if (has(limit, member)) {
+      at.child(member).forbidden("may not be specified when `type` is 'Pod'");
+    }
+  }
+  if (type === "PersistentVolumeClaim") {
+    const isLimited = ["min", "max"].some((member) => has(objectOf(limit, member), "storage"));
+    if (!isLimited) {
+      at.child("limits").required(
+        "either minimum or maximum storage value is required, but neither was provided",
+      );
+    }
+  }
+  collect("maxLimitRequestRatio");
+  for (const name of [...names].sort(compareBytes)) checkResource(limit, at, { name, type });
+}
+
+const one = parseQuantity("1");
+
+function checkResource(
+  limit: JsonObject,
+  at: Place,
+  { name, type }: { readonly name: string; readonly type: string },
+): void {
+  const isPod = type === "Pod";
+  const textIn = (member: string): string | undefined => {
+    const amount = memberOf(objectOf(limit, member), name);
+    return amount === undefined || amount === null ? undefined : showAmount(amount);
+  };
+  const [min, max, ratio] = [textIn("min"), textIn("max"), textIn("maxLimitRequestRatio")];
+  const [standard, request] = isPod ? [] : [textIn("default"), textIn("defaultRequest")];
+  const isAbove = (a: string | undefined, b: string | undefined): boolean =>
+    a !== undefined && b !== undefined && compareQuantities(quantity(a), quantity(b)) > 0;
+  const say = (member: string, shown: string | undefined, detail: string): void =>
+    at
+      .child(member)
+      .key(name)
+      .invalid(shown ?? "", detail);
+  if (isAbove(min, max)) say("min", min, `min value ${min} is greater than max value ${max}`);
+  if (isAbove(min, request)) {
+    say(
+      "defaultRequest",
+      request,
+      `min value ${min} is greater than default request value ${request}`,
+    );
+  }
+  if (isAbove(request, max)) {
+    say(
+      "defaultRequest",
+      request,
+      `default request value ${request} is greater than max value ${max}`,
+    );
+  }
+  if (isAbove(request, standard)) {
+    say(
+      "defaultRequest",
+      request,
+      `default request value ${request} is greater than default limit value ${standard}`,
+    );
+  }
+  if (isAbove(min, standard)) {
+    say("default", min, `min value ${min} is greater than default value ${standard}`);
+  }
+  if (isAbove(standard, max)) {
+    say("default", max, `default value ${standard} is greater than max value ${max}`);
+  }
+  if (ratio !== undefined && compareQuantities(quantity(ratio), one) < 0) {
+    say("maxLimitRequestRatio", ratio, `ratio ${ratio} is less than 1`);
+  }
+  if (ratio !== undefined && min !== undefined && max !== undefined) {
+    const most = ratioOf({ min: quantity(min), max: quantity(max), ratio: quantity(ratio) });
+    if (most !== undefined) {
+      say("maxLimitRequestRatio", ratio, `ratio ${ratio} is greater than max/min = ${most}`);
+    }
+  }
+  if (isOvercommitAllowed(name) || standard === undefined || request === undefined) return;
+  if (compareQuantities(quantity(standard), quantity(request)) !== 0) {
+    say(
+      "defaultRequest",
+      request,
+      `default value ${standard} must equal to defaultRequest value ${request} in ${name}`,
+    );
+  }
+}
+
+function quantity(text: string): Quantity {
+  return quantityFromJson(text);
+}
+
+/** More than this many units are not counted in thousandths. */
+const milliMax = (2n ** 63n - 1n) / 1000n;
+
+/** The most that the ratio may be, as a text, if it is more than that. */
+function ratioOf(limits: {
+  readonly min: Quantity;
+  readonly max: Quantity;
+  readonly ratio: Quantity;
+}): string | undefined {
+  const units = (scale: number): readonly bigint[] =>
+    [limits.ratio, limits.min, limits.max].map((own) => scaledValue(own, scale));
+  const isSmall = units(0).every((value) => value < milliMax);
+  const [ratio = 0n, min = 0n, max = 0n] = units(isSmall ? -3 : 0);
+  const asked = isSmall ? Number(ratio) / 1000 : Number(ratio);
+  const most = Number(max) / Number(min);
+  if (!(asked > most)) return undefined;
+  return Number.isFinite(most) ? most.toFixed(6) : "+Inf";
+}

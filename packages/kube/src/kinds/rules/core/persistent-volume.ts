@@ -1,0 +1,401 @@
+import type { Json, JsonObject } from "@keelson/base";
+
+import { memberOf } from "../../../object/member.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { showAmount, signOf } from "../amounts.ts";
+import { showInternal, showInternalLines } from "../internal-form.ts";
+import {
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+  writableOrMade,
+} from "../members.ts";
+import { Place } from "../place.ts";
+import { semanticEqual } from "../semantic-equal.ts";
+import { isStatusChange } from "../workloads.ts";
+import { unifiedDiff } from "../unified-diff.ts";
+import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";
+import { nodeTermWarnings } from "./node-labels.ts";
+import { checkNodeSelector } from "./node-selectors.ts";
+import { checkNoBacksteps } from "./paths.ts";
+import { checkBasicAmount } from "./persistent-volume-claim.ts";
+import { hasInvalidNodeTerms } from "./pod/pod-options.ts";
+import { sortedKeys } from "./pod/resources.ts";
+import * as sources from "./volume-sources.ts";
+
+const mountOptionsKey = "volume.beta.kubernetes.io/mount-options";
+const classKey = "volume.beta.kubernetes.io/storage-class";
+
+export const persistentVolumeRules: KindRules = {
+  prepareForCreate: (volume, { now }) => {
+    volume["status"] = { phase: "Pending", lastPhaseTransitionTime: now };
+  },
+  prepareForStatusUpdate: (volume, old, { now }) => {
+    const status = writableOrMade(volume, "status");
+    const before = objectOf(old, "status");
+    const isSame = textOf(status, "phase") === textOf(before, "phase");
+    const [time, last] = [status, before].map((own) => maybeText(own, "lastPhaseTransitionTime"));
+    if (isSame && time === undefined && last !== undefined)
+      status["lastPhaseTransitionTime"] = last;
+    if (!isSame && (time === undefined || time === last)) status["lastPhaseTransitionTime"] = now;
+  },
+  validate: (volume) => {
+    const at = Place.root("spec");
+    checkVolume(volume, at, undefined);
+    checkMountOptions(volume, at);
+    return at.errors;
+  },
+  validateUpdate: (volume, old) => {
+    const at = Place.root("spec");
+    checkVolume(volume, at, old);
+    checkMountOptions(volume, at);
+    checkVolume(volume, at, old);
+    checkChanges(objectOf(volume, "spec"), objectOf(old, "spec"), at);
+    return at.errors;
+  },
+  validateStatusUpdate: () => [],
+  warnings,
+};
+
+interface VolumeSource {
+  readonly name: string;
+  readonly check: (source: JsonObject, at: Place, volumeName: string) => void;
+  readonly place?: string;
+  readonly extra?: string;
+}
+
+const both = { members: ["name", "namespace"] };
+
+const volumeSources: readonly VolumeSource[] = [
+  { name: "hostPath", check: sources.checkHostPath },
+  { name: "gcePersistentDisk", check: sources.checkGceDisk, place: "persistentDisk" },
+  { name: "awsElasticBlockStore", check: sources.checkAwsDisk },
+  { name: "glusterfs", check: checkGlusterfs },
+  { name: "flocker", check: sources.checkFlocker },
+  { name: "nfs", check: sources.checkNfs },
+  { name: "rbd", check: sources.checkRbd },
+  { name: "quobyte", check: sources.checkQuobyte },
+  { name: "cephfs", check: sources.checkCephfs, extra: "cephFS" },
+  { name: "iscsi", check: checkIscsi },
+  {
+    name: "cinder",
+    check: (source, at) => {
+      sources.requireTexts(source, at, ["volumeID"]);
+      sources.checkSecretRef(source, at, both);
+    },
+  },
+  { name: "fc", check: sources.checkFc },
+  { name: "flexVolume", check: sources.checkFlexVolume },
+  { name: "azureFile", check: checkAzureFile },
+  { name: "vsphereVolume", check: sources.checkVsphere },
+  { name: "photonPersistentDisk", check: sources.checkPhoton },
+  { name: "portworxVolume", check: sources.checkPortworx },
+  { name: "azureDisk", check: sources.checkAzureDisk },
+  { name: "scaleIO", check: sources.checkScaleIo },
+  { name: "local", check: checkLocal },
+  { name: "storageos", check: (source, at) => sources.checkStorageOs(source, at, both) },
+  { name: "csi", check: checkCsi },
+];
+
+function checkVolume(volume: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const spec = objectOf(volume, "spec");
+  const modes = textsOf(spec, "accessModes");
+  if (modes.length === 0) at.child("accessModes").required();
+  checkAccessModes(modes, at.child("accessModes"));
+  checkCapacity(objectOf(spec, "capacity"), at.child("capacity"));
+  const policy = textOf(spec, "persistentVolumeReclaimPolicy");
+  const policies = ["Delete", "Recycle", "Retain"];
+  if (policy !== "" && !policies.includes(policy)) {
+    at.child("persistentVolumeReclaimPolicy").notSupported(policy, policies);
+  }
+  checkAffinity(spec, at.child("nodeAffinity"), old && objectOf(old, "spec"));
+  checkSource(volume, at);
+  const path = textOf(objectOf(spec, "hostPath"), "path");
+  if (policy === "Recycle" && has(spec, "hostPath") && isRoot(path)) {
+    at.child("persistentVolumeReclaimPolicy").forbidden(
+      "may not be 'recycle' for a hostPath mount of '/'",
+    );
+  }
+  const storageClass = textOf(spec, "storageClassName");
+  if (storageClass !== "") {
+    at.child("storageClassName").invalidEach(storageClass, dnsSubdomainProblems(storageClass));
+  }
+  checkVolumeMode(spec, at);
+  const attributes = maybeText(spec, "volumeAttributesClassName");
+  if (attributes === undefined) return;
+  const place = at.child("volumeAttributesClassName");
+  if (attributes === "") place.required("an empty string is disallowed");
+  else place.invalidEach(attributes, dnsSubdomainProblems(attributes));
+  if (!has(spec, "csi")) {
+    at.child("csi").required("has to be specified when using volumeAttributesClassName");
+  }
+}
+
+/** Whether nothing is left of a path once it is cleaned. */
+function isRoot(path: string): boolean {
+  let depth = 0;
+  for (const part of path.split("/")) {
+    if (part === "..") depth = Math.max(depth - 1, 0);
+    else if (part !== "" && part !== ".") depth += 1;
+  }
+  return path.startsWith("/") && depth === 0;
+}
+
+function checkCapacity(capacity: JsonObject, at: Place): void {
+  const names = sortedKeys(capacity);
+  if (names.length === 0) at.required();
+  if (!has(capacity, "storage") || names.length > 1) {
+    if (names.length === 0) at.notSupportedShown("null", ["storage"]);
+    else at.notSupported(capacity, ["storage"]);
+  }
+  for (const name of names) {
+    const amount = memberOf(capacity, name) ?? "0";
+    checkBasicAmount(amount, at.key(name));
+    if (signOf(amount) <= 0) at.key(name).invalid(showAmount(amount), "must be greater than zero");
+  }
+}
+
+function checkAffinity(spec: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const affinity = maybeObject(spec, "nodeAffinity");
+  if (affinity === undefined) return;
+  const required = maybeObject(affinity, "required");
+  if (required === undefined) {
+    at.child("required").required("must specify required node constraints");
+    return;
+  }
+  const before = objectOf(objectOf(old ?? {}, "nodeAffinity"), "required");
+  const allowInvalidValues = hasInvalidNodeTerms(objectsOf(before, "nodeSelectorTerms"));
+  checkNodeSelector(required, at.child("required"), { allowInvalidValues });
+}
+
+function checkSource(volume: JsonObject, at: Place): void {
+  const spec = objectOf(volume, "spec");
+  let count = 0;
+  for (const { name, check, place = name, extra = name } of volumeSources) {
+    const source = maybeObject(spec, name);
+    if (source === undefined) continue;
+    // A flex volume is judged even if it is one too many.
+    if (count > 0 && name !== "flexVolume") {
+      at.child(extra).forbidden("may not specify more than 1 volume type");
+      continue;
+    }
+    count += 1;
+    check(source, at.child(place), textOf(objectOf(volume, "metadata"), "name"));
+    if (name === "local" && !has(spec, "nodeAffinity")) {
+      at.child("nodeAffinity").required("Local volume requires node affinity");
+    }
+  }
+  if (count === 0) at.required("must specify a volume type");
+}
+
+function checkGlusterfs(source: JsonObject, at: Place): void {
+  sources.checkGlusterfs(source, at);
+  const namespace = maybeText(source, "endpointsNamespace");
+  if (namespace === "") {
+    at.child("endpointsNamespace").invalid(
+      namespace,
+      "if the endpointnamespace is set, it must be a valid namespace name",
+    );
+  } else if (namespace !== undefined) {
+    at.child("endpointsNamespace").invalidEach(namespace, labelNames(namespace));
+  }
+}
+
+function checkIscsi(source: JsonObject, at: Place, volumeName: string): void {
+  const startDetail = "must be valid format";
+  sources.requireTexts(source, at, ["targetPortal"]);
+  if (sources.isPortalTooLong(volumeName, source)) {
+    at.child("targetportal").invalid(textOf(source, "targetPortal"), sources.iscsiTooLong);
+  }
+  sources.checkIqn(source, at, { startDetail });
+  sources.checkSecretRef(source, at, { members: ["name"] });
+  const initiator = maybeText(source, "initiatorName");
+  if (initiator !== undefined) {
+    sources.checkInitiator(initiator, at.child("initiatorname"), { startDetail });
+  }
+}
+
+function checkAzureFile(source: JsonObject, at: Place): void {
+  sources.checkAzureFile(source, at);
+  if (maybeText(source, "secretNamespace") === "") at.child("secretNamespace").required();
+}
+
+function checkLocal(source: JsonObject, at: Place): void {
+  const path = textOf(source, "path");
+  if (path === "") at.child("path").required();
+  else checkNoBacksteps(path, at.child("path"));
+}
+
+function checkCsi(source: JsonObject, at: Place): void {
+  sources.checkCsiDriver(textOf(source, "driver"), at.child("driver"));
+  sources.requireTexts(source, at, ["volumeHandle"]);
+  for (const name of [
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+  ]) {
+    const secret = maybeObject(source, name);
+    if (secret === undefined) continue;
+    const place = at.child(name);
+    const [own, namespace] = [textOf(secret, "name"), textOf(secret, "namespace")];
+    if (own === "") place.child("name").required();
+    else place.child("name").invalidEach(own, dnsSubdomainProblems(own));
+    if (namespace === "") place.child("namespace").required();
+    else place.child("namespace").invalidEach(namespace, dnsLabelProblems(namespace));
+  }
+}
+
+const withMountOptions: readonly string[] = [
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "glusterfs",
+  "nfs",
+  "rbd",
+  "quobyte",
+  "iscsi",
+  "cinder",
+  "cephfs",
+  "azureFile",
+  "vsphereVolume",
+  "azureDisk",
+  "photonPersistentDisk",
+];
+
+function checkMountOptions(volume: JsonObject, at: Place): void {
+  const spec = objectOf(volume, "spec");
+  if (withMountOptions.some((name) => has(spec, name))) return;
+  if (has(objectOf(objectOf(volume, "metadata"), "annotations"), mountOptionsKey)) {
+    Place.root("metadata", at.errors)
+      .child("annotations")
+      .child(mountOptionsKey)
+      .forbidden("may not specify mount options for this volume type");
+  }
+}
+
+function sourceOf(spec: JsonObject): Record<string, Json> {
+  return Object.fromEntries(
+    volumeSources.flatMap(({ name }) => {
+      const source = memberOf(spec, name);
+      return source === undefined ? [] : [[name, source]];
+    }),
+  );
+}
+
+function checkChanges(spec: JsonObject, old: JsonObject, at: Place): void {
+  const [source, before] = [sourceOf(spec), sourceOf(old)];
+  const [csi, oldCsi] = [maybeObject(spec, "csi"), maybeObject(old, "csi")];
+  // The secret for growing may be added later.
+  if (csi !== undefined && oldCsi !== undefined && !has(oldCsi, "controllerExpandSecretRef")) {
+    source["csi"] = Object.fromEntries(
+      Object.entries(csi).filter(([name]) => name !== "controllerExpandSecretRef"),
+    );
+  }
+  if (!semanticEqual(source, before)) {
+    const [from, to] = [before, source].map((own) =>
+      showInternalLines("core.PersistentVolumeSource", own),
+    );
+    at.child("persistentvolumesource").forbidden(
+      `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(from ?? "", to ?? "")}`,
+    );
+  }
+  const [mode, oldMode] = [spec, old].map((own) => maybeText(own, "volumeMode"));
+  if (mode !== oldMode) {
+    Place.root("volumeMode", at.errors).invalid(mode ?? null, "field is immutable");
+  }
+  const affinity = maybeObject(spec, "nodeAffinity");
+  const oldAffinity = maybeObject(old, "nodeAffinity");
+  if (oldAffinity !== undefined && !isSameAffinity(affinity, oldAffinity)) {
+    Place.root("nodeAffinity", at.errors).invalidShown(
+      affinity === undefined ? "null" : showInternal("core.VolumeNodeAffinity", affinity),
+      "field is immutable, except for updating from beta label to GA",
+    );
+  }
+  const hadClass = has(old, "volumeAttributesClassName");
+  if (hadClass && !has(spec, "volumeAttributesClassName")) {
+    at.child("volumeAttributesClassName").forbidden(
+      "update from non-nil value to nil is forbidden",
+    );
+  }
+}
+
+const stableLabels: ReadonlyMap<string, string> = new Map([
+  ["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"],
+  ["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"],
+  ["beta.kubernetes.io/os", "kubernetes.io/os"],
+  ["beta.kubernetes.io/arch", "kubernetes.io/arch"],
+  ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
+]);
+
+/** Whether nothing has changed but names of labels, to those that replaced them. */
+function isSameAffinity(next: JsonObject | undefined, old: JsonObject): boolean {
+  if (next === undefined) return false;
+  const termsOf = (own: JsonObject): readonly JsonObject[] =>
+    objectsOf(objectOf(own, "required"), "nodeSelectorTerms");
+  const [terms, before] = [termsOf(next), termsOf(old)];
+  if (terms.length !== before.length) return semanticEqual(next, old);
+  return terms.every((term, index) =>
+    ["matchExpressions", "matchFields"].every((list) => {
+      const own = objectsOf(term, list);
+      const last = objectsOf(before[index] ?? {}, list);
+      return (
+        own.length === last.length &&
+        own.every((requirement, position) => {
+          const other = last[position] ?? {};
+          const key = textOf(requirement, "key");
+          const isRenamed = stableLabels.get(textOf(other, "key")) === key;
+          return semanticEqual(requirement, isRenamed ? { ...other, key } : other);
+        })
+      );
+    }),
+  );
+}
+
+function warnings(volume: JsonObject, old: JsonObject | undefined): readonly string[] {
+  if (isStatusChange(volume, old)) return [];
+  const spec = objectOf(volume, "spec");
+  const annotations = objectOf(objectOf(volume, "metadata"), "annotations");
+  const terms = objectsOf(
+    objectOf(objectOf(spec, "nodeAffinity"), "required"),
+    "nodeSelectorTerms",
+  );
+  const deprecated: readonly (readonly [name: string, message: string, said?: string])[] = [
+    ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
+    ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
+    ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
+    ["storageos", "deprecated in v1.22, non-functional in v1.25+", "storageOS"],
+    ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
+    ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
+  ];
+  return [
+    ...(has(annotations, classKey)
+      ? [
+          `metadata.annotations[${classKey}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+        ]
+      : []),
+    ...(has(annotations, mountOptionsKey)
+      ? [
+          `metadata.annotations[${mountOptionsKey}]: deprecated since v1.31; use "mountOptions" attribute instead`,
+        ]
+      : []),
+    ...(textOf(spec, "persistentVolumeReclaimPolicy") === "Recycle"
+      ? [
+          "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.",
+        ]
+      : []),
+    ...terms.flatMap((term, index) =>
+      nodeTermWarnings(term, {
+        path: `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`,
+        checkValues: false,
+      }),
+    ),
+    ...deprecated.flatMap(([name, message, said = name]) =>
+      has(spec, name) ? [`spec.${said}: ${message}`] : [],
+    ),
+  ];
+}

@@ -1,0 +1,181 @@
+// Annotations that say something about a Pod.
+
+import { isJsonArray, isJsonObject, type JsonObject } from "@keelson/base";
+
+import { compareBytes } from "../../../../go-text/byte-order.ts";
+import { parseInteger } from "../../../../selectors/label-selector.ts";
+import { goJsonError, goTypeOf, parseGoJson } from "../../go-json-error.ts";
+import { has, maybeObject, maybeText, objectOf, textOf } from "../../members.ts";
+import type { Place } from "../../place.ts";
+import { int32Max } from "../../text-problems.ts";
+import { checkDescending } from "../paths.ts";
+import { allContainers } from "./each-container.ts";
+import type { PodRuleOptions } from "./pod-options.ts";
+import { checkTolerations } from "./tolerations.ts";
+
+export const mirrorKey = "kubernetes.io/config.mirror";
+export const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/";
+export const seccompKey = "seccomp.security.alpha.kubernetes.io/pod";
+export const seccompPrefix = "container.seccomp.security.alpha.kubernetes.io/";
+
+const tolerationsKey = "scheduler.alpha.kubernetes.io/tolerations";
+const deletionCostKey = "controller.kubernetes.io/pod-deletion-cost";
+
+/** Reports what is wrong with the annotations of a Pod or a template. */
+export function checkPodAnnotations(
+  annotations: JsonObject,
+  at: Place,
+  { spec, options }: { readonly spec: JsonObject; readonly options: PodRuleOptions },
+): void {
+  const keys = Object.keys(annotations);
+  if (keys.length === 0) return;
+  if (has(annotations, mirrorKey) && textOf(spec, "nodeName") === "") {
+    at.key(mirrorKey).invalid(
+      textOf(annotations, mirrorKey),
+      "must set spec.nodeName if mirror pod annotation is set",
+    );
+  }
+  if (textOf(annotations, tolerationsKey) !== "") checkTolerationsText(annotations, at, options);
+  if (!options.allowInvalidDeletionCost && hasDeletionCost(annotations) === "wrong") {
+    at.key(deletionCostKey).invalid(
+      textOf(annotations, deletionCostKey),
+      "must be a 32bit integer",
+    );
+  }
+  if (has(annotations, seccompKey)) checkSeccompText(annotations, at, seccompKey);
+  keys.sort(compareBytes);
+  for (const key of keys) if (key.startsWith(seccompPrefix)) checkSeccompText(annotations, at, key);
+  for (const key of keys) {
+    if (!key.startsWith(appArmorPrefix)) continue;
+    const name = key.slice(appArmorPrefix.length);
+    if (!allContainers(spec).some(({ container }) => textOf(container, "name") === name)) {
+      at.key(key).invalid(name, "container not found");
+    }
+    const profile = textOf(annotations, key);
+    if (!isAppArmorText(profile)) {
+      at.key(key).invalid(profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
+    }
+  }
+}
+
+/** Whether there is a cost of deletion, and whether it is one. */
+export function hasDeletionCost(annotations: JsonObject): "none" | "right" | "wrong" {
+  const text = maybeText(annotations, deletionCostKey);
+  if (text === undefined) return "none";
+  if (!/^(0$|-|[1-9])/.test(text)) return "wrong";
+  const value = parseInteger(text);
+  const isRight = value !== undefined && value >= -int32Max - 1 && value <= int32Max;
+  return isRight ? "right" : "wrong";
+}
+
+/** Reports profiles that the annotations and the fields say differently. */
+export function checkProfilesMatch(pod: JsonObject, at: Place): void {
+  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
+  if (Object.keys(annotations).length === 0) return;
+  const spec = objectOf(pod, "spec");
+  checkSeccompMatch(annotations, at, spec);
+  if (textOf(objectOf(spec, "os"), "name") !== "windows") checkAppArmorMatch(annotations, at, spec);
+}
+
+function checkSeccompMatch(annotations: JsonObject, at: Place, spec: JsonObject): void {
+  const check = (key: string, holder: JsonObject, place: Place): void => {
+    const profile = maybeObject(objectOf(holder, "securityContext"), "seccompProfile");
+    const text = maybeText(annotations, key);
+    if (profile === undefined || text === undefined) return;
+    const own = place.child("securityContext").child("seccompProfile");
+    checkMatch(text, own, {
+      profile,
+      word: "seccomp",
+      defaults: ["runtime/default", "docker/default"],
+    });
+  };
+  check(seccompKey, spec, at);
+  for (const { container, list, index } of allContainers(spec)) {
+    check(seccompPrefix + textOf(container, "name"), container, at.child(list).item(index));
+  }
+}
+
+function checkAppArmorMatch(annotations: JsonObject, at: Place, spec: JsonObject): void {
+  const ofPod = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
+  for (const { container, list, index } of allContainers(spec)) {
+    const profile = maybeObject(objectOf(container, "securityContext"), "appArmorProfile") ?? ofPod;
+    const text = maybeText(annotations, appArmorPrefix + textOf(container, "name"));
+    if (profile === undefined || text === undefined) continue;
+    const own = at.child(list).item(index).child("securityContext").child("appArmorProfile");
+    checkMatch(text, own, { profile, word: "apparmor", defaults: ["runtime/default"] });
+  }
+}
+
+function checkMatch(
+  text: string,
+  at: Place,
+  {
+    profile,
+    word,
+    defaults,
+  }: { readonly profile: JsonObject; readonly word: string; readonly defaults: readonly string[] },
+): void {
+  const mismatch = (): void =>
+    at.child("type").forbidden(`${word} type in annotation and field must match`);
+  switch (textOf(profile, "type")) {
+    case "Unconfined":
+      if (text !== "unconfined") mismatch();
+      return;
+    case "RuntimeDefault":
+      if (!defaults.includes(text)) mismatch();
+      return;
+    case "Localhost":
+      if (!text.startsWith("localhost/")) mismatch();
+      else if (maybeText(profile, "localhostProfile") !== text.slice("localhost/".length)) {
+        at.child("localhostProfile").forbidden(
+          `${word} profile in annotation and field must match`,
+        );
+      }
+  }
+}
+
+function checkTolerationsText(annotations: JsonObject, at: Place, options: PodRuleOptions): void {
+  const text = textOf(annotations, tolerationsKey);
+  const problem = goJsonError(text);
+  if (problem !== undefined) {
+    at.invalid(tolerationsKey, problem);
+    return;
+  }
+  const value = parseGoJson(text);
+  if (value === null) return;
+  if (!isJsonArray(value)) {
+    at.invalid(
+      tolerationsKey,
+      `json: cannot unmarshal ${goTypeOf(value)} into Go value of type []core.Toleration`,
+    );
+    return;
+  }
+  const tolerations = value.filter((item) => isJsonObject(item)).map(lowerNames);
+  checkTolerations(tolerations, at.child(tolerationsKey), options);
+}
+
+/** Go matches members whatever their case. */
+function lowerNames(object: JsonObject): JsonObject {
+  const names = ["key", "operator", "value", "effect", "tolerationSeconds"];
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [
+      names.find((name) => name.toLowerCase() === key.toLowerCase()) ?? key,
+      value,
+    ]),
+  );
+}
+
+function checkSeccompText(annotations: JsonObject, at: Place, key: string): void {
+  const profile = textOf(annotations, key);
+  if (["runtime/default", "docker/default", "unconfined"].includes(profile)) return;
+  const place = at.child(key);
+  if (profile.startsWith("localhost/")) {
+    checkDescending(profile.slice("localhost/".length), place);
+  } else place.invalid(profile, "must be a valid seccomp profile");
+}
+
+function isAppArmorText(profile: string): boolean {
+  return (
+    ["", "runtime/default", "unconfined"].includes(profile) || profile.startsWith("localhost/")
+  );
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from "@keelson/base";
+
+import { objectsOf } from "../../members.ts";
+
+export type ContainerList = "initContainers" | "containers" | "ephemeralContainers";
+
+export interface PlacedContainer {
+  readonly container: JsonObject;
+  readonly list: ContainerList;
+  readonly index: number;
+}
+
+const lists: readonly ContainerList[] = ["initContainers", "containers", "ephemeralContainers"];
+
+/** All containers of a Pod, init containers first. */
+export function allContainers(spec: JsonObject): readonly PlacedContainer[] {
+  const placed: PlacedContainer[] = [];
+  for (const list of lists) {
+    for (const [index, container] of objectsOf(spec, list).entries()) {
+      placed.push({ container, list, index });
+    }
+  }
+  return placed;
+}

@@ -1,0 +1,259 @@
+// What is right in a Pod but perhaps not meant.
+
+import type { JsonObject } from "@keelson/base";
+
+import { compareBytes } from "../../../../go-text/byte-order.ts";
+import { quote } from "../../../../go-text/quote.ts";
+import { addressWarnings } from "../../addresses.ts";
+import {
+  has,
+  maybeNumber,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../members.ts";
+import { semanticEqual } from "../../semantic-equal.ts";
+import { claimSpecWarnings, fractionWarnings } from "../claim-warnings.ts";
+import { deprecatedLabel, nodeTermWarnings } from "../node-labels.ts";
+import { appArmorPrefix, seccompKey, seccompPrefix } from "./annotations.ts";
+import { appArmorProfileOf } from "./app-armor.ts";
+import { allContainers, type PlacedContainer } from "./each-container.ts";
+import { overlapWarnings } from "./overlapping-paths.ts";
+import { portWarnings } from "./port-warnings.ts";
+
+/** What to say of a Pod. */
+export function podSpecWarnings(pod: JsonObject): readonly string[] {
+  return warningsOf(pod, { prefix: "", isTemplate: false });
+}
+
+/** What to say of a template; `path` is where it stands. */
+export function templateWarnings(template: JsonObject, path: string): readonly string[] {
+  return warningsOf(template, { prefix: `${path}.`, isTemplate: true });
+}
+
+interface Surroundings {
+  readonly prefix: string;
+  readonly isTemplate: boolean;
+}
+
+const deprecatedAnnotations: readonly (readonly [key: string, message: string])[] = [
+  [
+    "scheduler.alpha.kubernetes.io/critical-pod",
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  ],
+  [
+    "security.alpha.kubernetes.io/sysctls",
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+  [
+    "security.alpha.kubernetes.io/unsafe-sysctls",
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+];
+
+function warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): readonly string[] {
+  const spec = objectOf(pod, "spec");
+  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
+  const warnings: string[] = [];
+  const at = `${prefix}spec`;
+  for (const key of Object.keys(objectOf(spec, "nodeSelector")).sort(compareBytes)) {
+    const instead = deprecatedLabel(key);
+    if (instead !== undefined) warnings.push(`${at}.nodeSelector[${key}]: ${instead}`);
+  }
+  warnings.push(...nodeAffinityWarnings(spec, `${at}.affinity.nodeAffinity`));
+  warnings.push(...spreadWarnings(spec, `${at}.topologySpreadConstraints`));
+  for (const [key, message] of deprecatedAnnotations) {
+    if (has(annotations, key)) warnings.push(`${prefix}metadata.annotations[${key}]: ${message}`);
+  }
+  warnings.push(...volumeWarnings(spec, `${at}.volumes`));
+  warnings.push(...overlapWarnings(objectsOf(spec, "volumes")));
+  warnings.push(...repeated(objectsOf(spec, "hostAliases"), `${at}.hostAliases`, "ip"));
+  warnings.push(...repeated(objectsOf(spec, "imagePullSecrets"), `${at}.imagePullSecrets`, "name"));
+  for (const [index, secret] of objectsOf(spec, "imagePullSecrets").entries()) {
+    if (textOf(secret, "name") === "") {
+      warnings.push(`${at}.imagePullSecrets[${index}].name: invalid empty name ""`);
+    }
+  }
+  for (const resource of ["memory", "ephemeral-storage"]) {
+    warnings.push(
+      ...fractionWarnings(objectOf(spec, "overhead"), { path: `${at}.overhead`, resource }),
+    );
+  }
+  if (!has(objectOf(spec, "securityContext"), "seccompProfile") && has(annotations, seccompKey)) {
+    warnings.push(seccompWarning(prefix, seccompKey));
+  }
+  const podProfile = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
+  for (const placed of allContainers(spec)) {
+    warnings.push(
+      ...containerWarnings(placed, { at, prefix, annotations, podProfile, isTemplate }),
+    );
+  }
+  warnings.push(...portWarnings(spec, at));
+  const period = maybeNumber(spec, "terminationGracePeriodSeconds");
+  if (period !== undefined && period < 0) {
+    warnings.push(
+      `${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    );
+  }
+  for (const name of ["podAffinity", "podAntiAffinity"]) {
+    warnings.push(...podAffinityWarnings(spec, `${at}.affinity`, name));
+  }
+  for (const [index, server] of textsOf(objectOf(spec, "dnsConfig"), "nameservers").entries()) {
+    warnings.push(...addressWarnings(server, `${at}.dnsConfig.nameservers[${index}]`));
+  }
+  for (const [index, alias] of objectsOf(spec, "hostAliases").entries()) {
+    warnings.push(...addressWarnings(textOf(alias, "ip"), `${at}.hostAliases[${index}].ip`));
+  }
+  return warnings;
+}
+
+const required = "requiredDuringSchedulingIgnoredDuringExecution";
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+const nullSelector = "a null labelSelector results in matching no pod";
+
+function nodeAffinityWarnings(spec: JsonObject, path: string): readonly string[] {
+  const node = objectOf(objectOf(spec, "affinity"), "nodeAffinity");
+  return [
+    ...objectsOf(objectOf(node, required), "nodeSelectorTerms").flatMap((term, index) =>
+      nodeTermWarnings(term, {
+        path: `${path}.${required}.nodeSelectorTerms[${index}]`,
+        checkValues: false,
+      }),
+    ),
+    ...objectsOf(node, preferred).flatMap((term, index) =>
+      nodeTermWarnings(objectOf(term, "preference"), {
+        path: `${path}.${preferred}[${index}].preference`,
+        checkValues: true,
+      }),
+    ),
+  ];
+}
+
+function podAffinityWarnings(spec: JsonObject, path: string, name: string): readonly string[] {
+  const part = objectOf(objectOf(spec, "affinity"), name);
+  const isNull = (term: JsonObject): boolean => !has(term, "labelSelector");
+  return [
+    ...objectsOf(part, required).flatMap((term, index) =>
+      isNull(term) ? [`${path}.${name}.${required}[${index}].labelSelector: ${nullSelector}`] : [],
+    ),
+    ...objectsOf(part, preferred).flatMap((term, index) =>
+      isNull(objectOf(term, "podAffinityTerm"))
+        ? [`${path}.${name}.${preferred}[${index}].podAffinityTerm.labelSelector: ${nullSelector}`]
+        : [],
+    ),
+  ];
+}
+
+function spreadWarnings(spec: JsonObject, path: string): readonly string[] {
+  return objectsOf(spec, "topologySpreadConstraints").flatMap((constraint, index) => {
+    const key = textOf(constraint, "topologyKey");
+    const instead = deprecatedLabel(key);
+    return [
+      ...(instead === undefined ? [] : [`${path}[${index}].topologyKey: ${key} is ${instead}`]),
+      ...(has(constraint, "labelSelector")
+        ? []
+        : [`${path}[${index}].labelSelector: ${nullSelector}`]),
+    ];
+  });
+}
+
+/** Sources that are on their way out: since when, and what messages call them. */
+const deprecatedSources: readonly (readonly [name: string, message: string, said?: string])[] = [
+  ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
+  ["gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
+  ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
+  ["flocker", "deprecated in v1.22, non-functional in v1.25+"],
+  ["storageos", "deprecated in v1.22, non-functional in v1.25+", "storageOS"],
+  ["quobyte", "deprecated in v1.22, non-functional in v1.25+"],
+  ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
+  ["ephemeral", ""],
+  ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
+  ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
+];
+
+function volumeWarnings(spec: JsonObject, path: string): readonly string[] {
+  const warnings: string[] = [];
+  for (const [index, volume] of objectsOf(spec, "volumes").entries()) {
+    for (const [name, message, said = name] of deprecatedSources) {
+      if (!has(volume, name)) continue;
+      if (name === "ephemeral") {
+        const claim = objectOf(objectOf(volume, name), "volumeClaimTemplate");
+        const place = `${path}[${index}].ephemeral.volumeClaimTemplate.spec`;
+        warnings.push(...claimSpecWarnings(objectOf(claim, "spec"), place));
+      } else warnings.push(`${path}[${index}].${said}: ${message}`);
+    }
+  }
+  return warnings;
+}
+
+function repeated(items: readonly JsonObject[], path: string, name: string): readonly string[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const value = textOf(item, name);
+    if (seen.has(value)) return [`${path}[${index}].${name}: duplicate ${name} ${quote(value)}`];
+    seen.add(value);
+    return [];
+  });
+}
+
+interface ContainerContext {
+  readonly at: string;
+  readonly prefix: string;
+  readonly annotations: JsonObject;
+  readonly podProfile: JsonObject | undefined;
+  readonly isTemplate: boolean;
+}
+
+function containerWarnings(
+  { container, list, index }: PlacedContainer,
+  { at, prefix, annotations, podProfile, isTemplate }: ContainerContext,
+): readonly string[] {
+  const warnings: string[] = [];
+  const place = `${at}.${list}[${index}]`;
+  const name = textOf(container, "name");
+  const security = objectOf(container, "securityContext");
+  if (!has(security, "seccompProfile") && has(annotations, seccompPrefix + name)) {
+    warnings.push(seccompWarning(prefix, seccompPrefix + name));
+  }
+  const key = appArmorPrefix + name;
+  if (isTemplate && !has(security, "appArmorProfile") && has(annotations, key)) {
+    const profile = appArmorProfileOf(textOf(annotations, key));
+    if (podProfile === undefined || !semanticEqual(podProfile, profile)) {
+      warnings.push(
+        `${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
+      );
+    }
+  }
+  const resources = objectOf(container, "resources");
+  for (const resource of ["memory", "ephemeral-storage"]) {
+    for (const amounts of ["limits", "requests"]) {
+      const path = `${place}.resources.${amounts}`;
+      warnings.push(...fractionWarnings(objectOf(resources, amounts), { path, resource }));
+    }
+  }
+  return [...warnings, ...envWarnings(container, `${place}.env`)];
+}
+
+/** Variables that hide others of the same name without using them. */
+function envWarnings(container: JsonObject, path: string): readonly string[] {
+  const seen = new Set<string>();
+  return objectsOf(container, "env").flatMap((variable, index) => {
+    const [name, value] = [textOf(variable, "name"), textOf(variable, "value")];
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    const reference = `$(${name})`;
+    const isUsing = !has(variable, "valueFrom") && value !== reference && value.includes(reference);
+    if (isUsing) return [];
+    return [
+      `${path}[${index}]: hides previous definition of ${quote(name)}, which may be dropped when using apply`,
+    ];
+  });
+}
+
+function seccompWarning(prefix: string, key: string): string {
+  return `${prefix}metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`;
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
+
+import type { KindRules } from "../../kind-rules.ts";
+import { base64Bytes, base64OfText, textOfBase64 } from "../base64.ts";
+import { goJsonError, goTypeOf, parseGoJson } from "../go-json-error.ts";
+import { has, maybeObject, objectOf, textOf, writableOrMade } from "../members.ts";
+import { Place } from "../place.ts";
+import { configKeyProblems } from "../text-problems.ts";
+import { checkFrozen, configBytesMax } from "./config-map.ts";
+import { sortedKeys } from "./pod/resources.ts";
+
+export const secretRules: KindRules = {
+  prepareForCreate: mergeStringData,
+  prepareForUpdate: (secret, old) => {
+    mergeStringData(secret);
+    if (textOf(secret, "type") === "" && has(old, "type")) secret["type"] = textOf(old, "type");
+  },
+  validate: (secret) => {
+    const at = Place.root("");
+    checkSecret(secret, at);
+    return at.errors;
+  },
+  validateUpdate: (secret, old) => {
+    const at = Place.root("");
+    const type = textOf(secret, "type");
+    if (type !== textOf(old, "type")) at.child("type").invalid(type, "field is immutable");
+    checkFrozen(secret, old, { at, members: ["data"] });
+    checkSecret(secret, at);
+    return at.errors;
+  },
+};
+
+/** Texts are written, bytes are kept. */
+function mergeStringData(secret: MutableJsonObject): void {
+  const texts = maybeObject(secret, "stringData");
+  if (texts !== undefined) {
+    const data = writableOrMade(secret, "data");
+    for (const key of Object.keys(texts)) {
+      Object.defineProperty(data, key, {
+        value: base64OfText(textOf(texts, key)),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+    if (Object.keys(data).length === 0) delete secret["data"];
+  }
+  delete secret["stringData"];
+}
+
+function checkSecret(secret: JsonObject, at: Place): void {
+  const data = objectOf(secret, "data");
+  const place = at.child("data");
+  let bytes = 0;
+  for (const key of sortedKeys(data)) {
+    place.key(key).invalidEach(key, configKeyProblems(key));
+    bytes += base64Bytes(textOf(data, key));
+  }
+  if (bytes > configBytesMax) place.tooLong(configBytesMax);
+  const require = (...keys: readonly string[]): void => {
+    for (const key of keys) if (!has(data, key)) place.key(key).required();
+  };
+  switch (textOf(secret, "type")) {
+    case "kubernetes.io/service-account-token": {
+      const key = "kubernetes.io/service-account.name";
+      const annotations = objectOf(objectOf(secret, "metadata"), "annotations");
+      if (textOf(annotations, key) === "") {
+        at.child("metadata").child("annotations").key(key).required();
+      }
+      return;
+    }
+    case "kubernetes.io/dockercfg":
+      checkJson(data, place, ".dockercfg");
+      return;
+    case "kubernetes.io/dockerconfigjson":
+      checkJson(data, place, ".dockerconfigjson");
+      return;
+    case "kubernetes.io/basic-auth":
+      if (!has(data, "username") && !has(data, "password")) require("username", "password");
+      return;
+    case "kubernetes.io/ssh-auth":
+      if (textOf(data, "ssh-privatekey") === "") place.key("ssh-privatekey").required();
+      return;
+    case "kubernetes.io/tls":
+      require("tls.crt", "tls.key");
+  }
+}
+
+function checkJson(data: JsonObject, at: Place, key: string): void {
+  if (!has(data, key)) {
+    at.key(key).required();
+    return;
+  }
+  const text = textOfBase64(textOf(data, key));
+  const problem = goJsonError(text) ?? wrongType(text);
+  if (problem !== undefined) at.key(key).invalid("<secret contents redacted>", problem);
+}
+
+function wrongType(text: string): string | undefined {
+  const value = parseGoJson(text);
+  if (value === null || isJsonObject(value)) return undefined;
+  return `json: cannot unmarshal ${goTypeOf(value)} into Go value of type map[string]interface {}`;
+}

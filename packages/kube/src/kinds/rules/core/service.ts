@@ -1,0 +1,425 @@
+// Services: what one must be, and how it may change.
+
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
+
+import { memberOf } from "../../../object/member.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelNames,
+} from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import {
+  addressWarnings,
+  checkAddress,
+  checkEndpointAddress,
+  checkNetwork,
+  networkWarnings,
+} from "../addresses.ts";
+import { checkLabels } from "../label-selectors.ts";
+import {
+  has,
+  listOf,
+  maybeNumber,
+  maybeObject,
+  maybeText,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+  writableObject,
+  writableObjects,
+} from "../members.ts";
+import { Place } from "../place.ts";
+import { semanticEqual } from "../semantic-equal.ts";
+import { isStatusChange } from "../workloads.ts";
+import { portProblems } from "../text-problems.ts";
+import { showInternal } from "../internal-form.ts";
+import { protocols } from "./pod/container.ts";
+import { checkPort } from "./pod/probes.ts";
+import { checkLoadBalancerStatus } from "./load-balancer-status.ts";
+import { checkClusterIps, checkClusterIpUpdate, isHeadless } from "./service-addresses.ts";
+import { keepAllocated } from "./service-allocated.ts";
+
+const hintsKey = "service.kubernetes.io/topology-aware-hints";
+const modeKey = "service.kubernetes.io/topology-mode";
+const rangesKey = "service.beta.kubernetes.io/load-balancer-source-ranges";
+const types: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const affinitySecondsMax = 86_400;
+
+export const serviceRules: KindRules = {
+  names: labelNames,
+  prepareForCreate: (service) => {
+    const spec = writableObject(service, "spec");
+    const address = textOf(spec ?? {}, "clusterIP");
+    if (spec === undefined || address === "" || has(spec, "clusterIPs")) return;
+    spec["clusterIPs"] = [address];
+  },
+  prepareForUpdate: (service, old) => {
+    const spec = writableObject(service, "spec");
+    if (spec === undefined) return;
+    keepAllocated(spec, objectOf(old, "spec"));
+    dropTypeDependentFields(service, old);
+  },
+  validate: (service) => {
+    const at = Place.root("spec");
+    // Addresses are given before anything else is judged: one that is wrong is all that is said.
+    checkClusterIps(objectOf(service, "spec"), at, undefined);
+    if (at.errors.length === 0) checkService(service, at, undefined);
+    return at.errors;
+  },
+  validateUpdate: (service, old) => {
+    const at = Place.root("spec");
+    checkClusterIps(objectOf(service, "spec"), at, objectOf(old, "spec"));
+    if (at.errors.length > 0) return at.errors;
+    checkClusterIpUpdate(objectOf(service, "spec"), objectOf(old, "spec"), at);
+    checkLoadBalancerClass(objectOf(service, "spec"), at, objectOf(old, "spec"));
+    const ports = [service, old].map((own) => {
+      const spec = objectOf(own, "spec");
+      return needsHealthCheck(spec) ? numberOf(spec, "healthCheckNodePort") : undefined;
+    });
+    if (!ports.includes(undefined) && ports[0] !== ports[1]) {
+      at.child("healthCheckNodePort").forbidden("field is immutable");
+    }
+    checkService(service, at, old);
+    return at.errors;
+  },
+  validateStatusUpdate: (service, old) => {
+    const at = Place.root("status").child("loadBalancer");
+    const balancerOf = (own: JsonObject): JsonObject =>
+      objectOf(objectOf(own, "status"), "loadBalancer");
+    checkLoadBalancerStatus(balancerOf(service), at, {
+      old: balancerOf(old),
+      isAllowed: textOf(objectOf(service, "spec"), "type") === "LoadBalancer",
+    });
+    return at.errors;
+  },
+  warnings,
+};
+
+function checkService(service: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const spec = objectOf(service, "spec");
+  const annotations = objectOf(objectOf(service, "metadata"), "annotations");
+  const type = textOf(spec, "type");
+  const ports = objectsOf(spec, "ports");
+  checkTopologyAnnotations(annotations, at);
+  if (ports.length === 0 && !isHeadless(spec) && type !== "ExternalName") {
+    at.child("ports").required();
+  }
+  checkByType(spec, at, type);
+  const names = new Set<string>();
+  for (const [index, port] of ports.entries()) {
+    checkServicePort(port, at.child("ports").item(index), { names, needsName: ports.length > 1 });
+  }
+  checkLabels(objectOf(spec, "selector"), at.child("selector"));
+  checkSessionAffinity(spec, at);
+  const existing = old === undefined ? [] : textsOf(objectOf(old, "spec"), "externalIPs");
+  for (const [index, address] of textsOf(spec, "externalIPs").entries()) {
+    const place = at.child("externalIPs").item(index);
+    if (checkAddress(address, place, { existing })) checkEndpointAddress(address, place);
+  }
+  if (type === "") at.child("type").required();
+  else if (!types.includes(type)) at.child("type").notSupported(type, types);
+  checkPortNumbers(ports, at.child("ports"), type);
+  checkSourceRanges(service, at, old);
+  const allocates = has(spec, "allocateLoadBalancerNodePorts");
+  if (allocates && type !== "LoadBalancer") {
+    at.child("allocateLoadBalancerNodePorts").forbidden(
+      "may only be used when `type` is 'LoadBalancer'",
+    );
+  }
+  if (type === "LoadBalancer" && !allocates) {
+    Place.root("allocateLoadBalancerNodePorts", at.errors).required();
+  }
+  checkLoadBalancerClass(spec, at, undefined);
+  checkTraffic(spec, at, type);
+}
+
+function checkTopologyAnnotations(annotations: JsonObject, at: Place): void {
+  const [hints, mode] = [maybeText(annotations, hintsKey), maybeText(annotations, modeKey)];
+  if (hints === undefined || mode === undefined || hints === mode) return;
+  Place.root("metadata", at.errors)
+    .child("annotations")
+    .key(modeKey)
+    .invalid(mode, `must match annotations[${hintsKey}] when both are specified`);
+}
+
+function checkByType(spec: JsonObject, at: Place, type: string): void {
+  if (type === "LoadBalancer" || type === "NodePort") {
+    if (isHeadless(spec)) {
+      at.child("clusterIPs")
+        .item(0)
+        .invalid("None", `may not be set to 'None' for ${type} services`);
+    }
+    return;
+  }
+  if (type !== "ExternalName") return;
+  for (const name of ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
+    if (has(spec, name)) at.child(name).forbidden("may not be set for ExternalName services");
+  }
+  const name = textOf(spec, "externalName").replace(/\.$/, "");
+  if (name === "") at.child("externalName").required();
+  else at.child("externalName").invalidEach(name, dnsSubdomainProblems(name));
+}
+
+function checkServicePort(
+  port: JsonObject,
+  at: Place,
+  { names, needsName }: { readonly names: Set<string>; readonly needsName: boolean },
+): void {
+  const name = textOf(port, "name");
+  if (name !== "") {
+    at.child("name").invalidEach(name, dnsLabelProblems(name));
+    if (names.has(name)) at.child("name").duplicate(name);
+    names.add(name);
+  } else if (needsName) at.child("name").required();
+  const number = numberOf(port, "port");
+  at.child("port").invalidEach(number, portProblems(number));
+  const protocol = textOf(port, "protocol");
+  if (protocol === "") at.child("protocol").required();
+  else if (!protocols.includes(protocol)) at.child("protocol").notSupported(protocol, protocols);
+  checkPort(port, at, { name: "targetPort" });
+  const application = maybeText(port, "appProtocol");
+  if (application !== undefined) {
+    at.child("appProtocol").invalidEach(application, labelKeyProblems(application));
+  }
+}
+
+function checkSessionAffinity(spec: JsonObject, at: Place): void {
+  const affinity = textOf(spec, "sessionAffinity");
+  if (affinity === "") at.child("sessionAffinity").required();
+  else if (affinity !== "ClientIP" && affinity !== "None") {
+    at.child("sessionAffinity").notSupported(affinity, ["ClientIP", "None"]);
+  }
+  const place = at.child("sessionAffinityConfig");
+  if (affinity === "None" && has(spec, "sessionAffinityConfig")) {
+    place.forbidden("must not be set when session affinity is None");
+  }
+  if (affinity !== "ClientIP") return;
+  const detail = "when session affinity type is ClientIP";
+  const config = maybeObject(spec, "sessionAffinityConfig");
+  const client = config && maybeObject(config, "clientIP");
+  const seconds = client && maybeNumber(client, "timeoutSeconds");
+  if (config === undefined) place.required(detail);
+  else if (client === undefined) place.child("clientIP").required(detail);
+  else if (seconds === undefined) place.child("clientIP").child("timeoutSeconds").required(detail);
+  else if (seconds <= 0 || seconds > affinitySecondsMax) {
+    place
+      .child("clientIP")
+      .child("timeoutSeconds")
+      .invalid(seconds, `must be greater than 0 and less than ${affinitySecondsMax}`);
+  }
+}
+
+function checkPortNumbers(ports: readonly JsonObject[], at: Place, type: string): void {
+  if (type === "ClusterIP") {
+    for (const [index, port] of ports.entries()) {
+      if (numberOf(port, "nodePort") !== 0) {
+        at.item(index).child("nodePort").forbidden("may not be used when `type` is 'ClusterIP'");
+      }
+    }
+  }
+  const nodePorts = new Set<string>();
+  for (const [index, port] of ports.entries()) {
+    const number = numberOf(port, "nodePort");
+    if (number === 0) continue;
+    const key = `${textOf(port, "protocol")}/${number}`;
+    if (nodePorts.has(key)) at.item(index).child("nodePort").duplicate(number);
+    nodePorts.add(key);
+  }
+  const seen = new Set<string>();
+  for (const [index, port] of ports.entries()) {
+    const [protocol, number] = [textOf(port, "protocol"), numberOf(port, "port")];
+    const key = `${protocol}/${number}`;
+    if (seen.has(key)) {
+      at.item(index).duplicateShown(showInternal("core.ServicePort", { protocol, port: number }));
+    }
+    seen.add(key);
+  }
+}
+
+function checkSourceRanges(service: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const spec = objectOf(service, "spec");
+  const isBalanced = textOf(spec, "type") === "LoadBalancer";
+  const detail = "may only be used when `type` is 'LoadBalancer'";
+  const ranges = textsOf(spec, "loadBalancerSourceRanges");
+  if (ranges.length > 0) {
+    const place = at.child("LoadBalancerSourceRanges");
+    if (!isBalanced) place.forbidden(detail);
+    const existing = textsOf(objectOf(old ?? {}, "spec"), "loadBalancerSourceRanges").map((range) =>
+      range.trim(),
+    );
+    for (const [index, range] of ranges.entries()) {
+      checkNetwork(range.trim(), place.item(index), { existing });
+    }
+    return;
+  }
+  const annotationsOf = (own: JsonObject): JsonObject =>
+    objectOf(objectOf(own, "metadata"), "annotations");
+  const text = maybeText(annotationsOf(service), rangesKey);
+  if (text === undefined) return;
+  const place = Place.root("metadata", at.errors).child("annotations").key(rangesKey);
+  if (!isBalanced) place.forbidden(detail);
+  const isKept = old !== undefined && maybeText(annotationsOf(old), rangesKey) === text;
+  if (isKept || text.trim() === "") return;
+  for (const range of text.split(",")) checkNetwork(range.trim(), place);
+}
+
+function checkLoadBalancerClass(spec: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const place = at.child("loadBalancerClass");
+  const own = maybeText(spec, "loadBalancerClass");
+  const isBalanced = textOf(spec, "type") === "LoadBalancer";
+  const wasBalanced = old !== undefined && textOf(old, "type") === "LoadBalancer";
+  if (isBalanced && wasBalanced && own !== maybeText(old, "loadBalancerClass")) {
+    place.invalid(own ?? null, "may not change once set");
+  }
+  if (own === undefined) return;
+  if (isBalanced) place.invalidEach(own, labelKeyProblems(own));
+  else place.forbidden("may only be used when `type` is 'LoadBalancer'");
+}
+
+function isExternal(spec: JsonObject): boolean {
+  const type = textOf(spec, "type");
+  if (type === "LoadBalancer" || type === "NodePort") return true;
+  return type === "ClusterIP" && listOf(spec, "externalIPs").length > 0;
+}
+
+function needsHealthCheck(spec: JsonObject): boolean {
+  return (
+    textOf(spec, "type") === "LoadBalancer" && textOf(spec, "externalTrafficPolicy") === "Local"
+  );
+}
+
+function checkTraffic(spec: JsonObject, at: Place, type: string): void {
+  const policies = ["Cluster", "Local"];
+  const external = textOf(spec, "externalTrafficPolicy");
+  if (!isExternal(spec)) {
+    if (external !== "") {
+      at.child("externalTrafficPolicy").invalid(
+        external,
+        "may only be set for externally-accessible services",
+      );
+    }
+  } else if (external === "") at.child("externalTrafficPolicy").required();
+  else if (!policies.includes(external)) {
+    at.child("externalTrafficPolicy").notSupported(external, policies);
+  }
+  const port = numberOf(spec, "healthCheckNodePort");
+  if (!needsHealthCheck(spec)) {
+    if (port !== 0) {
+      at.child("healthCheckNodePort").invalid(
+        port,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      );
+    }
+  } else if (port === 0) at.child("healthCheckNodePort").required();
+  else at.child("healthCheckNodePort").invalidEach(port, portProblems(port));
+  const internal = maybeText(spec, "internalTrafficPolicy");
+  if (internal === undefined) {
+    if (["NodePort", "LoadBalancer", "ClusterIP"].includes(type)) {
+      at.child("internalTrafficPolicy").required();
+    }
+  } else if (!policies.includes(internal)) {
+    at.child("internalTrafficPolicy").notSupported(internal, policies);
+  }
+  const distribution = maybeText(spec, "trafficDistribution");
+  const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+  if (distribution !== undefined && !distributions.includes(distribution)) {
+    at.child("trafficDistribution").notSupported(distribution, distributions);
+  }
+}
+
+/** A client that changes the type need not know what else goes with it: what it left as it was is dropped. */
+function dropTypeDependentFields(service: MutableJsonObject, old: JsonObject): void {
+  const spec = writableObject(service, "spec");
+  if (spec === undefined) return;
+  const before = objectOf(old, "spec");
+  const [type, oldType] = [textOf(spec, "type"), textOf(before, "type")];
+  const isSame = (...names: readonly string[]): boolean =>
+    names.every((name) => semanticEqual(memberOf(spec, name), memberOf(before, name)));
+  const drop = (...names: readonly string[]): void => {
+    for (const name of names) delete spec[name];
+  };
+  if (oldType !== "ExternalName" && type === "ExternalName") {
+    if (isSame("clusterIP", "clusterIPs")) drop("clusterIP", "clusterIPs");
+    if (isSame("ipFamilies")) drop("ipFamilies");
+    if (isSame("ipFamilyPolicy")) drop("ipFamilyPolicy");
+  }
+  const needsNodePort = (own: string): boolean => own === "NodePort" || own === "LoadBalancer";
+  if (needsNodePort(oldType) && !needsNodePort(type)) {
+    const oldPorts = new Set(objectsOf(before, "ports").map((port) => numberOf(port, "nodePort")));
+    const ports = writableObjects(spec, "ports");
+    const isKept = ports.every((port) => {
+      const number = numberOf(port, "nodePort");
+      return number === 0 || oldPorts.has(number);
+    });
+    if (isKept) for (const port of ports) delete port["nodePort"];
+  }
+  if (needsHealthCheck(before) && !needsHealthCheck(spec) && isSame("healthCheckNodePort")) {
+    drop("healthCheckNodePort");
+  }
+  if (oldType === "LoadBalancer" && type !== "LoadBalancer") {
+    if (isSame("allocateLoadBalancerNodePorts")) drop("allocateLoadBalancerNodePorts");
+    if (isSame("loadBalancerClass")) drop("loadBalancerClass");
+  }
+  if (isExternal(before) && !isExternal(spec) && isSame("externalTrafficPolicy")) {
+    drop("externalTrafficPolicy");
+  }
+  const status = writableObject(service, "status");
+  if (type !== "LoadBalancer" && status !== undefined) status["loadBalancer"] = {};
+}
+
+function warnings(service: JsonObject, old: JsonObject | undefined): readonly string[] {
+  const spec = objectOf(service, "spec");
+  const said: string[] = [];
+  if (isStatusChange(service, old)) {
+    const ingress = objectsOf(objectOf(objectOf(service, "status"), "loadBalancer"), "ingress");
+    return ingress.flatMap((own, index) =>
+      textOf(own, "ip") === ""
+        ? []
+        : addressWarnings(textOf(own, "ip"), `status.loadBalancer.ingress[${index}]`),
+    );
+  }
+  if (has(objectOf(objectOf(service, "metadata"), "annotations"), hintsKey)) {
+    said.push(`annotation ${hintsKey} is deprecated, please use ${modeKey} instead`);
+  }
+  const [type, clusterIp] = [textOf(spec, "type"), textOf(spec, "clusterIP")];
+  if (clusterIp !== "" && clusterIp !== "None") {
+    for (const [index, address] of textsOf(spec, "clusterIPs").entries()) {
+      said.push(...addressWarnings(address, `spec.clusterIPs[${index}]`));
+    }
+  }
+  const external = textsOf(spec, "externalIPs");
+  const isNone = type === "ClusterIP" && clusterIp === "None";
+  if (isNone) {
+    if (has(spec, "loadBalancerIP"))
+      said.push("spec.loadBalancerIP is ignored for headless services");
+    if (external.length > 0) said.push("spec.externalIPs is ignored for headless services");
+    if (textOf(spec, "sessionAffinity") !== "None") {
+      said.push("spec.SessionAffinity is ignored for headless services");
+    }
+  }
+  for (const [index, address] of external.entries()) {
+    said.push(...addressWarnings(address, `spec.externalIPs[${index}]`));
+  }
+  if (external.length > 0 && !isNone && type !== "ExternalName") {
+    said.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+  }
+  const balancer = textOf(spec, "loadBalancerIP");
+  if (balancer !== "") said.push(...addressWarnings(balancer, "spec.loadBalancerIP"));
+  for (const [index, range] of textsOf(spec, "loadBalancerSourceRanges").entries()) {
+    said.push(...networkWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
+  }
+  if (type === "ExternalName" && external.length > 0) {
+    said.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  }
+  if (type !== "ExternalName" && textOf(spec, "externalName") !== "") {
+    said.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  }
+  if (textOf(spec, "trafficDistribution") === "PreferClose") {
+    said.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  }
+  return said;
+}

@@ -1,0 +1,150 @@
+// What all that makes Pods has in common.
+
+import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
+
+import { dnsLabelProblems } from "../../object/names.ts";
+import { memberOf } from "../../object/member.ts";
+import { goJson } from "../../go-text/go-json.ts";
+import { chooses, readSelector } from "./label-selectors.ts";
+import {
+  maybeNumber,
+  maybeObject,
+  numberOf,
+  objectOf,
+  textOf,
+  writableObject,
+  has,
+} from "./members.ts";
+import type { Place } from "./place.ts";
+import { percentProblems } from "./text-problems.ts";
+import { dropDisabledFields } from "./core/pod/dropped-fields.ts";
+import { semanticEqual } from "./semantic-equal.ts";
+
+export function checkNonNegative(holder: JsonObject, at: Place, names: readonly string[]): void {
+  for (const name of names) {
+    const value = numberOf(holder, name);
+    if (value < 0) {
+      at.child(name).invalid(memberOf(holder, name) ?? 0, "must be greater than or equal to 0");
+    }
+  }
+}
+
+/** Reports counts that are more than all. */
+export function checkNotAbove(
+  status: JsonObject,
+  at: Place,
+  pairs: readonly (readonly [name: string, bound: string, said?: string])[],
+): void {
+  for (const [name, bound, said = `status.${bound}`] of pairs) {
+    const value = numberOf(status, name);
+    if (value > numberOf(status, bound)) {
+      at.child(name).invalid(value, `cannot be greater than ${said}`);
+    }
+  }
+}
+
+/** Reports a count of collisions that went back. */
+export function checkCollisions(status: JsonObject, old: JsonObject, at: Place): void {
+  const [next, before] = [
+    maybeNumber(status, "collisionCount"),
+    maybeNumber(old, "collisionCount"),
+  ];
+  if (before !== undefined && (next === undefined || next < before)) {
+    at.child("collisionCount").invalid(next ?? 0, "cannot be decremented");
+  }
+}
+
+/** Reports a field that has changed but must not. */
+export function checkImmutable(
+  next: Json | undefined,
+  old: Json | undefined,
+  at: Place,
+  show: (value: Json) => string = goJson,
+): void {
+  if (!semanticEqual(next, old)) at.invalidShown(show(next ?? null), "field is immutable");
+}
+
+/** Reports a template that the selector does not choose; true if the selector could be read. */
+export function checkTemplateChosen(
+  selector: JsonObject | undefined,
+  template: JsonObject,
+  at: Place,
+  { emptyChooses }: { readonly emptyChooses: boolean },
+): boolean {
+  const read = readSelector(selector);
+  if (read === undefined) return false;
+  const labels = maybeObject(objectOf(template, "metadata"), "labels");
+  const isChosen = (emptyChooses && read.length === 0) || chooses(read, labels ?? {});
+  if (!isChosen) {
+    at.child("metadata")
+      .child("labels")
+      .invalid(labels ?? null, "`selector` does not match template `labels`");
+  }
+  return true;
+}
+
+/** Reports what is neither a number nor a part of all. */
+export function checkIntOrPercent(holder: JsonObject, at: Place, name: string): void {
+  const value = memberOf(holder, name);
+  if (typeof value === "string") at.child(name).invalidEach(value, percentProblems(value));
+  else checkNonNegative(holder, at, [name]);
+}
+
+/** Reports more than all. */
+export function checkNotAboveAll(holder: JsonObject, at: Place, name: string): void {
+  const value = memberOf(holder, name);
+  if (
+    typeof value === "string" &&
+    percentProblems(value).length === 0 &&
+    Number.parseInt(value, 10) > 100
+  ) {
+    at.child(name).invalid(value, "must not be greater than 100%");
+  }
+}
+
+/** The number, or the percentage as a number; a text that is none is zero. */
+export function intOrPercent(holder: JsonObject, name: string): number {
+  const value = memberOf(holder, name);
+  if (typeof value !== "string") return numberOf(holder, name);
+  if (percentProblems(value).length === 0) return Number.parseInt(value, 10);
+  return /^[+-]?[0-9]+$/.test(value) ? Number(value) : 0;
+}
+
+/** Reports a template whose Pods would end. */
+export function checkRunsForever(template: JsonObject, at: Place, kind: string): void {
+  const spec = objectOf(template, "spec");
+  const policy = textOf(spec, "restartPolicy");
+  if (policy !== "Always") at.child("spec").child("restartPolicy").notSupported(policy, ["Always"]);
+  if (has(spec, "activeDeadlineSeconds")) {
+    at.child("spec")
+      .child("activeDeadlineSeconds")
+      .forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
+  }
+}
+
+/** Takes out of a template what is behind gates that are off. */
+export function dropFromTemplate(
+  holder: MutableJsonObject,
+  old: JsonObject | undefined,
+  name = "template",
+): void {
+  const template = writableObject(holder, name);
+  const spec = template && writableObject(template, "spec");
+  if (spec === undefined) return;
+  const before = old && maybeObject(objectOf(old, name), "spec");
+  dropDisabledFields(spec, before);
+}
+
+/** Whether an update is one of the status: the main endpoint keeps it, and of statuses other things are said. */
+export function isStatusChange(object: JsonObject, old: JsonObject | undefined): boolean {
+  return old !== undefined && !semanticEqual(objectOf(object, "status"), objectOf(old, "status"));
+}
+
+/** A name that becomes part of names of Pods. */
+export function podNameWarnings(object: JsonObject, use: string): readonly string[] {
+  const problems = dnsLabelProblems(textOf(objectOf(object, "metadata"), "name"));
+  if (problems.length === 0) return [];
+  return [
+    `metadata.name: this is used in ${use}, which can result in surprising behavior; a DNS label is recommended: [${problems.join(" ")}]`,
+  ];
+}

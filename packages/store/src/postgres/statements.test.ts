@@ -1,0 +1,85 @@
+// Which indexes PostgreSQL uses for the statements that are run often.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { systemClock } from "@keelson/base";
+import type { ScanRequest, Write } from "../backend.ts";
+import { toColumns } from "../columns.ts";
+import { everywhere, key, kind, object, signal } from "../testing/bed.ts";
+import { freshDatabase, until } from "../testing/postgres-bed.ts";
+import { PostgresBackend } from "./backend.ts";
+import { statementsOf } from "./statements.ts";
+import type { Sql } from "postgres";
+
+suite("plans of PostgreSQL", () => {
+  const request: ScanRequest = {
+    scope: everywhere,
+    after: { namespace: "default", name: "n100" },
+    walk: 50,
+    at: undefined,
+    labels: [],
+    name: undefined,
+  };
+  const statements = statementsOf("ark");
+  const hot: readonly (readonly [string, (sql: Sql) => unknown, RegExp])[] = [
+    ["get", (sql) => statements.selectObject(sql, key("n7")), /resources_pkey/],
+    ["page", (sql) => statements.scanNow(sql, request), /resources_pkey/],
+    [
+      "page of a namespace",
+      (sql) => statements.scanNow(sql, { ...request, scope: { kind, namespace: "default" } }),
+      /resources_pkey/,
+    ],
+    [
+      "page of the past",
+      (sql) => statements.scanAt(sql, request, 4000),
+      /changes_deleted[\s\S]*changes_key|changes_key[\s\S]*changes_deleted/,
+    ],
+    ["log", (sql) => statements.selectLog(sql, 4000, { entries: 100, text: 1e6 }), /changes_pkey/],
+    ["history", (sql) => statements.selectHistory(sql, key("n7"), undefined, 10), /changes_key/],
+  ];
+  test("hot statements use their indexes and read no table from end to end", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, open } = parts;
+    await using store = await open();
+    await Promise.all(
+      Array.from({ length: 3000 }, (_, n) => store.create(key(`n${n}`), object(`n${n}`), signal)),
+    );
+    await Promise.all(
+      Array.from({ length: 1500 }, (_, n) => store.delete(key(`n${2 * n}`), {}, signal)),
+    );
+    await sql`ANALYZE`;
+    for (const [what, statement, index] of hot) {
+      const [row] = await sql`EXPLAIN (FORMAT JSON) ${statement(sql) as never}`;
+      const plan = JSON.stringify(row?.["QUERY PLAN"]);
+      assert.match(plan, index, what);
+      assert.doesNotMatch(
+        plan,
+        /"Node Type":"Seq Scan"[^}]*"Relation Name":"(resources|changes)"/,
+        what,
+      );
+    }
+  });
+
+  test("a batch finds its objects by their key, whatever the size of the tables was when it was planned", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, url } = parts;
+    const backend = await PostgresBackend.open({ url, clock: systemClock }, signal);
+    await using _closing = backend;
+    const write = (name: string): Write => {
+      const body = object(name);
+      return { type: "create", key: key(name), body, columns: toColumns(key(name), body) };
+    };
+    for (let batch = 0; batch < 20; batch += 1)
+      await backend.commit(Array.from({ length: 100 }, (_, n) => write(`b${batch}-${n}`)));
+    await until(async () => {
+      const [before] =
+        await sql`SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'resources' AND schemaname = 'ark'`;
+      return before !== undefined;
+    });
+    await sql`SELECT pg_stat_force_next_flush()`;
+    const [stats] =
+      await sql`SELECT coalesce(seq_tup_read, 0) AS read FROM pg_stat_user_tables WHERE relname = 'resources' AND schemaname = 'ark'`;
+    assert.equal(Number(stats?.["read"]), 0);
+  });
+});

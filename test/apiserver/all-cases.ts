@@ -1,0 +1,42 @@
+// Every differential case, in the order of the subjects.
+
+import type { Case } from "./case.ts";
+import { applyCases } from "./cases/apply.ts";
+import { definitionCases } from "./cases/definitions.ts";
+import { deleteCases } from "./cases/deletes.ts";
+import { errorCases } from "./cases/errors.ts";
+import { kindCases } from "./cases/kinds.ts";
+import { listCases } from "./cases/lists.ts";
+import { namespaceCases } from "./cases/namespaces.ts";
+import { patchCases } from "./cases/patches.ts";
+import { securityCases } from "./cases/security.ts";
+import { shapeCases } from "./cases/shapes.ts";
+import { subresourceCases } from "./cases/subresources.ts";
+import { watchCases } from "./cases/watches.ts";
+import { writeCases } from "./cases/writes.ts";
+import { generatedCases } from "./generated.ts";
+
+/** Generated ones beside the written ones. */
+const generatedDefault = 100;
+
+/** `ORACLE_SEED` and `ORACLE_CASES` choose other generated cases, and more. */
+export async function allCases(): Promise<readonly Case[]> {
+  const { ORACLE_SEED, ORACLE_CASES } = process.env;
+  const count = ORACLE_CASES === undefined ? generatedDefault : Number(ORACLE_CASES);
+  return [
+    ...(await kindCases()),
+    ...writeCases,
+    ...patchCases,
+    ...applyCases,
+    ...deleteCases,
+    ...listCases,
+    ...watchCases,
+    ...subresourceCases,
+    ...shapeCases,
+    ...errorCases,
+    ...securityCases,
+    ...definitionCases,
+    ...namespaceCases,
+    ...generatedCases(ORACLE_SEED ?? "apiserver", count),
+  ];
+}

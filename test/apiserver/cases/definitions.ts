@@ -1,0 +1,524 @@
+// Custom resource definitions and their objects: KB 67 to 72.
+
+import type { Json, JsonObject } from "@keelson/base";
+
+import { casesFor, casesOf, type Script } from "../case.ts";
+import type { Lab } from "../lab.ts";
+import { definition, secret } from "../objects.ts";
+import { createKind, served } from "./custom-kinds.ts";
+
+const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const groupOf = (lab: Lab): string => `d-${lab.id}.example.com`;
+const isEstablished = ({ text }: { readonly text: string }): boolean =>
+  /"status":"True"[^}]*"type":"Established"|"type":"Established","status":"True"/.test(text);
+const object = (lab: Lab, name: string, rest: JsonObject = {}): JsonObject => ({
+  apiVersion: `${groupOf(lab)}/v1`,
+  kind: "Thing",
+  metadata: { name },
+  ...rest,
+});
+
+async function thing(lab: Lab, spec: JsonObject, version: JsonObject = {}): Promise<string> {
+  await createKind(
+    lab,
+    definition({
+      group: groupOf(lab),
+      kind: "Thing",
+      schema: { type: "object", properties: { spec } },
+      version,
+    }),
+  );
+  return lab.group(`${groupOf(lab)}/v1`, "things");
+}
+
+const scripts: Record<string, Script> = {
+  "its life": async (lab) => {
+    const crd = definition({ group: groupOf(lab), kind: "Thing" });
+    const name = `things.${groupOf(lab)}`;
+    await lab.post(path, crd);
+    await lab.until(`${path}/${name}`, isEstablished);
+    await served(lab, crd);
+    await lab.post(path, crd);
+    const things = lab.group(`${groupOf(lab)}/v1`, "things");
+    await lab.post(things, object(lab, "a", { any: { thing: [1] } }));
+    await lab.delete(`${path}/${name}`);
+    await lab.until(`${path}/${name}`, ({ status }) => status === 404);
+    await lab.until(things, ({ status }) => status === 404);
+  },
+  "its objects are deleted first": async (lab) => {
+    await createKind(lab, definition({ group: groupOf(lab), kind: "Thing" }));
+    const things = lab.group(`${groupOf(lab)}/v1`, "things");
+    await lab.create(things, {
+      ...object(lab, "held"),
+      metadata: { name: "held", finalizers: ["example.com/a"] },
+    });
+    await lab.must({ method: "DELETE", path: `${path}/things.${groupOf(lab)}` });
+    await lab.until(`${things}/held`, ({ text }) => text.includes("deletionTimestamp"));
+    await lab.post(things, object(lab, "late")).then(() => lab.observations.pop());
+    await lab.must({
+      method: "PATCH",
+      path: `${things}/held`,
+      body: { metadata: { finalizers: null } },
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+    await lab.until(`${path}/things.${groupOf(lab)}`, ({ status }) => status === 404);
+  },
+  ...casesFor(
+    {
+      "a name that does not fit": (crd: JsonObject) => ({
+        ...crd,
+        metadata: { name: "wrong.example.com" },
+      }),
+      "no group": (crd: JsonObject) => withSpec(crd, { group: "" }),
+      "a scope": (crd: JsonObject) => withSpec(crd, { scope: "Galaxy" }),
+      "no versions": (crd: JsonObject) => withSpec(crd, { versions: [] }),
+      "no storage": (crd: JsonObject) => withVersion(crd, { storage: false }),
+      "no schema": (crd: JsonObject) => withVersion(crd, { schema: null }),
+      "a bad version name": (crd: JsonObject) => withVersion(crd, { name: "V1!" }),
+      "a schema without type": (crd: JsonObject) => withSchema(crd, { properties: { spec: {} } }),
+      "a schema with an unknown type": (crd: JsonObject) =>
+        withSchema(crd, { type: "object", properties: { spec: { type: "thing" } } }),
+      "forbidden fields": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: { spec: { type: "object", uniqueItems: true } },
+        }),
+      "a reference": (crd: JsonObject) =>
+        withSchema(crd, { type: "object", properties: { spec: { $ref: "#/x" } } }),
+      "metadata with rules": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: { metadata: { type: "object", properties: { labels: { type: "object" } } } },
+        }),
+      "a default that does not fit": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: {
+            spec: { type: "object", properties: { n: { type: "integer", default: "x" } } },
+          },
+        }),
+      "a bad pattern": (crd: JsonObject) =>
+        withSchema(crd, { type: "object", properties: { spec: { type: "string", pattern: "[" } } }),
+      "a list map without keys": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: {
+            spec: { type: "array", "x-kubernetes-list-type": "map", items: { type: "object" } },
+          },
+        }),
+      "a rule that does not compile": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: {
+            spec: {
+              type: "object",
+              properties: { n: { type: "integer" } },
+              "x-kubernetes-validations": [{ rule: "self.zzz > 1" }],
+            },
+          },
+        }),
+      "a rule that is no boolean": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: {
+            spec: {
+              type: "object",
+              properties: { n: { type: "integer" } },
+              "x-kubernetes-validations": [{ rule: "self.n" }],
+            },
+          },
+        }),
+      "an empty rule": (crd: JsonObject) =>
+        withSchema(crd, {
+          type: "object",
+          properties: { spec: { type: "object", "x-kubernetes-validations": [{ rule: "" }] } },
+        }),
+      "a column without path": (crd: JsonObject) =>
+        withVersion(crd, { additionalPrinterColumns: [{ name: "A", type: "string" }] }),
+      "a column of a strange type": (crd: JsonObject) =>
+        withVersion(crd, {
+          additionalPrinterColumns: [{ name: "A", type: "strange", jsonPath: ".x" }],
+        }),
+      "a scale without paths": (crd: JsonObject) =>
+        withVersion(crd, { subresources: { scale: {} } }),
+      "webhook conversion without a webhook": (crd: JsonObject) =>
+        withSpec(crd, { conversion: { strategy: "Webhook" } }),
+      "a kind in small letters": (crd: JsonObject) =>
+        withSpec(crd, {
+          names: { plural: "things", singular: "thing", kind: "thing_", listKind: "ThingList" },
+        }),
+      "only what is needed": (crd: JsonObject) =>
+        withSpec(crd, { names: { plural: "things", kind: "Thing" } }),
+      "unknown fields kept in the old way": (crd: JsonObject) =>
+        withSpec(crd, { preserveUnknownFields: true }),
+      "a k8s.io group": (crd: JsonObject) => ({
+        ...withSpec(crd, { group: "x.k8s.io" }),
+        metadata: { name: "things.x.k8s.io" },
+      }),
+      "a selectable field that is none": (crd: JsonObject) =>
+        withVersion(crd, { selectableFields: [{ jsonPath: ".spec.nothing" }] }),
+    },
+    "refused or not: %",
+    async (lab, change) => {
+      await lab.post(
+        `${path}?dryRun=All`,
+        change(
+          definition({
+            group: groupOf(lab),
+            kind: "Thing",
+            schema: {
+              type: "object",
+              properties: {
+                spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+              },
+            },
+          }),
+        ),
+      );
+    },
+  ),
+  "two of one name": async (lab) => {
+    await createKind(lab, definition({ group: groupOf(lab), kind: "Thing" }));
+    const second = withSpec(definition({ group: groupOf(lab), kind: "Other" }), {
+      names: { plural: "others", singular: "thing", kind: "Thing", listKind: "OtherList" },
+    });
+    await lab.post(path, second);
+    await lab.until(`${path}/others.${groupOf(lab)}`, ({ text }) => text.includes("NamesAccepted"));
+  },
+  "defaults and pruning": async (lab) => {
+    const things = await thing(lab, {
+      type: "object",
+      properties: {
+        a: { type: "string", default: "given" },
+        nested: {
+          type: "object",
+          default: {},
+          properties: { b: { type: "integer", default: 5 }, c: { type: "string" } },
+        },
+        list: {
+          type: "array",
+          items: { type: "object", properties: { d: { type: "string", default: "x" } } },
+        },
+        map: {
+          type: "object",
+          additionalProperties: {
+            type: "object",
+            properties: { e: { type: "boolean", default: true } },
+          },
+        },
+        free: {
+          type: "object",
+          "x-kubernetes-preserve-unknown-fields": true,
+          properties: { known: { type: "object", properties: { f: { type: "string" } } } },
+        },
+        either: { "x-kubernetes-int-or-string": true },
+        perhaps: { type: "string", nullable: true, default: "d" },
+      },
+    });
+    await lab.post(things, object(lab, "a"));
+    await lab.post(things, object(lab, "b", { spec: {} }));
+    await lab.post(
+      things,
+      object(lab, "c", {
+        spec: {
+          unknown: 1,
+          nested: { unknown: 2 },
+          list: [{}, { d: "y", z: 1 }],
+          map: { k: {} },
+          free: { any: 1, known: { f: "1", g: 2 } },
+          either: 5,
+          perhaps: null,
+          a: null,
+        },
+      }),
+    );
+    await lab.post(things, object(lab, "d", { spec: { either: "x" }, top: 1 }));
+    await lab.patch("merge", `${things}/d`, { spec: { nested: { b: null } } });
+    await lab.put(`${things}/d`, object(lab, "d"));
+    await lab.get(`${things}/c`);
+  },
+  ...casesFor(
+    {
+      "a string too short": { type: "string", minLength: 3, value: "a" },
+      "a string too long": { type: "string", maxLength: 1, value: "abc" },
+      "a pattern": { type: "string", pattern: "^a+$", value: "b" },
+      "an enum": { type: "string", enum: ["a", "b"], value: "c" },
+      "a number too small": { type: "integer", minimum: 3, value: 1 },
+      "a number too large": { type: "number", maximum: 3, exclusiveMaximum: true, value: 3 },
+      "no multiple": { type: "integer", multipleOf: 2, value: 3 },
+      "a wrong type": { type: "integer", value: "x" },
+      "a float for an integer": { type: "integer", value: 1.5 },
+      "an integral float": { type: "integer", value: 2 },
+      "a boolean": { type: "boolean", value: "true" },
+      "too few": { type: "array", items: { type: "string" }, minItems: 2, value: ["a"] },
+      "too many": { type: "array", items: { type: "string" }, maxItems: 1, value: ["a", "b"] },
+      "no set": {
+        type: "array",
+        items: { type: "string" },
+        "x-kubernetes-list-type": "set",
+        value: ["a", "a"],
+      },
+      "a key twice": {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+        items: { type: "object", required: ["k"], properties: { k: { type: "string" } } },
+        value: [{ k: "a" }, { k: "a" }],
+      },
+      "something missing": {
+        type: "object",
+        required: ["x", "y"],
+        properties: { x: { type: "string" }, y: { type: "string" } },
+        value: {},
+      },
+      null: { type: "string", value: null },
+      nullable: { type: "string", nullable: true, value: null },
+      "a date": { type: "string", format: "date-time", value: "x" },
+      "an address": { type: "string", format: "ipv4", value: "1.2.3" },
+      "a duration": { type: "string", format: "duration", value: "5x" },
+      bytes: { type: "string", format: "byte", value: "%%" },
+      "one of": {
+        type: "object",
+        properties: { a: { type: "string" }, b: { type: "string" } },
+        oneOf: [{ required: ["a"] }, { required: ["b"] }],
+        value: { a: "1", b: "2" },
+      },
+      not: {
+        type: "object",
+        properties: { a: { type: "string" } },
+        not: { required: ["a"] },
+        value: { a: "1" },
+      },
+      "int or string": { "x-kubernetes-int-or-string": true, value: true },
+      "an embedded object": {
+        type: "object",
+        "x-kubernetes-embedded-resource": true,
+        "x-kubernetes-preserve-unknown-fields": true,
+        value: { kind: "Pod" },
+      },
+      "many properties": {
+        type: "object",
+        additionalProperties: { type: "string" },
+        maxProperties: 1,
+        value: { a: "1", b: "2" },
+      },
+      "a large integer": { type: "integer", format: "int32", value: 3_000_000_000 },
+    },
+    "values: %",
+    async (lab, { value, ...schema }) => {
+      const things = await thing(lab, { type: "object", properties: { v: schema } });
+      await lab.post(things, object(lab, "a", { spec: { v: value ?? null } }));
+      await lab.post(
+        `${things}?fieldValidation=Strict`,
+        object(lab, "b", { spec: { v: value ?? null } }),
+      );
+    },
+  ),
+  rules: async (lab) => {
+    const things = await thing(lab, {
+      type: "object",
+      properties: {
+        low: { type: "integer" },
+        high: { type: "integer" },
+        name: {
+          type: "string",
+          maxLength: 20,
+          "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "name stays" }],
+        },
+        tags: { type: "array", maxItems: 10, items: { type: "string", maxLength: 10 } },
+      },
+      "x-kubernetes-validations": [
+        {
+          rule: "!has(self.low) || !has(self.high) || self.low <= self.high",
+          messageExpression: "'low ' + string(self.low) + ' is above ' + string(self.high)",
+          fieldPath: ".low",
+        },
+        {
+          rule: "!has(self.tags) || self.tags.all(t, t.startsWith('t'))",
+          message: "tags start with t",
+          reason: "FieldValueForbidden",
+        },
+      ],
+    });
+    await lab.post(
+      things,
+      object(lab, "a", { spec: { low: 1, high: 2, name: "n", tags: ["t1"] } }),
+    );
+    await lab.post(things, object(lab, "b", { spec: { low: 3, high: 2 } }));
+    await lab.post(things, object(lab, "c", { spec: { tags: ["x"] } }));
+    await lab.patch("merge", `${things}/a`, { spec: { name: "other" } });
+    await lab.patch("merge", `${things}/a`, { spec: { low: 5 } });
+    await lab.patch("merge", `${things}/a`, { spec: { high: 7 } });
+  },
+  "what was wrong before may stay": async (lab) => {
+    const things = await thing(lab, {
+      type: "object",
+      properties: { s: { type: "string" }, n: { type: "integer" } },
+    });
+    await lab.create(things, object(lab, "a", { spec: { s: "long enough", n: 1 } }));
+    const crd = definition({
+      group: groupOf(lab),
+      kind: "Thing",
+      schema: {
+        type: "object",
+        properties: {
+          spec: {
+            type: "object",
+            properties: { s: { type: "string", maxLength: 3 }, n: { type: "integer" } },
+          },
+        },
+      },
+    });
+    await lab.must({
+      method: "PATCH",
+      path: `${path}/things.${groupOf(lab)}`,
+      body: { spec: crd["spec"] ?? null },
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+    await lab
+      .until(`${things}?x=1`, ({ status }) => status === 200)
+      .then(() => lab.observations.pop());
+    // The new schema is in force once it refuses something.
+    const deadline = performance.now() + 10_000;
+    while (
+      (
+        await lab.quietly({
+          method: "POST",
+          path: `${things}?dryRun=All`,
+          body: object(lab, "z", { spec: { s: "much too long" } }),
+        })
+      ).status !== 422 &&
+      performance.now() < deadline
+    );
+    await lab.patch("merge", `${things}/a`, { spec: { n: 2 } });
+    await lab.patch("merge", `${things}/a`, { spec: { s: "other too long" } });
+    await lab.patch("merge", `${things}/a`, { spec: { s: "ok" } });
+  },
+  "several versions": async (lab) => {
+    const open = {
+      openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    };
+    const versions = [
+      { name: "v1", served: true, storage: false, schema: open },
+      { name: "v1beta1", served: true, storage: true, deprecated: true, schema: open },
+      {
+        name: "v1alpha1",
+        served: true,
+        storage: false,
+        deprecated: true,
+        deprecationWarning: "do not",
+        schema: open,
+      },
+      { name: "v0", served: false, storage: false, schema: open },
+    ];
+    await createKind(lab, definition({ group: groupOf(lab), kind: "Thing", spec: { versions } }));
+    const at = (version: string): string => lab.group(`${groupOf(lab)}/${version}`, "things");
+    await lab.post(at("v1"), object(lab, "a", { x: 1 }));
+    await lab.get(`${at("v1beta1")}/a`);
+    await lab.get(`${at("v1alpha1")}/a`);
+    await lab.get(at("v1alpha1"));
+    await lab.get(`${at("v0")}/a`);
+    await lab.patch("merge", `${at("v1alpha1")}/a`, { x: 2 });
+    await lab.patch("apply", `${at("v1")}/a?fieldManager=m`, object(lab, "a", { y: 2 }));
+    await lab.post(at("v1"), { ...object(lab, "b"), apiVersion: `${groupOf(lab)}/v1beta1` });
+    await lab.until(`/apis/${groupOf(lab)}`, ({ text }) => text.includes("v1alpha1"));
+    await lab.get(`/apis/${groupOf(lab)}/v1beta1`);
+    const { body } = await lab.quietly({ path: `${path}/things.${groupOf(lab)}` });
+    lab.note("stored", (body as { status: { storedVersions: Json } }).status.storedVersions);
+  },
+  "at the cluster's level": async (lab) => {
+    await createKind(lab, definition({ group: groupOf(lab), kind: "Thing", scope: "Cluster" }));
+    const things = `/apis/${groupOf(lab)}/v1/things`;
+    await lab.post(things, object(lab, "a", { x: 1 }));
+    await lab.get(`${things}/a`);
+    await lab.get(lab.group(`${groupOf(lab)}/v1`, "things"));
+    await lab.post(things, { ...object(lab, "b"), metadata: { name: "b", namespace: "x" } });
+    await lab.delete(`${things}/a`);
+  },
+  "bad objects": async (lab) => {
+    const things = await thing(lab, { type: "object", properties: { n: { type: "integer" } } });
+    await lab.post(things, { ...object(lab, "a"), kind: "Other" });
+    await lab.post(things, { ...object(lab, "a"), apiVersion: "other/v1" });
+    await lab.post(things, { metadata: { name: "a" } });
+    await lab.post(things, object(lab, "Not Good"));
+    await lab.post(things, { ...object(lab, "x"), metadata: "x" });
+    await lab.post(things, { ...object(lab, "x"), metadata: { name: "x", labels: { a: 1 } } });
+    await lab.post(things, {
+      ...object(lab, "x"),
+      metadata: { name: "x", finalizers: ["bad one"] },
+    });
+    await lab.post(things, object(lab, "x", { spec: [] }));
+    await lab.post(things, "{");
+    await lab.post(things, "[]");
+    await lab.post(things, secret("x"));
+    await lab.post(
+      things,
+      object(lab, "big", { spec: { n: 9_007_199_254_740_993n as unknown as Json } }),
+    );
+    await lab.put(`${things}/none`, object(lab, "none"));
+    await lab.post(things, object(lab, "here"));
+    await lab.put(`${things}/here`, object(lab, "here", { spec: { n: 1 } }));
+    await lab.post(things, object(lab, "z"), {
+      headers: { "content-type": "application/vnd.kubernetes.protobuf" },
+    });
+    await lab.post(things, "apiVersion: x\nkind: Thing\n", {
+      headers: { "content-type": "application/yaml" },
+    });
+  },
+  "selectable fields": async (lab) => {
+    const things = await thing(
+      lab,
+      {
+        type: "object",
+        properties: { color: { type: "string" }, n: { type: "integer" }, on: { type: "boolean" } },
+      },
+      {
+        selectableFields: [
+          { jsonPath: ".spec.color" },
+          { jsonPath: ".spec.n" },
+          { jsonPath: ".spec.on" },
+        ],
+      },
+    );
+    await lab.create(things, object(lab, "a", { spec: { color: "red", n: 1, on: true } }));
+    await lab.create(things, object(lab, "b", { spec: { color: "blue", n: 2 } }));
+    await lab.create(things, object(lab, "c"));
+    for (const selector of [
+      "spec.color=red",
+      "spec.color!=red",
+      "spec.n=2",
+      "spec.on=true",
+      "spec.color=",
+      "spec.other=1",
+      "spec.color=red,spec.n=1",
+    ])
+      await lab.get(`${things}?fieldSelector=${encodeURIComponent(selector)}`);
+    await lab.delete(`${things}?fieldSelector=spec.color%3Dred`);
+    await lab.get(things);
+  },
+  "status written by hand": async (lab) => {
+    await createKind(lab, definition({ group: groupOf(lab), kind: "Thing" }));
+    const at = `${path}/things.${groupOf(lab)}`;
+    await lab
+      .patch("merge", `${at}/status`, { status: { conditions: [{ type: "", status: "" }] } })
+      .then(() => lab.observations.pop());
+    await lab.put(at, definition({ group: groupOf(lab), kind: "Thing" }));
+    await lab.patch("merge", at, { spec: { scope: "Cluster" } });
+    await lab.patch("merge", at, { spec: { group: "other.example.com" } });
+  },
+};
+
+function withSpec(crd: JsonObject, spec: JsonObject): JsonObject {
+  return { ...crd, spec: { ...(crd["spec"] as JsonObject), ...spec } };
+}
+
+function withVersion(crd: JsonObject, change: JsonObject): JsonObject {
+  const [version] = (crd["spec"] as { versions: JsonObject[] }).versions;
+  return withSpec(crd, { versions: [{ ...version, ...change }] });
+}
+
+function withSchema(crd: JsonObject, openAPIV3Schema: JsonObject): JsonObject {
+  return withVersion(crd, { schema: { openAPIV3Schema } });
+}
+
+export const definitionCases = casesOf("definitions", scripts);

@@ -1,0 +1,183 @@
+// Histories over HTTP under misfortunes: kill -9 of real servers, a database that restarts, commits that stall.
+
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { seededRandom } from "@keelson/base";
+import { startThrowawayPostgres } from "@keelson/database/testing";
+
+import { HistoryRecorder, type History } from "../../simulation/history.ts";
+import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
+import { Observer, SqliteLook, type Look } from "../../simulation/world/look.ts";
+import { startOurs, type Ours } from "../ours.ts";
+import { Clients } from "./clients.ts";
+import { onlyOurs } from "./looking.ts";
+import { namespaces } from "./pod-templates.ts";
+
+export interface RoundsOptions {
+  readonly seed: string;
+  readonly rounds: number;
+}
+
+const workMsMax = 60_000;
+
+/** One server on a SQLite file, killed again and again while twelve clients use it. */
+export async function killOverHttp(
+  { seed, rounds }: RoundsOptions,
+  signal: AbortSignal,
+): Promise<History> {
+  await using server = await startOurs({ driver: "sqlite" }, signal);
+  const random = seededRandom(seed);
+  const recorder = new HistoryRecorder();
+  const path = join(server.dataDir, "apiserver.db");
+  const look: Look = {
+    sight: async () => {
+      using sight = new SqliteLook(path);
+      return await sight.sight();
+    },
+    tables: async () => {
+      using sight = new SqliteLook(path);
+      return await sight.tables();
+    },
+  };
+  const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
+  return await scene.play(async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      await scene.progress(20 + random.integer(200));
+      recorder.record({ type: "trouble", replica: "server", state: "begins", what: "kill -9" });
+      await server.stop("SIGKILL");
+      await scene.observer.observe();
+      using sight = new SqliteLook(path);
+      const state = sight.integrity();
+      if (state !== "ok") throw new Error(`after a kill the file is ${state}`);
+      await server.start(signal);
+      recorder.record({ type: "trouble", replica: "server", state: "ends", what: "kill -9" });
+    }
+    await scene.progress(100);
+  }, signal);
+}
+
+/** Two replicas on one PostgreSQL with commits that stall; the database restarts, replicas are killed. */
+export async function disturbOverHttp(
+  { seed, rounds }: RoundsOptions,
+  signal: AbortSignal,
+): Promise<History> {
+  await using postgres = await startThrowawayPostgres({ flavour: "embedded", fsync: true }, signal);
+  await using database = await postgres.createDatabase();
+  const random = seededRandom(seed);
+  const recorder = new HistoryRecorder();
+  await using undo = new AsyncDisposableStack();
+  const first = undo.use(
+    await startOurs({ driver: "postgresql", databaseUrl: database.url }, signal),
+  );
+  const second = undo.use(
+    await startOurs({ driver: "postgresql", databaseUrl: database.url }, signal),
+  );
+  const look = undo.use(new PostgresLook(database.url));
+  await look.stallCommits(0.02);
+  const servers = new Map([
+    ["one", first],
+    ["two", second],
+  ]);
+  const scene = new Scene({ seed, servers, look, recorder });
+  return await scene.play(async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      await scene.progress(100 + random.integer(100));
+      if (round % 2 === 0) {
+        recorder.record({
+          type: "trouble",
+          replica: "*",
+          state: "begins",
+          what: "immediate restart",
+        });
+        await postgres.restart({ mode: "immediate" });
+        // Ten seconds after its database whoever has not healed has no excuse any more.
+        await wait(10_000, undefined, { signal });
+        recorder.record({
+          type: "trouble",
+          replica: "*",
+          state: "ends",
+          what: "immediate restart",
+        });
+      } else {
+        const [name, server] = random.pick([...servers]);
+        recorder.record({ type: "trouble", replica: name, state: "begins", what: "kill -9" });
+        await server.stop("SIGKILL");
+        await server.start(signal);
+        recorder.record({ type: "trouble", replica: name, state: "ends", what: "kill -9" });
+      }
+    }
+    await scene.progress(150);
+  }, signal);
+}
+
+interface SceneOptions {
+  readonly seed: string;
+  readonly servers: ReadonlyMap<string, Ours>;
+  readonly look: Look;
+  readonly recorder: HistoryRecorder;
+}
+
+class Scene {
+  readonly observer: Observer;
+  readonly #options: SceneOptions;
+  readonly #look: Look;
+  #clients: Clients | undefined;
+
+  constructor(options: SceneOptions) {
+    this.#options = options;
+    this.#look = onlyOurs(options.look);
+    this.observer = new Observer(this.#look, options.recorder);
+  }
+
+  /** Waits until the clients have had so many more answers. */
+  async progress(answers: number): Promise<void> {
+    const clients = this.#clients;
+    if (clients === undefined) return;
+    const goal = clients.answers + answers;
+    const deadline = performance.now() + workMsMax;
+    while (clients.answers < goal) {
+      if (performance.now() > deadline)
+        throw new Error(`the clients had only ${clients.answers} of ${goal} answers`);
+      await wait(5);
+    }
+  }
+
+  async play(misfortunes: () => Promise<void>, signal: AbortSignal): Promise<History> {
+    const { seed, servers, recorder } = this.#options;
+    const [server] = servers.values();
+    for (const name of namespaces) {
+      const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+      const { status, text } = (await server?.client.send(
+        { method: "POST", path: "/api/v1/namespaces", body },
+        signal,
+      )) ?? { status: 0, text: "" };
+      if (status !== 201) throw new Error(`cannot create ${name}: ${text}`);
+    }
+    using clients = new Clients({ seed, servers, recorder, writers: 12 });
+    this.#clients = clients;
+    const working = clients.run();
+    const watching = clients.watch();
+    const looking = new AbortController();
+    const looks = this.#keepLooking(looking.signal);
+    try {
+      await misfortunes();
+    } finally {
+      clients.finish();
+      looking.abort();
+      await working;
+      await looks;
+    }
+    const head = await this.observer.observe();
+    await clients.settle(head);
+    await watching;
+    return { records: recorder.records, tables: await this.#look.tables() };
+  }
+
+  async #keepLooking(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.observer.observe().catch(() => undefined);
+      await wait(50, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

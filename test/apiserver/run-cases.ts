@@ -1,0 +1,94 @@
+// Running cases on a server, several at once, each in a namespace of its own.
+
+import { createHash } from "node:crypto";
+
+import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
+
+import { until } from "../oracle/until.ts";
+import type { Case } from "./case.ts";
+import { Lab, type Observation } from "./lab.ts";
+import type { Target } from "./target.ts";
+
+const concurrencyDefault = 8;
+const caseMs = 90_000;
+
+/** What each case saw, by its name. A case that threw has that as its last step. */
+export type Recording = ReadonlyMap<string, readonly Observation[]>;
+
+export async function runCases(
+  target: Target,
+  cases: readonly Case[],
+  {
+    signal,
+    concurrency = concurrencyDefault,
+  }: { readonly signal: AbortSignal; readonly concurrency?: number },
+): Promise<Recording> {
+  const codec = new ProtobufCodec(await loadBuiltinKinds());
+  await createNamespaces(
+    target,
+    cases.map(({ name }) => namespaceOf(name)),
+    signal,
+  );
+  const recording = new Map<string, readonly Observation[]>();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let one = cases[next++]; one !== undefined; one = cases[next++]) {
+      signal.throwIfAborted();
+      const id = idOf(one.name);
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(caseMs)]);
+      const namespace = namespaceOf(one.name);
+      using lab = new Lab({ target, namespace, id, codec, signal: deadline });
+      try {
+        await one.run(lab);
+      } catch (error) {
+        lab.note("broke", String(error));
+      }
+      recording.set(one.name, lab.observations);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return recording;
+}
+
+function idOf(name: string): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, 8);
+}
+
+/** The same on every server, so that names in messages need no translation. */
+function namespaceOf(name: string): string {
+  return `case-${idOf(name)}`;
+}
+
+async function createNamespaces(
+  { client }: Target,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (new Set(names).size !== names.length) throw new Error("two cases have one name");
+  const waiting = [...names];
+  const worker = async (): Promise<void> => {
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+      const { status, text } = await client.send(
+        { method: "POST", path: "/api/v1/namespaces", body },
+        signal,
+      );
+      if (status !== 201) throw new Error(`cannot create namespace ${name}: ${status} ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrencyDefault }, worker));
+  // Pods are refused before their account is there.
+  const wanted = new Set(names);
+  await until(
+    async () => {
+      const { body } = await client.send({ path: "/api/v1/serviceaccounts" }, signal);
+      const { items } = body as {
+        items: readonly { metadata: { name: string; namespace: string } }[];
+      };
+      for (const { metadata } of items)
+        if (metadata.name === "default") wanted.delete(metadata.namespace);
+      return wanted.size === 0;
+    },
+    AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
+  );
+}

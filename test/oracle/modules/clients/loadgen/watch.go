@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var stampMember = []byte(`"stamp":"`)
+
+// WatchLatency opens watchers, lets one writer update a few objects at a steady rate, and times each event at each watcher:
+// from before the write was sent until its line is read.
+func watchLatency(settings Settings) Result {
+	settings.HTTP2 = false
+	result := Result{Verb: "watch", Errors: map[string]int{}}
+	writer, err := connect(settings)
+	check(err)
+	const objects = 10
+	for index := range objects {
+		name := nameOf(settings, index)
+		status, head, _, err := writer.Do("POST", settings.Path, "application/json", object(settings, name, "0"))
+		check(err)
+		if status != 201 && status != 409 {
+			fmt.Fprintf(os.Stderr, "cannot create %s: %d %s\n", name, status, head)
+			os.Exit(1)
+		}
+	}
+	_, head, _, err := writer.Do("GET", settings.Path+"?limit=1", "", nil)
+	check(err)
+	revision := between(head, `"resourceVersion":"`)
+
+	started := time.Now()
+	var seen atomic.Int64
+	var broken atomic.Int64
+	var finished atomic.Bool
+	latencies := make([][]time.Duration, settings.Watchers)
+	var mutexes = make([]sync.Mutex, settings.Watchers)
+	var opened sync.WaitGroup
+	opened.Add(settings.Watchers)
+	connections := make([]*raw, settings.Watchers)
+	for watcher := range settings.Watchers {
+		there := settings
+		there.URL = settings.WatchURLs[watcher%len(settings.WatchURLs)]
+		connection, err := dial(there)
+		check(err)
+		connections[watcher] = connection
+		path := settings.Path + "?watch=1&labelSelector=load%3D" + settings.Prefix + "&resourceVersion=" + revision
+		go func() {
+			err := connection.Lines(path, opened.Done, func(line []byte) {
+				now := time.Since(started)
+				_, rest, found := bytes.Cut(line, stampMember)
+				if !found {
+					broken.Add(1)
+					return
+				}
+				end := bytes.IndexByte(rest, '"')
+				sent, err := strconv.ParseInt(string(rest[:end]), 10, 64)
+				if err != nil || sent == 0 {
+					return
+				}
+				mutexes[watcher].Lock()
+				latencies[watcher] = append(latencies[watcher], now-time.Duration(sent))
+				mutexes[watcher].Unlock()
+				seen.Add(1)
+				if watcher == 0 && settings.SlowEvery > 0 {
+					time.Sleep(settings.SlowEvery)
+				}
+			})
+			if !finished.Load() {
+				fmt.Fprintf(os.Stderr, "watcher %d: %v\n", watcher, err)
+				broken.Add(1)
+			}
+		}()
+	}
+	opened.Wait()
+
+	// Warm for a moment, then on the beat; a late write is not made up for.
+	interval := time.Duration(float64(time.Second) / settings.Rate)
+	begun := time.Now()
+	beat := time.NewTicker(interval)
+	writes := 0
+	for time.Since(begun) < settings.Duration {
+		<-beat.C
+		name := nameOf(settings, writes%objects)
+		stamp := strconv.FormatInt(int64(time.Since(started)), 10)
+		status, head, _, err := writer.Do("PUT", settings.Path+"/"+name, "application/json", object(settings, name, stamp))
+		if err != nil || status != 200 {
+			result.Errors[strconv.Itoa(status)]++
+			if result.Sample == "" {
+				result.Sample = fmt.Sprintf("%d %.300s %v", status, head, err)
+			}
+			if err != nil {
+				if writer, err = connect(settings); err != nil {
+					break
+				}
+			}
+			continue
+		}
+		writes++
+	}
+	beat.Stop()
+	result.Seconds = time.Since(begun).Seconds()
+	result.Requests = writes
+	result.Rate = float64(writes) / result.Seconds
+	result.Expected = writes * settings.Watchers
+	deadline := time.Now().Add(20 * time.Second)
+	for int(seen.Load()) < result.Expected && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	finished.Store(true)
+	result.Seen = int(seen.Load())
+	if count := broken.Load(); count > 0 {
+		result.Errors["watch"] = int(count)
+	}
+	var all []time.Duration
+	for watcher := range latencies {
+		mutexes[watcher].Lock()
+		all = append(all, latencies[watcher]...)
+		mutexes[watcher].Unlock()
+	}
+	result.measured(all)
+	return result
+}
+
+func between(text []byte, before string) string {
+	_, rest, _ := bytes.Cut(text, []byte(before))
+	value, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(value)
+}

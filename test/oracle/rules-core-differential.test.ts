@@ -1,0 +1,201 @@
+// The rules of core, apps and batch: the real server and ours must say the same of every case.
+
+import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
+
+import { Laboratory, oracleTest, runTrials, trialSettings, type Trial } from "./differential.ts";
+import { coreTables } from "./rules-core/core-tables.ts";
+import { mutate } from "./rules-core/mutations.ts";
+import { richObjects } from "./rules-core/rich-objects.ts";
+import { prepare, preparedPart } from "./rules-core/prepared.ts";
+import { changed } from "./rules-groups/cases.ts";
+import { Runner, stepsOf } from "./rules-groups/run.ts";
+import { apiVersionOf, collectionPath } from "./kinds/paths.ts";
+
+/** Plugins that change or refuse what the rules are asked about. */
+const flags = [
+  "--disable-admission-plugins=Priority,RuntimeClass,DefaultTolerationSeconds,StorageObjectInUseProtection,PersistentVolumeClaimResize,DefaultStorageClass,LimitRanger,ResourceQuota,TaintNodesByCondition,PodTopologyLabels",
+];
+
+oracleTest("cases by hand are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const find = (name: string): BuiltinKind => {
+    const [group = "", version = "", kind = ""] = name.split("/");
+    const found = kinds.find({ group, version, kind });
+    if (found === undefined) throw new Error(`no kind ${name}`);
+    return found;
+  };
+  const only = process.env["ORACLE_KIND"];
+  const steps = stepsOf(coreTables, find).filter(
+    ({ kind }) => only === undefined || only.split(",").includes(kind.kind),
+  );
+  const runner = new Runner(laboratory, kinds);
+  const report = await runTrials(
+    { title: "cases", seed: 0, count: steps.length, concurrency: 8 },
+    async (_random, index, signal) => {
+      const step = steps[index];
+      if (step === undefined) throw new RangeError(`no step ${index}`);
+      return comparable(await runner.run(step, signal));
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("objects that are taken become what the real server makes of them", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const bodies = coreTables.flatMap(({ kind: name, fields, name: nameOf, create = [] }) => {
+    const [group = "", version = "", own = ""] = name.split("/");
+    const kind = kinds.find({ group, version, kind: own });
+    if (kind === undefined) throw new Error(`no kind ${name}`);
+    const metadata = {
+      name: nameOf?.(0) ?? "case",
+      ...(kind.isNamespaced ? { namespace: "lab-0" } : {}),
+    };
+    const base = { apiVersion: apiVersionOf(kind), kind: own, metadata };
+    const rich = richObjects[name];
+    return [
+      ...create.map((change) => changed({ ...base, ...fields?.("case") }, change)),
+      ...(rich === undefined ? [] : [{ ...base, ...rich }]),
+    ].map((body) => ({ kind, body }));
+  });
+  const report = await runTrials(
+    { title: "prepared", seed: 0, count: bodies.length, concurrency: 8 },
+    async (_random, index, signal) => {
+      const { kind, body } = bodies[index] ?? bodies[0] ?? { kind: undefined, body: {} };
+      if (kind === undefined) throw new RangeError(`no body ${index}`);
+      const path = collectionPath(kind, kind.isNamespaced ? "lab-0" : undefined);
+      const answer = await laboratory.send(
+        { method: "POST", path: `${path}?dryRun=All`, body },
+        signal,
+      );
+      const { isAccepted, body: taken } = answer;
+      const ours = isAccepted ? prepare(kinds, kind, body) : undefined;
+      const theirs = isAccepted && taken !== undefined && isJsonObject(taken) ? taken : undefined;
+      return {
+        kind: `${kind.kind}.${kind.group}`,
+        operation: "create",
+        accepted: isAccepted,
+        oracle: theirs && preparedPart(kind, theirs),
+        ours: ours && preparedPart(kind, ours),
+        context: body,
+      };
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+/** What the generated objects start from: as rich as each kind likes. */
+const bases = coreTables.map(({ kind, fields }) => ({ kind, fields }));
+
+oracleTest("objects with anything in them are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const runner = new Runner(laboratory, kinds);
+  const report = await runTrials(
+    { title: "mutations", ...trialSettings(1500), concurrency: 8 },
+    async (random, index, signal) => {
+      const { kind: name, fields } = random.pick(bases);
+      const [group = "", version = "", own = ""] = name.split("/");
+      const kind = kinds.find({ group, version, kind: own });
+      if (kind === undefined) throw new Error(`no kind ${name}`);
+      const mutated = mutate(richObjects[name] ?? fields?.("case") ?? {}, { kinds, kind, random });
+      const cases = { kind: name, fields: () => mutated };
+      const step = { cases, kind, operation: "create", change: {}, index } as const;
+      const trial = await runner.run(step, signal).catch(hungUp);
+      return inAnyOrder(comparable(trial));
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("cases that are shaken are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const runner = new Runner(laboratory, await loadBuiltinKinds());
+  const report = await runTrials(
+    { title: "shaken cases", ...trialSettings(600), concurrency: 8 },
+    async (random, _index, signal) => {
+      const trial = await runner.chance(random, coreTables, signal).catch(hungUp);
+      return inAnyOrder(comparable(trial));
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("changes to anything are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const runner = new Runner(laboratory, kinds);
+  const report = await runTrials(
+    { title: "changes", ...trialSettings(400), concurrency: 8 },
+    async (random, index, signal) => {
+      const { kind: name, fields, name: nameOf } = random.pick(coreTables);
+      const [group = "", version = "", own = ""] = name.split("/");
+      const kind = kinds.find({ group, version, kind: own });
+      if (kind === undefined) throw new Error(`no kind ${name}`);
+      const base = withoutAddress(richObjects[name] ?? fields?.("case") ?? {});
+      const after = mutate(base, { kinds, kind, random });
+      const cases = { kind: name, fields: () => base, ...(nameOf && { name: nameOf }) };
+      const change = { before: {}, after };
+      const step = { cases, kind, operation: "update", change, index } as const;
+      const trial = await runner.run(step, signal).catch(hungUp);
+      return inAnyOrder(comparable(trial));
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+/** Objects that are really made need addresses of their own. */
+function withoutAddress(object: JsonObject): JsonObject {
+  const spec = object["spec"];
+  if (spec === undefined || !isJsonObject(spec)) return object;
+  const kept = Object.entries(spec).filter(([name]) => !/^(clusterIPs?|ipFamil.*)$/.test(name));
+  return { ...object, spec: Object.fromEntries(kept) };
+}
+
+/** A few objects make the real server panic, and it hangs up: an Indexed Job with a successPolicy and no completions. */
+function hungUp(error: unknown): Trial {
+  const isMeant = error instanceof Error && Reflect.get(error, "code") === "ECONNRESET";
+  if (!isMeant) throw error;
+  const nothing = { verdict: "hung up", warnings: [] };
+  return { kind: "any", operation: "none", accepted: false, oracle: nothing, ours: nothing };
+}
+
+/** The real server goes through maps in any order, so that only the set of causes can be compared. */
+function inAnyOrder(trial: Trial): Trial {
+  const [oracle, ours] = [trial.oracle, trial.ours].map((side): Json => {
+    if (side === undefined || !isJsonObject(side)) return null;
+    const { verdict = null, warnings = null } = side;
+    if (!isJsonObject(verdict) || verdict["code"] !== 422) return { verdict, warnings };
+    const causes = Array.isArray(verdict["causes"]) ? (verdict["causes"] as Json[]) : [];
+    return { code: 422, causes: causes.map((cause) => JSON.stringify(cause)).toSorted() };
+  });
+  return { ...trial, oracle, ours };
+}
+
+/**
+ * Each side gives uids of its own. What is said on the way to a refusal nobody reads, of statuses the runner asks our
+ * side nothing, and of versions on their way out the server speaks.
+ */
+function comparable(trial: Trial): Trial {
+  const uid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  const isSpokenOf = trial.accepted && trial.operation !== "status";
+  const [oracle, ours] = [trial.oracle, trial.ours].map((side) => {
+    const text = JSON.stringify(side ?? null).replaceAll(uid, "UID");
+    const own = JSON.parse(text) as { readonly verdict: Json; readonly warnings: string[] };
+    const said = own.warnings.filter((warning) => !/ is deprecated in v1\.\d+\+; /.test(warning));
+    return { verdict: own.verdict, warnings: isSpokenOf ? said : [] };
+  });
+  return { ...trial, oracle, ours };
+}
