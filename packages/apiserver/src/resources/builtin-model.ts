@@ -36,12 +36,15 @@ export function builtinModel(
   const leave = (): void => undefined;
   return {
     names: rules.names ?? subdomainNames,
+    takesBareFinalizers: rules.takesBareFinalizers ?? false,
     get empty() {
       return empty();
     },
     read: (value, { now }, said) => {
       const { object, problems } = typed().decode(value, said);
       typed().applyDefaults(object, { now });
+      // What storing makes of it is what it is compared with.
+      typed().toStored(object);
       return { object, problems };
     },
     fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,

@@ -73,7 +73,9 @@ function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
     isCustom: false,
     switches,
     fieldLabels: [...fieldLabels, ...(moreFieldLabels[name] ?? [])],
-    ...(name === "apps/v1/Deployment" ? { raisesGeneration: hasNewAnnotations } : {}),
+    ...(name === "apps/v1/Deployment"
+      ? { raisesGeneration: hasNewAnnotations, statusWritesAnnotations: true }
+      : {}),
     patchTypes: builtInPatches,
     deprecation: Object.hasOwn(deprecations, name) ? deprecations[name] : undefined,
     storage: shapes?.storage ?? storageOf(kind),

@@ -61,6 +61,7 @@ export function customModel(
   const leave = (): void => undefined;
   return {
     names: subdomainNames,
+    takesBareFinalizers: false,
     empty: {},
     read: (value, _context, { duplicates } = noDuplicates) => {
       const object = cloneJson(value);

@@ -66,6 +66,8 @@ async function deleteOnce(
   const live = objectWithRevision(resource.model.fromStored(row.body.value), row.revision);
   checkPreconditions(resource, live, options);
   rule.check?.(live);
+  const isSaid = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (rule.orphanWarning !== undefined && !isSaid) request.warn(rule.orphanWarning);
   const admitted = admissionRequest(request, "DELETE", { object: undefined, old: live });
   await writing.admission.admit(admitted, signal);
   await writing.admission.validate(admitted, signal);

@@ -17,6 +17,8 @@ export interface DeletionRule {
   check?(object: JsonObject): void;
   /** Whether something besides finalizers keeps the object until somebody has cleaned up. */
   isHeld?(object: JsonObject): boolean;
+  /** What to tell a client that did not say what shall become of dependents. */
+  readonly orphanWarning?: string;
   /** Whether marking it says nothing of a grace period. */
   readonly hasNoGrace?: boolean;
   /** What else changes when the deletion is first asked for. */
@@ -46,6 +48,10 @@ const rules: Readonly<Record<string, DeletionRule>> = {
       const { status } = namespace;
       namespace["status"] = { ...(isJsonObject(status) ? status : {}), phase: "Terminating" };
     },
+  },
+  "Job.batch": {
+    orphanWarning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   },
   Pod: {
     graceSeconds: (pod, { gracePeriodSeconds }) => {

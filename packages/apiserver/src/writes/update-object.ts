@@ -231,6 +231,7 @@ function prepare(
     }
   }
   const system = ownMetadata(next);
+  delete system["selfLink"];
   if (metadataText(next, "uid") === "") system["uid"] = uidOf(live);
   copyMember(system, metadataOf(live), "creationTimestamp");
   if (isTerminating(live)) copyMember(system, metadataOf(live), "deletionTimestamp");
