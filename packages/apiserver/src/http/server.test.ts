@@ -68,7 +68,9 @@ suite("the transport", () => {
   test("takes paths as they come, and no framework has a word in them", async (t) => {
     await using server = await startTestServer({}, t.signal);
     const get = async (path: string, method = "GET"): Promise<string> => {
-      const text = Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const text = Buffer.from(
+        `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
       const answer = await rawly(server, text);
       return `${/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]} ${answer.slice(answer.indexOf("\r\n\r\n") + 4).trim()}`;
     };

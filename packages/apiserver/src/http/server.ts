@@ -270,10 +270,7 @@ interface Begun {
 }
 
 /** Where a request goes, exactly as it was sent. */
-function target({
-  raw,
-  originalUrl,
-}: FastifyRequest): Pick<Incoming, "method" | "path" | "query"> {
+function target({ raw, originalUrl }: FastifyRequest): Pick<Incoming, "method" | "path" | "query"> {
   const method = raw.method ?? "";
   // The framework types it as always there; a request of HTTP/2 may lack it.
   const url = (originalUrl as string | undefined) ?? "/";
