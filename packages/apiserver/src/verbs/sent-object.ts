@@ -1,14 +1,7 @@
 // The object in a body of a create or an update.
 
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
-import {
-  apiVersionOf,
-  failures,
-  memberOf,
-  sentKindProblem,
-  TypedDecodeError,
-  unrecognizedMessage,
-} from "@keelson/kube";
+import { apiVersionOf, failures, memberOf, sentKindProblem, TypedDecodeError } from "@keelson/kube";
 
 import { builtinFormats, customFormats } from "../encoding/read-body.ts";
 import { readSent } from "../encoding/read-sent.ts";
@@ -48,20 +41,6 @@ export function sentObject(
     failures.badRequest(`${described}: ${strictText(all)}`),
   );
   return read.object;
-}
-
-/** What cannot be read is shown, as far as a few bytes of it tell. */
-function readSent(
-  body: Uint8Array,
-  { kind }: Resource,
-  options: Parameters<typeof readBody>[1],
-): ReturnType<typeof readBody> {
-  try {
-    return readBody(body, options);
-  } catch (error) {
-    if (!(error instanceof UnreadableBody)) throw error;
-    throw failures.badRequest(unrecognizedMessage(kind, error.message, body));
-  }
 }
 
 /** The kind in a body must be the resource's; one that says nothing is taken to be it. */
