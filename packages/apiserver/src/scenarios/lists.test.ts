@@ -69,7 +69,7 @@ eachBackend("lists", (it) => {
     );
   });
 
-  it("LIST-4 shows the state at a revision, and waits for a future one for a while", async ({
+  it("LIST-4 shows the state at a revision, and waits for one that is still to come", async ({
     api,
     store,
     namespace,
@@ -98,35 +98,6 @@ eachBackend("lists", (it) => {
       (await Promise.all(waiting)).map(({ code }) => code),
       [200, 200],
     );
-
-    const far = (await store.head(t.signal)) + 1000;
-    const began = performance.now();
-    const late = await Promise.all([
-      api.get(`${maps}?resourceVersion=${far}&resourceVersionMatch=NotOlderThan`),
-      api.get(`${maps}?resourceVersion=${far}&resourceVersionMatch=Exact`),
-      api.get(`${maps}/b?resourceVersion=${far}`),
-    ]);
-    const took = performance.now() - began;
-    assert.ok(took > 2_900 && took < 10_000, `${took} ms`);
-    for (const reply of late) {
-      const details = reply.object["details"] as {
-        retryAfterSeconds: number;
-        causes: JsonObject[];
-      };
-      assert.deepEqual(
-        [
-          reply.code,
-          reply.object["reason"],
-          details.retryAfterSeconds,
-          details.causes[0]?.["reason"],
-        ],
-        [504, "Timeout", 1, "ResourceVersionTooLarge"],
-      );
-      assert.match(
-        String(reply.object["message"]),
-        /Too large resource version: \d+, current: \d+$/,
-      );
-    }
   });
 
   it("KB 15 pages show one state, whatever is written meanwhile", async ({ api, namespace }) => {
