@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { seededRandom } from "@keelson/base";
 import { startThrowawayPostgres } from "@keelson/database/testing";
@@ -200,28 +201,29 @@ suite("faults", () => {
     await using one = await database.createDatabase();
     await using server = await startOurs({ driver: "postgresql", databaseUrl: one.url }, t.signal);
     assert.equal(await create(server, "before", t.signal), 201);
-    const hogs = postgres(one.url, { max: 40, onnotice: () => undefined, connect_timeout: 2 });
-    const held = Array.from(
-      { length: 40 },
-      async () => await hogs`SELECT pg_sleep(60)`.catch(() => undefined),
-    );
     const killer = postgres(one.url, { max: 1, onnotice: () => undefined });
-    await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'keelson%'`.catch(
-      () => undefined,
-    );
+    await killer`SELECT 1`;
+    const hogs = postgres(one.url, { max: 40, onnotice: () => undefined, connect_timeout: 2 });
+    const enough = new AbortController();
+    const held = Array.from({ length: 40 }, async () => {
+      while (!enough.signal.aborted)
+        await hogs`SELECT pg_sleep(60)`.catch(async () => await wait(5));
+    });
+    let index = 0;
     const refusal = await until(
       async () => {
-        const answer = await server.client.send(
-          { method: "POST", path, body: configMap(`during-${Math.floor(performance.now())}`) },
-          t.signal,
-        );
-        return answer.status === 503 ? answer : undefined;
+        // Whatever it lets go of somebody else takes.
+        await killer`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name LIKE 'keelson%' AND pid <> pg_backend_pid()`;
+        const body = configMap(`during-${(index += 1)}`);
+        const answer = await server.client.send({ method: "POST", path, body }, t.signal);
+        return answer.status === 503 && /connection|slots/.test(answer.text) ? answer : undefined;
       },
-      AbortSignal.any([t.signal, AbortSignal.timeout(30_000)]),
+      AbortSignal.any([t.signal, AbortSignal.timeout(40_000)]),
     ).catch(() => undefined);
-    await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`.catch(
-      () => undefined,
-    );
+    enough.abort();
+    await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
     await hogs.end({ timeout: 0 });
     await killer.end({ timeout: 0 });
     await Promise.all(held);
