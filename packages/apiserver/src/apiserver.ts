@@ -42,6 +42,7 @@ import { Registry } from "./resources/registry.ts";
 import type { Resource } from "./resources/resource.ts";
 import { specialAnswerers } from "./subresources/special-answerers.ts";
 import type { Verbs } from "./verbs/verb.ts";
+import { Turns } from "./writes/turns.ts";
 import type { Writing } from "./writes/write-request.ts";
 
 /** The addresses of Services; the first is our own. */
@@ -152,6 +153,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     store,
     clock,
     random,
+    turns: new Turns(),
     admission: new Admission(plugins),
     effects: new Map([["Service", serviceEffects({ ...shared, addresses })]]),
   };

@@ -88,8 +88,8 @@ export class Objects {
     const read = resource.model.read(object, context);
     const { metadata = {} } = object as { metadata?: { name?: string; namespace?: string } };
     const place = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-    // Asked first: a create that comes too late would take what the object holds already, such as an address.
-    if (await this.#isThere(resource, place, signal)) return false;
+    // Not by trying: what it holds already, such as an address, would be refused before its name is.
+    if ((await this.find(resource, place, signal)) !== undefined) return false;
     try {
       await createObject(
         this.#writing,
@@ -100,17 +100,6 @@ export class Objects {
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.status.reason === "AlreadyExists") return false;
-      throw error;
-    }
-  }
-
-  async #isThere(resource: Resource, place: Place, signal: AbortSignal): Promise<boolean> {
-    const { namespace, name } = place;
-    try {
-      await this.#writing.store.get({ kind: storageOf(resource), namespace, name }, signal);
-      return true;
-    } catch (error) {
-      if (error instanceof NotFound) return false;
       throw error;
     }
   }

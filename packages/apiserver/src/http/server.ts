@@ -1,18 +1,19 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
-import type { OutgoingHttpHeaders } from "node:http";
+import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Http2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
 import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
-import { failures } from "@keelson/kube";
+import { failures, type StatusError } from "@keelson/kube";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import type { ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
 import { clientCertificates } from "../auth/client-certificates.ts";
 import { distinctHeaders } from "../auth/headers.ts";
+import { anonymous } from "../auth/user.ts";
 import type { EncodeFailure } from "../encoding/failure-answer.ts";
 import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
@@ -56,6 +57,7 @@ export class Server implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #sessions = new Set<Http2Session>();
+  readonly #begun = new WeakMap<FastifyRequest["raw"], Begun>();
   readonly #app: FastifyInstance;
 
   constructor(options: ServerOptions) {
@@ -66,20 +68,14 @@ export class Server implements AsyncDisposable {
     this.#app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
       done(null, body);
     });
-    // The framework refuses media types that it cannot read. We say ourselves what is wrong with one.
-    this.#app.addHook("onRequest", (request, _reply, done) => {
-      const { headers } = request.raw;
-      const sent = headers["content-type"];
-      if (sent !== undefined) {
-        headers[sentType] = sent;
-        headers["content-type"] = "application/octet-stream";
-      }
-      done();
+    this.#app.addHook("onRequest", (request, reply, done) => {
+      hideType(request.raw.headers);
+      if (this.#begin(request, reply)) done();
     });
     this.#app.setErrorHandler((error, request, reply) => {
       this.#refuse(error, request, reply);
     });
-    this.#app.all("/*", (request, reply) => this.#serve(request, reply));
+    this.#app.all("/", (request, reply) => this.#serve(request, reply));
     this.#app.setNotFoundHandler((request, reply) => this.#serve(request, reply));
     this.#app.server.on("session", (session: Http2Session) => {
       this.#sessions.add(session);
@@ -119,26 +115,40 @@ export class Server implements AsyncDisposable {
     this.#deadlines[Symbol.dispose]();
   }
 
-  async #serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** Its time runs from here: the body is part of it. Answers whether the request goes on. */
+  #begin(request: FastifyRequest, reply: FastifyReply): boolean {
     const { clock } = this.#options;
-    const begunMs = clock.monotonic();
-    const startedAtMs = clock.now();
     const controller = new AbortController();
     const { raw } = reply;
     raw.once("close", () => {
       if (!raw.writableFinished)
         controller.abort(new DOMException("the client left", "AbortError"));
     });
-    const incoming = this.#incoming(request, controller.signal);
-    let deadline: Disposable | undefined;
+    const begun: Begun = { controller, begunMs: clock.monotonic(), startedAtMs: clock.now() };
+    this.#begun.set(request.raw, begun);
+    const { method, path, query } = target(request);
     try {
-      const info = requestInfo(incoming.method, incoming.path, incoming.query);
-      const timeoutMs = requestTimeoutMs(info, incoming.query);
-      if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, timeoutMs);
+      const timeoutMs = requestTimeoutMs(requestInfo(method, path, query), query);
+      if (timeoutMs === undefined) return true;
+      const deadline = this.#deadlines.add(controller, timeoutMs);
+      raw.once("close", () => deadline[Symbol.dispose]());
     } catch (error) {
-      send(reply, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
-      return;
+      this.#answer(request, reply, toStatusError(error));
+      return false;
     }
+    begun.slowBody = onAbort(controller.signal, () => {
+      this.#answer(request, reply, toStatusError(controller.signal.reason));
+      request.raw.destroy();
+    });
+    return true;
+  }
+
+  async #serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const begun = this.#begun.get(request.raw);
+    if (begun === undefined) throw new Error("a request is served that has not begun");
+    const { controller } = begun;
+    begun.slowBody?.[Symbol.dispose]();
+    const incoming = this.#incoming(request, controller.signal);
     const handled = await this.#options.handler.handle(incoming, credentialsOf(request, incoming));
     try {
       if (isStreaming(handled.answer)) {
@@ -147,28 +157,52 @@ export class Server implements AsyncDisposable {
         send(reply, incoming, handled.answer, handled.warnings);
       }
     } finally {
-      deadline?.[Symbol.dispose]();
       handled.done();
-      this.#options.onFinished({
-        handled,
-        incoming,
-        code: handled.answer.code,
-        startedAtMs,
-        durationMs: clock.monotonic() - begunMs,
-        sourceAddress: request.socket.remoteAddress ?? "",
-      });
+      this.#finish(request, begun, { handled, incoming });
     }
   }
 
+  /** Refuses a request that never gets to be handled. */
+  #answer(request: FastifyRequest, reply: FastifyReply, error: StatusError): void {
+    const begun = this.#begun.get(request.raw);
+    begun?.slowBody?.[Symbol.dispose]();
+    const incoming = this.#incoming(request, this.#stopping.signal);
+    const answer = this.#options.encodeFailure(error, incoming);
+    send(reply, incoming, answer, []);
+    if (begun === undefined) return;
+    const info = requestInfo(incoming.method, incoming.path, incoming.query);
+    const handled: Handled = {
+      answer,
+      info,
+      user: anonymous,
+      asker: anonymous,
+      constraint: "",
+      warnings: [],
+      done: () => undefined,
+    };
+    this.#finish(request, begun, { handled, incoming });
+  }
+
+  #finish(
+    request: FastifyRequest,
+    { begunMs, startedAtMs }: Begun,
+    { handled, incoming }: Pick<Finished, "handled" | "incoming">,
+  ): void {
+    this.#options.onFinished({
+      handled,
+      incoming,
+      code: handled.answer.code,
+      startedAtMs,
+      durationMs: this.#options.clock.monotonic() - begunMs,
+      sourceAddress: request.socket.remoteAddress ?? "",
+    });
+  }
+
   #incoming(request: FastifyRequest, signal: AbortSignal): Incoming {
-    const { method, headers, raw } = request;
-    const url = raw.url ?? "/";
-    const question = url.indexOf("?");
+    const { headers, raw } = request;
     const sent = headers["audit-id"];
     return {
-      method,
-      path: question < 0 ? url : url.slice(0, question),
-      query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
+      ...target(request),
       headers: withSentType(
         carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
         headers[sentType],
@@ -211,41 +245,63 @@ export class Server implements AsyncDisposable {
     }
   }
 
-  /** What the framework itself refuses: a body that is too large, a path that cannot be read. */
+  /** What the framework itself refuses: a body that is too large, one that ends too soon. */
   #refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
-    const incoming = this.#incoming(request, this.#stopping.signal);
     if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-      const status = failures.requestTooLarge(`limit is ${bodyBytesMax}`);
-      send(reply, incoming, this.#options.encodeFailure(status, incoming), []);
+      this.#answer(request, reply, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
     } else if (statusCode !== undefined && statusCode < 500) {
-      const message = error instanceof Error ? error.message : "the request cannot be read";
-      send(
-        reply,
-        incoming,
-        this.#options.encodeFailure(failures.badRequest(message), incoming),
-        [],
-      );
+      this.#answer(request, reply, failures.badRequest("the request cannot be read"));
     } else {
-      this.#options.log.error({ error, path: incoming.path }, "a request failed");
-      send(
-        reply,
-        incoming,
-        this.#options.encodeFailure(failures.internalError("the server failed"), incoming),
-        [],
-      );
+      const { path } = target(request);
+      this.#options.log.error({ error, path }, "a request failed");
+      this.#answer(request, reply, failures.internalError("the server failed; its log says why"));
     }
   }
+}
+
+/** A request from its first line on. */
+interface Begun {
+  readonly controller: AbortController;
+  readonly begunMs: number;
+  readonly startedAtMs: number;
+  /** Answers in the handler's stead while the body is still on its way. */
+  slowBody?: Disposable;
+}
+
+/** Where a request goes, exactly as it was sent. */
+function target({ raw, originalUrl }: FastifyRequest): Pick<Incoming, "method" | "path" | "query"> {
+  const method = raw.method ?? "";
+  // The framework types it as always there; a request of HTTP/2 may lack it.
+  const url = (originalUrl as string | undefined) ?? "/";
+  const question = url.indexOf("?");
+  if (question < 0) return { method, path: url, query: noQuery };
+  return {
+    method,
+    path: url.slice(0, question),
+    query: new URLSearchParams(url.slice(question + 1)),
+  };
 }
 
 /** Where the type of a body waits while the framework reads the body. */
 const sentType = "x-keelson-sent-type";
 
+/**
+ * The framework refuses media types that it cannot read, and reads no body without one: over HTTP/2 nothing else tells
+ * that there is a body. We say ourselves what is wrong with a type, and take none for JSON.
+ */
+function hideType(headers: FastifyRequest["raw"]["headers"]): void {
+  const sent = headers["content-type"];
+  if (sent === undefined) delete headers[sentType];
+  else headers[sentType] = sent;
+  headers["content-type"] = "application/octet-stream";
+}
+
 function withSentType(
   headers: Incoming["headers"],
   sent: string | readonly string[] | undefined,
 ): Incoming["headers"] {
-  return sent === undefined ? headers : { ...headers, "content-type": sent };
+  return { ...headers, "content-type": sent };
 }
 
 /** Groups are named by repeated fields, which Node joins by commas. */
@@ -265,7 +321,9 @@ function makeApp(tls: SecureContextOptions | undefined): FastifyInstance {
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 8192 },
+    // Every path is ours: the framework need not read it, nor say what is wrong with it.
+    rewriteUrl: () => "/",
+    clientErrorHandler: refuseConnection,
   } as const;
   if (tls === undefined) return fastify(common);
   const secure = fastify({
@@ -283,6 +341,25 @@ function makeApp(tls: SecureContextOptions | undefined): FastifyInstance {
   });
   // The same but for the types of its raw requests, whose shared part is all that is used here.
   return secure as unknown as FastifyInstance;
+}
+
+/** What is no HTTP gets the last word of its connection. */
+function refuseConnection(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [code, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [431, "the headers of the request are too large"]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [408, "the request did not come in time"]
+        : [400, "the request cannot be read"];
+  const { status } = failures.badRequest(message);
+  const body = `${JSON.stringify({ ...status, code })}\n`;
+  socket.end(
+    `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }
 
 /** Past the framework, which would add a charset to JSON and look at every header twice. */

@@ -1,7 +1,7 @@
 // Events about objects, for people who look with `kubectl describe`: `events.k8s.io/v1`, said once and then counted.
 
 import { isCancellation, type Clock, type Log, type Random } from "@keelson/base";
-import { isNotFound, type Client, type KubeObject, type ResourceClient } from "@keelson/client";
+import { isNotFound, type KubeObject, type ObjectKind, type ResourceClient } from "@keelson/client";
 import { microTimeFromMs } from "@keelson/kube";
 
 import type { ControllerMetrics } from "../metrics.ts";
@@ -18,8 +18,16 @@ export interface Happening {
   readonly note: string;
 }
 
+/** What recording needs of a client. */
+export interface EventClient {
+  resource<T extends KubeObject>(
+    kind: ObjectKind,
+    signal: AbortSignal,
+  ): Promise<Pick<ResourceClient<T>, "create" | "patch">>;
+}
+
 export interface EventRecorderOptions {
-  readonly client: Client;
+  readonly client: EventClient;
   /** Who reports: `keelson.dev/fleet`. */
   readonly controller: string;
   /** Which process of it. */
@@ -146,11 +154,7 @@ export class EventRecorder {
     }
   }
 
-  async #create(
-    events: ResourceClient<EventObject>,
-    series: Series,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #create(events: EventObjects, series: Series, signal: AbortSignal): Promise<void> {
     const { controller, instance, random } = this.#options;
     const { regarding, type, reason, action, note } = series.happening;
     const { apiVersion, kind, metadata } = regarding;
@@ -185,11 +189,7 @@ export class EventRecorder {
     series.name = written.name;
   }
 
-  async #repeat(
-    events: ResourceClient<EventObject>,
-    series: Series,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #repeat(events: EventObjects, series: Series, signal: AbortSignal): Promise<void> {
     const namespace = series.happening.regarding.metadata.namespace ?? "default";
     const { name = "" } = series;
     const body = { series: seriesOf(series) };
@@ -216,6 +216,8 @@ export class EventRecorder {
     }
   }
 }
+
+type EventObjects = Pick<ResourceClient<EventObject>, "create" | "patch">;
 
 interface EventObject extends KubeObject {
   readonly eventTime: string;
