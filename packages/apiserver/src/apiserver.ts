@@ -23,6 +23,7 @@ import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
+import { repairServices } from "./effects/service-repair.ts";
 import { serviceEffects } from "./effects/services.ts";
 import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
@@ -161,6 +162,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     new Objects({ ...writing, registry, name, manager });
   const own = loop("apiserver", "kube-apiserver");
   const { simulatesWorkloads: hasNode } = options;
+  // A crash at the very first start may have left our own address taken.
+  await repairServices({ store, clock, log }, signal);
   await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 

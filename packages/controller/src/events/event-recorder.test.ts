@@ -47,6 +47,18 @@ suite("EventRecorder", () => {
     assert.deepEqual([lost, clock.pending <= 1], [2, true]);
   });
 
+  test("a create that is cut off by a stop and has happened nevertheless is not made twice", async () => {
+    const { recorder, clock, written, metrics, start, unheard } = fixture({});
+    const running = start();
+    unheard.add("a");
+    recorder.record(happening("a", "no"));
+    await clock.settle();
+    await running[Symbol.asyncDispose]();
+    assert.deepEqual(written, ["create a no"]);
+    const created = metrics.value("keelson_controller_events_total", { outcome: "created" });
+    assert.equal(created, 1);
+  });
+
   test("an Event that cannot be written is not tried again and stops nobody", async () => {
     const { recorder, clock, written, start, refused } = fixture({});
     await using _running = start();
@@ -58,21 +70,35 @@ suite("EventRecorder", () => {
   });
 });
 
+interface EventParts {
+  readonly regarding: { readonly name: string };
+  readonly note: string;
+  readonly metadata: { readonly name: string };
+}
+
 function fixture(limits: Partial<EventLimits>) {
   const clock = new ManualClock();
   const metrics = new RecordingMetrics();
   const written: string[] = [];
   const gone = new Set<string>();
   const refused = new Set<string>();
+  const unheard = new Set<string>();
+  const names = new Set<string>();
   const client = {
     resource: async () => ({
-      create: async (event: { regarding: { name: string }; note: string; metadata: object }) => {
+      create: async (event: EventParts, _: object, signal: AbortSignal) => {
         const { name } = event.regarding;
         if (refused.has(name)) throw failures.badRequest("no");
+        if (names.has(event.metadata.name)) {
+          throw failures.alreadyExists({ group: "", resource: "events" }, name);
+        }
+        names.add(event.metadata.name);
         written.push(`create ${name} ${event.note}`);
-        return { ...event, metadata: { ...event.metadata, name } };
+        if (unheard.delete(name)) await clock.sleep(60_000, signal);
+        return event;
       },
-      patch: async ({ name }: { name: string }, patch: { body: { series: { count: number } } }) => {
+      patch: async (ref: { name: string }, patch: { body: { series: { count: number } } }) => {
+        const name = ref.name.slice(0, 1);
         if (gone.has(name)) throw failures.notFound({ group: "", resource: "events" }, name);
         written.push(`count ${name} ${patch.body.series.count}`);
       },
@@ -98,7 +124,7 @@ function fixture(limits: Partial<EventLimits>) {
       },
     };
   };
-  return { recorder, clock, metrics, written, gone, refused, start };
+  return { recorder, clock, metrics, written, gone, refused, unheard, start };
 }
 
 function happening(name: string, note: string) {
