@@ -139,7 +139,9 @@ export class ResourceDispatch {
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
-    if (found === undefined || !allowed.includes(verb)) throw failures.methodNotAllowed();
+    // Of a kind that goes discovery tells less than is answered: finalizers must still be removed.
+    const isAnswered = allowed.includes(verb) || resource.isClosing === true;
+    if (found === undefined || !isAnswered) throw failures.methodNotAllowed();
     this.#checkAddress(resource, info);
     return found;
   }
