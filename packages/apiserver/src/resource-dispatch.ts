@@ -139,11 +139,9 @@ export class ResourceDispatch {
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
-    // A custom kind that goes takes no new objects; discovery promises less than is still possible.
-    const isGoing = resource.isCustom && subresource === "" && verb !== "create";
-    if (found === undefined || !(isGoing || allowed.includes(verb))) {
-      throw failures.methodNotAllowed();
-    }
+    // Of a kind that goes discovery tells less than is answered: finalizers must still be removed.
+    const isAnswered = allowed.includes(verb) || resource.isClosing === true;
+    if (found === undefined || !isAnswered) throw failures.methodNotAllowed();
     this.#checkAddress(resource, info);
     return found;
   }
