@@ -52,7 +52,11 @@ export class UnknownPath extends Error {
 }
 
 /** What only a node can do: nothing runs here. */
-const needsNode = new Set(["log", "exec", "attach", "portforward", "proxy"]);
+const needsNode = new Set([
+  ...["log", "exec", "attach", "portforward", "proxy"].map((name) => `pods/${name}`),
+  "services/proxy",
+  "nodes/proxy",
+]);
 
 class NeedsNode extends Error {
   readonly code = "NEEDS_NODE";
@@ -119,7 +123,7 @@ export class ResourceDispatch {
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
     if (isMisplaced) throw resource.isCustom ? new UnknownPath() : failures.resourceNotFound();
-    if (needsNode.has(subresource) && !resource.isCustom && info.isNamed) {
+    if (group === "" && needsNode.has(`${plural}/${subresource}`) && info.isNamed) {
       throw new NeedsNode(resource);
     }
     const isKnown =
