@@ -118,7 +118,7 @@ export class ResourceDispatch {
     if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
-    if (isMisplaced) throw failures.resourceNotFound();
+    if (isMisplaced) throw resource.isCustom ? new UnknownPath() : failures.resourceNotFound();
     if (needsNode.has(subresource) && !resource.isCustom && info.isNamed) {
       throw new NeedsNode(resource);
     }
@@ -170,6 +170,9 @@ export class ResourceDispatch {
     if (verb === "create" && isNamed && subresource === "") throw failures.methodNotAllowed();
     if (!isNamed) return;
     if (name.includes("/")) throw failures.resourceNotFound();
+    if (name.includes("\0")) {
+      throw failures.notFound({ group: resource.group, resource: resource.plural }, name);
+    }
     const problems = pathSegmentNames(name);
     if (problems.length > 0) {
       const why = problems.join(", ");

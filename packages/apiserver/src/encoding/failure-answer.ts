@@ -37,7 +37,7 @@ export function failureEncoder(codec: ProtobufCodec): EncodeFailure {
 /** Whatever else a client wants, a failure is told as JSON. */
 function acceptable(accept: string): string {
   try {
-    return negotiateAnswer(accept, { formats, canConvert: () => true }).mediaType;
+    return negotiateAnswer(accept, { formats, canConvert: () => false }).mediaType;
   } catch (error) {
     if (error instanceof StatusError) return json;
     throw error;

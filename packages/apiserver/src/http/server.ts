@@ -384,7 +384,24 @@ function send(
   }
   if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
   raw.writeHead(code, head);
-  raw.end(body);
+  endWith(raw, body);
+}
+
+/** Little enough that Node does not stop reading the connection while it is on its way. */
+const tailBytes = 16 * 1024;
+
+/**
+ * Over HTTP/1.1 the last piece goes out alone. While much of an answer is on its way Node pauses its parser; a client that has
+ * the whole answer already may send the next request by then, and one with a large body would break the connection.
+ */
+function endWith(raw: FastifyReply["raw"], body: Answer["body"]): void {
+  if (raw.req.httpVersionMajor !== 1 || body.length <= 2 * tailBytes) {
+    raw.end(body);
+    return;
+  }
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const tailAt = bytes.length - tailBytes;
+  raw.write(bytes.subarray(0, tailAt), () => raw.end(bytes.subarray(tailAt)));
 }
 
 /** The socket as a sink: a full buffer is waited for, a closed one never takes anything again. */

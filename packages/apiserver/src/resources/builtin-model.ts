@@ -43,12 +43,11 @@ export function builtinModel(
     read: (value, { now }, said) => {
       const { object, problems } = typed().decode(value, said);
       typed().applyDefaults(object, { now });
-      // What storing makes of it is what it is compared with.
-      typed().toStored(object);
       return { object, problems };
     },
     fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,
     readsAsStored: shapes === undefined || shapes.isStored,
+    settle: (object) => typed().toStored(object),
     toStored: (object) => {
       typed().toStored(object);
       return shapes === undefined ? object : shapes.toStored(object);

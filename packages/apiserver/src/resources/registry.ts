@@ -37,7 +37,7 @@ export class Registry {
     this.#byAddress = byAddress;
     const all = [...byAddress.values()];
     this.#versions = Map.groupBy(all, ({ group, version }) => `${group}/${version}`);
-    this.#groups = new Set(all.map(({ group }) => group));
+    this.#groups = new Set(all.filter(({ isCustom }) => !isCustom).map(({ group }) => group));
     this.#served = { generation: this.#served.generation + 1, all };
     for (const listener of this.#listeners) listener();
   }
@@ -51,6 +51,7 @@ export class Registry {
     return this.#versions.get(`${group}/${version}`);
   }
 
+  /** Whether a group is there for good, whatever versions of it are served. */
   hasGroup(group: string): boolean {
     return this.#groups.has(group);
   }

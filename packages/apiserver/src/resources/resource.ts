@@ -113,6 +113,8 @@ export interface Model {
   /** An object of this version as it is stored. It may change the object, which is the caller's own. */
   toStored(object: MutableJsonObject): JsonObject;
 
+  /** Does, in place, what storing does to an object without changing what it says, so that it may be compared. */
+  settle(object: MutableJsonObject): void;
   prepareForCreate(object: MutableJsonObject, context: RuleContext): void;
   prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
   prepareForStatusUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;

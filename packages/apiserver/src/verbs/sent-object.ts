@@ -1,7 +1,15 @@
 // The object in a body of a create or an update.
 
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
-import { apiVersionOf, failures, memberOf, sentKindProblem, TypedDecodeError } from "@keelson/kube";
+import {
+  apiVersionOf,
+  failures,
+  memberOf,
+  quote,
+  sentKindProblem,
+  TypedDecodeError,
+  unrecognizedMessage,
+} from "@keelson/kube";
 
 import { builtinFormats, customFormats } from "../encoding/read-body.ts";
 import { readSent } from "../encoding/read-sent.ts";
@@ -36,10 +44,13 @@ export function sentObject(
       throw failures.badRequest(`${described}: ${error.message}`);
     throw error;
   }
-  const problems = said.duplicates.length > 0 ? read.problems : [...duplicates, ...read.problems];
-  judgeFields(problems, { ...options, warn }, (all) =>
-    failures.badRequest(`${described}: ${strictText(all)}`),
-  );
+  const isYaml = said.duplicates.length === 0 && duplicates.length > 0;
+  const problems = isYaml ? [...duplicates, ...read.problems] : read.problems;
+  judgeFields(problems, { ...options, warn }, () => {
+    const twice = `yaml: unmarshal errors:\n  ${duplicates.join("\n  ")}`;
+    const all = isYaml ? [twice, ...read.problems] : problems;
+    return failures.badRequest(`${described}: ${strictText(all)}`);
+  });
   return read.object;
 }
 
@@ -58,14 +69,23 @@ function kindOf(
   }
   const kind = text(value, "kind");
   const apiVersion = text(value, "apiVersion");
-  if (kind === "") {
-    throw failures.badRequest(`Object 'Kind' is missing in '${new TextDecoder().decode(body)}'`);
+  if (!resource.isCustom && kind !== "" && kind !== resource.kind) {
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+    throw failures.badRequest(
+      `${kind} in version ${quote(version)} cannot be handled as a ${resource.kind}: converting (${version}.${kind}) to (${resource.group}.${resource.kind}): unknown conversion`,
+    );
   }
-  if (kind !== resource.kind) throw otherKind(resource, { kind, name: nameOf(value) });
+  if (kind === "" && resource.isCustom) {
+    const missing = `Object 'Kind' is missing in '${new TextDecoder().decode(body)}'`;
+    throw failures.badRequest(unrecognizedMessage(resource.kind, missing, body));
+  }
   if (apiVersion !== "" && apiVersion !== expected.apiVersion) {
     throw failures.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
     );
+  }
+  if (kind !== "" && kind !== resource.kind) {
+    throw otherKind(resource, { kind, name: nameOf(value) });
   }
   return expected;
 }

@@ -19,7 +19,7 @@ export interface DeletionRule {
   isHeld?(object: JsonObject): boolean;
   /** What to tell a client that did not say what shall become of dependents. */
   readonly orphanWarning?: string;
-  /** Whether marking it says nothing of a grace period. */
+  /** Whether marking it says nothing of a grace period, and does not raise its generation. */
   readonly hasNoGrace?: boolean;
   /** What else changes when the deletion is first asked for. */
   begin?(object: MutableJsonObject, context: RuleContext): void;
@@ -64,6 +64,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
     },
   },
   "CustomResourceDefinition.apiextensions.k8s.io": {
+    hasNoGrace: true,
     // Until it is marked; from then on its finalizer holds it.
     isHeld: (definition) => !isTerminating(definition),
     begin: (definition, { now }) => {

@@ -151,6 +151,7 @@ async function updateOnce(
   const finish = await effectsOf(writing, resource).beginUpdate?.(next, live, request, signal);
   let isStored = false;
   try {
+    resource.model.settle(next);
     prepare(resource, { next, live, subresource }, context);
     const errors = problems(resource, { next, live, subresource }, context);
     if (errors.length > 0) throw failures.invalid(groupKind(resource), name, errors);
@@ -227,6 +228,10 @@ function prepare(
   if (subresource !== "") {
     keepAllBut(resource, subresource, { next, live });
     model.prepareForStatusUpdate(next, live, context);
+    const raises = subresource === "ephemeralcontainers" || subresource === "resize";
+    if (raises && isChangedInside(next, live, hasStatus)) {
+      ownMetadata(next)["generation"] = (metadataNumber(live, "generation") ?? 0) + 1;
+    }
   } else {
     if (hasStatus) copyMember(next, live, "status");
     copyMember(metadata, metadataOf(live), "generation");
