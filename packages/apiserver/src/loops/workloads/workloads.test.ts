@@ -48,7 +48,7 @@ suite("simulated workloads", () => {
         "status"
       ] ?? {}) as JsonObject;
       return (
-        String(observedGeneration) === meta({ object }, "generation") &&
+        observedGeneration === Number(meta({ object }, "generation")) &&
         [availableReplicas, updatedReplicas, replicas].every((count) => count === 3)
       );
     };
