@@ -34,7 +34,7 @@ async function prepare(signal: AbortSignal) {
 suite("simulated workloads", () => {
   test("a deployment becomes available, and rolls over to another image", async (t) => {
     await using bed = await prepare(t.signal);
-    const { api, statusOf, images } = bed;
+    const { api, images } = bed;
     await api.create(apps("deployments"), {
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -48,7 +48,7 @@ suite("simulated workloads", () => {
         "status"
       ] ?? {}) as JsonObject;
       return (
-        String(observedGeneration) === meta({ object }, "generation") &&
+        observedGeneration === Number(meta({ object }, "generation")) &&
         [availableReplicas, updatedReplicas, replicas].every((count) => count === 3)
       );
     };
