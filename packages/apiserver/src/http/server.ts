@@ -1,13 +1,13 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
 import type { OutgoingHttpHeaders } from "node:http";
-import type { Http2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
+import type { Server as PlainServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
 import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
-import { failures } from "@keelson/kube";
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { failures, type StatusError } from "@keelson/kube";
 
 import type { ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
@@ -16,17 +16,12 @@ import { distinctHeaders } from "../auth/headers.ts";
 import type { EncodeFailure } from "../encoding/failure-answer.ts";
 import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
-import { Deadlines } from "./deadlines.ts";
+import { Deadlines, type Deadline } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
+import { bodyBytesMax, receiveBody } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
-
-/** How large a body may be (KB 33). */
-export const bodyBytesMax = 3 * 1024 * 1024;
-/** How many streams one HTTP/2 connection may hold open: Go clients put all their watches on one. */
-const streamsMax = 2_000;
-/** How much of a stream may be on its way to one client; beyond it the client sets the pace. */
-const windowBytes = 1024 * 1024;
+import { isGone, makeServer, respond, type Output, type Received } from "./wire.ts";
 
 export interface ServerOptions {
   readonly handler: ApiHandler;
@@ -55,35 +50,24 @@ export class Server implements AsyncDisposable {
   readonly #options: ServerOptions;
   readonly #stopping = new AbortController();
   readonly #deadlines: Deadlines;
-  readonly #sessions = new Set<Http2Session>();
-  readonly #app: FastifyInstance;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sockets = new Set<Socket>();
+  /** Requests that are being answered, by their sockets: those stay open until they have their answer. */
+  readonly #busy = new Map<Output, Socket>();
+  readonly #server: PlainServer | Http2SecureServer;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#deadlines = new Deadlines(options.clock);
-    this.#app = makeApp(options.tls);
-    this.#app.removeAllContentTypeParsers();
-    this.#app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
-      done(null, body);
-    });
-    // The framework refuses media types that it cannot read. We say ourselves what is wrong with one.
-    this.#app.addHook("onRequest", (request, _reply, done) => {
-      const { headers } = request.raw;
-      const sent = headers["content-type"];
-      if (sent !== undefined) {
-        headers[sentType] = sent;
-        headers["content-type"] = "application/octet-stream";
-      }
-      done();
-    });
-    this.#app.setErrorHandler((error, request, reply) => {
-      this.#refuse(error, request, reply);
-    });
-    this.#app.all("/*", (request, reply) => this.#serve(request, reply));
-    this.#app.setNotFoundHandler((request, reply) => this.#serve(request, reply));
-    this.#app.server.on("session", (session: Http2Session) => {
+    this.#server = makeServer(options.tls, (received) => this.#receive(received));
+    this.#server.on("session", (session: ServerHttp2Session) => {
       this.#sessions.add(session);
       session.once("close", () => this.#sessions.delete(session));
+    });
+    const connected = options.tls === undefined ? "connection" : "secureConnection";
+    this.#server.on(connected, (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
     });
   }
 
@@ -93,61 +77,97 @@ export class Server implements AsyncDisposable {
   }
 
   async listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
-    await this.#app.listen(address);
-    const bound = this.#app.server.address();
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(address, () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+    const bound = this.#server.address();
     if (bound === null || typeof bound === "string") throw new Error("the server has no address");
     return bound;
   }
 
-  /** The framework's own server, to which requests can be given without a socket. */
-  get app(): FastifyInstance {
-    return this.#app;
-  }
-
   /** New connections see these certificates; open ones go on as they are. */
   useCertificates(tls: SecureContextOptions): void {
-    const { server } = this.#app;
-    if ("setSecureContext" in server) {
-      (server as { setSecureContext(options: SecureContextOptions): void }).setSecureContext(tls);
-    }
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext(tls);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort(failures.serviceUnavailable("the server is stopping"));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const session of this.#sessions) session.close();
-    await this.#app.close();
+    const busy = new Set(this.#busy.values());
+    for (const socket of this.#sockets) {
+      const isSession = "alpnProtocol" in socket && socket.alpnProtocol === "h2";
+      if (!isSession && !busy.has(socket)) socket.destroy();
+    }
+    await closed;
     this.#deadlines[Symbol.dispose]();
   }
 
-  async #serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  #receive(received: Received): void {
+    const { body, headers } = received;
+    if (body === undefined) {
+      void this.#serve(received, noBody);
+      return;
+    }
+    receiveBody(body, headers["content-length"], (outcome) => {
+      if (outcome === "gone") return;
+      if (outcome !== "too large") void this.#serve(received, outcome);
+      else this.#refuse(received, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
+    });
+  }
+
+  /** What is refused before anybody looks at it. */
+  #refuse(received: Received, status: StatusError): void {
+    const incoming = this.#incoming(received, noBody, this.#stopping.signal);
+    send(received.output, incoming, this.#options.encodeFailure(status, incoming), []);
+  }
+
+  async #serve(received: Received, body: Uint8Array): Promise<void> {
+    const { output, url, socket } = received;
+    if (this.#stopping.signal.aborted) {
+      this.#refuse(received, failures.serviceUnavailable("the server is stopping"));
+      return;
+    }
+    if (url.includes("%") && !isReadable(url)) {
+      this.#refuse(received, failures.badRequest(`'${url}' is not a valid url component`));
+      return;
+    }
     const { clock } = this.#options;
     const begunMs = clock.monotonic();
     const startedAtMs = clock.now();
     const controller = new AbortController();
-    const { raw } = reply;
-    raw.once("close", () => {
-      if (!raw.writableFinished)
+    this.#busy.set(output, socket);
+    output.on("close", () => {
+      this.#finished(output, socket);
+      if (!output.writableFinished)
         controller.abort(new DOMException("the client left", "AbortError"));
     });
-    const incoming = this.#incoming(request, controller.signal);
-    let deadline: Disposable | undefined;
+    const incoming = this.#incoming(received, body, controller.signal);
+    let deadline: Deadline | undefined;
     try {
-      const info = requestInfo(incoming.method, incoming.path, incoming.query);
-      const timeoutMs = requestTimeoutMs(info, incoming.query);
-      if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, timeoutMs);
+      const timeoutMs = requestTimeoutMs(incoming.info, incoming.query);
+      if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, begunMs + timeoutMs);
     } catch (error) {
-      send(reply, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
+      send(output, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
       return;
     }
-    const handled = await this.#options.handler.handle(incoming, credentialsOf(request, incoming));
+    const handled = await this.#options.handler.handle(incoming, credentialsOf(received, incoming));
     try {
       if (isStreaming(handled.answer)) {
-        await this.#stream(reply, incoming, { ...handled, answer: handled.answer }, controller);
+        await this.#stream(output, incoming, { ...handled, answer: handled.answer }, controller);
       } else {
-        send(reply, incoming, handled.answer, handled.warnings);
+        send(output, incoming, handled.answer, handled.warnings);
       }
+    } catch (error) {
+      // Whatever cannot even be sent: the client must not wait for it.
+      this.#options.log.error({ error, path: incoming.path }, "an answer could not be sent");
+      output.destroy();
     } finally {
-      deadline?.[Symbol.dispose]();
+      if (deadline !== undefined) this.#deadlines.remove(deadline);
       handled.done();
       this.#options.onFinished({
         handled,
@@ -155,25 +175,30 @@ export class Server implements AsyncDisposable {
         code: handled.answer.code,
         startedAtMs,
         durationMs: clock.monotonic() - begunMs,
-        sourceAddress: request.socket.remoteAddress ?? "",
+        sourceAddress: socket.remoteAddress ?? "",
       });
     }
   }
 
-  #incoming(request: FastifyRequest, signal: AbortSignal): Incoming {
-    const { method, headers, raw } = request;
-    const url = raw.url ?? "/";
+  /** While the server stops, a connection goes with its last answer. */
+  #finished(output: Output, socket: Socket): void {
+    this.#busy.delete(output);
+    if (this.#stopping.signal.aborted && "writeHead" in output) socket.destroySoon();
+  }
+
+  #incoming(received: Received, body: Uint8Array, signal: AbortSignal): Incoming {
+    const { method, url, headers } = received;
     const question = url.indexOf("?");
+    const path = question < 0 ? url : url.slice(0, question);
+    const query = question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1));
     const sent = headers["audit-id"];
     return {
       method,
-      path: question < 0 ? url : url.slice(0, question),
-      query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
-      headers: withSentType(
-        carriesIdentity(headers) ? distinctHeaders(raw.rawHeaders) : headers,
-        headers[sentType],
-      ),
-      body: Buffer.isBuffer(request.body) ? request.body : noBody,
+      path,
+      query,
+      info: requestInfo(method, path, query),
+      headers: carriesIdentity(headers) ? distinctHeaders(received.rawHeaders) : headers,
+      body,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
     };
@@ -181,13 +206,12 @@ export class Server implements AsyncDisposable {
 
   /** Headers go out at once; then pieces, as fast as the client takes them. */
   async #stream(
-    reply: FastifyReply,
+    output: Output,
     incoming: Incoming,
     { answer, warnings }: Handled & { readonly answer: Streaming },
     controller: AbortController,
   ): Promise<void> {
-    const { raw } = reply;
-    reply.hijack();
+    if (isGone(output)) return;
     const head: OutgoingHttpHeaders = {
       "audit-id": incoming.auditId,
       "cache-control": "no-cache, private",
@@ -196,56 +220,20 @@ export class Server implements AsyncDisposable {
     };
     if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
     // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
-    if (raw.req.httpVersionMajor === 1) head["connection"] = "close";
-    raw.writeHead(answer.code, head);
-    raw.flushHeaders();
+    if ("writeHead" in output) head["connection"] = "close";
+    respond(output, answer.code, head);
+    if ("writeHead" in output) output.flushHeaders();
     using _ = onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason));
     try {
-      await answer.stream(sinkTo(raw, controller.signal), controller.signal);
+      await answer.stream(sinkTo(output, controller.signal), controller.signal);
     } catch (error) {
       if (!controller.signal.aborted) {
         this.#options.log.error({ error, path: incoming.path }, "a stream failed");
       }
     } finally {
-      raw.end();
+      output.end();
     }
   }
-
-  /** What the framework itself refuses: a body that is too large, a path that cannot be read. */
-  #refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
-    const incoming = this.#incoming(request, this.#stopping.signal);
-    if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-      const status = failures.requestTooLarge(`limit is ${bodyBytesMax}`);
-      send(reply, incoming, this.#options.encodeFailure(status, incoming), []);
-    } else if (statusCode !== undefined && statusCode < 500) {
-      const message = error instanceof Error ? error.message : "the request cannot be read";
-      send(
-        reply,
-        incoming,
-        this.#options.encodeFailure(failures.badRequest(message), incoming),
-        [],
-      );
-    } else {
-      this.#options.log.error({ error, path: incoming.path }, "a request failed");
-      send(
-        reply,
-        incoming,
-        this.#options.encodeFailure(failures.internalError("the server failed"), incoming),
-        [],
-      );
-    }
-  }
-}
-
-/** Where the type of a body waits while the framework reads the body. */
-const sentType = "x-keelson-sent-type";
-
-function withSentType(
-  headers: Incoming["headers"],
-  sent: string | readonly string[] | undefined,
-): Incoming["headers"] {
-  return sent === undefined ? headers : { ...headers, "content-type": sent };
 }
 
 /** Groups are named by repeated fields, which Node joins by commas. */
@@ -260,81 +248,68 @@ function carriesIdentity(headers: Incoming["headers"]): boolean {
 const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
-function makeApp(tls: SecureContextOptions | undefined): FastifyInstance {
-  const common = {
-    bodyLimit: bodyBytesMax,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 8192 },
-  } as const;
-  if (tls === undefined) return fastify(common);
-  const secure = fastify({
-    ...common,
-    http2: true,
-    https: {
-      ...tls,
-      allowHTTP1: true,
-      minVersion: "TLSv1.2",
-      // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
-      requestCert: true,
-      rejectUnauthorized: false,
-      settings: { maxConcurrentStreams: streamsMax, initialWindowSize: windowBytes },
-    },
-  });
-  // The same but for the types of its raw requests, whose shared part is all that is used here.
-  return secure as unknown as FastifyInstance;
+/** Whether what is escaped in a path can be read. */
+function isReadable(url: string): boolean {
+  const question = url.indexOf("?");
+  try {
+    decodeURIComponent(question < 0 ? url : url.slice(0, question));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Past the framework, which would add a charset to JSON and look at every header twice. */
 function send(
-  reply: FastifyReply,
+  output: Output,
   { auditId }: Incoming,
   { code, contentType, body, headers }: Answer,
   warnings: readonly string[],
 ): void {
-  const { raw } = reply;
-  reply.hijack();
-  if (raw.destroyed) return;
+  if (isGone(output)) return;
   const head: OutgoingHttpHeaders = {
     "audit-id": auditId,
     "cache-control": "no-cache, private",
-    ...headers,
   };
+  if (headers !== undefined) Object.assign(head, headers);
   // A 304 says nothing of a body: caches would take it for news of the one they hold.
   if (code !== 304) {
     head["content-type"] = contentType;
     head["content-length"] = Buffer.byteLength(body);
   }
   if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
-  raw.writeHead(code, head);
-  raw.end(body);
+  respond(output, code, head);
+  if (!output.writableEnded) output.end(body);
 }
 
 /** The socket as a sink: a full buffer is waited for, a closed one never takes anything again. */
-function sinkTo(raw: FastifyReply["raw"], signal: AbortSignal): Sink {
+function sinkTo(output: Output, signal: AbortSignal): Sink {
   return {
     write: (piece) => {
-      if (piece.length === 0 || raw.destroyed || raw.writableEnded) return undefined;
-      if (raw.write(piece)) return undefined;
+      if (piece.length === 0 || isGone(output)) return undefined;
+      if (output.write(piece)) return undefined;
       return new Promise((resolve) => {
         const go = (): void => {
-          raw.off("drain", go);
-          raw.off("close", go);
+          output.off("drain", go);
+          output.off("close", go);
           signal.removeEventListener("abort", go);
           resolve();
         };
-        raw.once("drain", go);
-        raw.once("close", go);
+        output.once("drain", go);
+        output.once("close", go);
         signal.addEventListener("abort", go, { once: true });
       });
     },
   };
 }
 
-function credentialsOf(request: FastifyRequest, { headers }: Incoming): Credentials {
-  const { authorization } = request.headers;
-  const { socket } = request.raw;
-  const certificates =
-    "getPeerX509Certificate" in socket ? clientCertificates(socket as TLSSocket) : [];
-  return { certificates, authorization, headers };
+function credentialsOf({ socket, headers: sent }: Received, { headers }: Incoming): Credentials {
+  const { authorization } = sent;
+  // Asked for and not looked for: the socket of an HTTP/2 session hands members on without having them.
+  const isSecure = typeof (socket as Partial<TLSSocket>).getPeerX509Certificate === "function";
+  const certificates = isSecure ? clientCertificates(socket as TLSSocket) : [];
+  return {
+    certificates,
+    authorization: typeof authorization === "string" ? authorization : undefined,
+    headers,
+  };
 }
