@@ -140,10 +140,15 @@ class Program implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #said: Said[] = [];
   #wake = Promise.withResolvers<void>();
+  #ended: Error | undefined;
 
   constructor({ contestant, oracle, objects }: Pick<Parts, "contestant" | "oracle" | "objects">) {
     const [command, ...rest] = commandOf(contestant, oracle.kubeconfig, objects);
     this.#process = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"] });
+    this.#process.once("exit", (code) => {
+      this.#ended = new Error(`${contestant} has ended with ${code}`);
+      this.#wake.resolve();
+    });
     createInterface(this.#process.stdout).on("line", (line) => {
       this.#said.push(JSON.parse(line) as Said);
       this.#wake.resolve();
@@ -157,6 +162,7 @@ class Program implements AsyncDisposable {
       if (said?.type === type) return said as Said & { type: T };
       if (said !== undefined) continue;
       signal.throwIfAborted();
+      if (this.#ended !== undefined) throw this.#ended;
       this.#wake = Promise.withResolvers();
       await this.#wake.promise;
     }
@@ -168,6 +174,7 @@ class Program implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#ended !== undefined) return;
     const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     this.#process.kill("SIGKILL");
     await ended;
@@ -180,7 +187,7 @@ function commandOf(
   objects: number,
 ): [string, ...string[]] {
   if (contestant === "controller-runtime") {
-    return [programPath("manager"), `--kubeconfig=${kubeconfig}`, `--objects=${objects}`];
+    return [programPath("manager"), `--cluster=${kubeconfig}`, `--objects=${objects}`];
   }
   const program = fileURLToPath(new URL(`./programs/${contestant}.ts`, import.meta.url));
   return [process.execPath, "--expose-gc", program, kubeconfig, String(objects)];

@@ -6,7 +6,7 @@ const transitions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"];
 const since = "2026-01-01T00:00:00Z";
 
 export function pod(index: number): DynamicObject {
-  const name = `web-7d4b9c6f5-${index.toString(36).padStart(5, "x")}`;
+  const name = `web-7d4b9c6f5-${index.toString(36).padStart(5, "0")}`;
   const owner = `web-${index % 500}`;
   return {
     apiVersion: "v1",

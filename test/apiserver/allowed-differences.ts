@@ -49,6 +49,14 @@ export const allowedDifferences: readonly AllowedDifference[] = [
         "",
       ) === ours,
   },
+  {
+    id: "S6",
+    explains: (_, { oracle, ours }) => {
+      const [theirs, own] = [statusAndMessage(oracle), statusAndMessage(ours)];
+      const isSame = theirs.message === own.message || /strconv\.ParseUint/.test(theirs.message);
+      return theirs.status === 500 && (own.status === 400 || own.status === 422) && isSame;
+    },
+  },
 ];
 
 /** The real server answers 500 where a client is at fault; the rest of the answer is not compared then. */

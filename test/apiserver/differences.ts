@@ -64,7 +64,7 @@ export function describe({ name, index, step, differences, oracle, ours }: StepD
   const status = (answer: Json | undefined): string =>
     isJsonObject(answer) ? `${JSON.stringify(answer["status"] ?? "")}${messageOf(answer)}` : "";
   return [
-    `${name}`,
+    name,
     `  step ${index + 1}: ${step}`,
     `  oracle ${status(oracle)}`,
     `  ours   ${status(ours)}`,

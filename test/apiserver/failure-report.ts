@@ -39,7 +39,7 @@ function plain(message: string): string {
 }
 
 function statusOf(answer: Json | undefined): string {
-  if (isJsonObject(answer)) return String(answer["status"] ?? "");
+  if (isJsonObject(answer)) return JSON.stringify(answer["status"] ?? "");
   return answer === undefined ? "nothing" : "";
 }
 

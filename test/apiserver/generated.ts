@@ -65,8 +65,9 @@ async function writes(lab: Lab, random: Random, subject: Subject): Promise<void>
         await lab.put(`${path}${query}`, broken(random, make()));
         break;
       case 2: {
-        const { body } = await lab.quietly({ path });
-        if (isJsonObject(body)) await lab.put(`${path}${query}`, broken(random, body));
+        const { body, isAccepted } = await lab.quietly({ path });
+        if (isAccepted && isJsonObject(body))
+          await lab.put(`${path}${query}`, broken(random, body));
         break;
       }
       case 3:

@@ -18,6 +18,7 @@ import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
 import type { Target } from "./target.ts";
 import { Wire, type WireRequest } from "./wire.ts";
+import { textOf } from "./text-of.ts";
 
 const untilMs = 20_000;
 const eventMs = 10_000;
@@ -315,7 +316,7 @@ function eventOf(line: string): WatchEvent {
     const { type, object } = isJsonObject(json) ? json : {};
     const metadata = isJsonObject(object) ? object["metadata"] : undefined;
     const version = isJsonObject(metadata) ? metadata["resourceVersion"] : undefined;
-    return { type: String(type), json, version: typeof version === "string" ? version : "" };
+    return { type: textOf(type), json, version: typeof version === "string" ? version : "" };
   } catch {
     return { type: "unreadable", json: line, version: "" };
   }
@@ -341,7 +342,7 @@ function bookmarkless(json: Json): Json {
     return json;
   const { object } = json;
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
-  const isVersion = /^[1-9]\d*$/.test(String(metadata["resourceVersion"]));
+  const isVersion = /^[1-9]\d*$/.test(textOf(metadata["resourceVersion"]));
   const resourceVersion = isVersion ? "<bookmark>" : (metadata["resourceVersion"] ?? null);
   return { ...json, object: { ...object, metadata: { ...metadata, resourceVersion } } };
 }

@@ -1,6 +1,7 @@
 // Making the answers of two servers comparable: what differs at each run gets a name by its order of appearance.
 
 import { isJsonArray, isJsonObject, writeJson, type Json, type JsonObject } from "@keelson/base";
+import { textOf } from "./text-of.ts";
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 const freshTime = /20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
@@ -181,7 +182,7 @@ function tokenText(token: string): string {
     const text = Buffer.from(token, "base64url").toString("utf8");
     const { v, rv, start } = JSON.parse(text) as { v?: Json; rv?: number; start?: string };
     const version = rv === -1 ? "-1" : rv === undefined ? "none" : "<version>";
-    return `token ${String(v)} at ${version}${start?.endsWith("\0") === true ? " after a key" : ""}`;
+    return `token ${textOf(v)} at ${version}${start?.endsWith("\0") === true ? " after a key" : ""}`;
   } catch {
     return token;
   }

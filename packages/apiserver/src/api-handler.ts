@@ -1,7 +1,7 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
-import type { StatusError } from "@keelson/kube";
+import { failures, type StatusError } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
@@ -149,6 +149,11 @@ export class ApiHandler {
       const outcome = path(exchange);
       const answer = outcome instanceof Promise ? await outcome : outcome;
       if (answer !== undefined) return answer;
+    }
+    // Below a group that there is, a version that there is not.
+    const group = /^\/(?:api|apis\/(?<group>[^/]+))\/+[^/]+\/?$/.exec(info.path);
+    if (group !== null && this.#options.dispatch.hasGroup(group.groups?.["group"] ?? "")) {
+      throw failures.resourceNotFound();
     }
     return pageNotFound;
   }

@@ -163,7 +163,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
-  const verbs: Verbs = { ...writing, codec: new ProtobufCodec(kinds), authorizer, log, metrics };
+  const codec = new ProtobufCodec(kinds);
+  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics };
   const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
   const { audit } = options;
   const server = undo.use(

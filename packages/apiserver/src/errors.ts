@@ -19,13 +19,19 @@ export interface Subject {
 
 /** A failure as its answer. What nobody expected says nothing of its cause: the caller logs that. */
 export function toStatusError(error: unknown, subject?: Subject): StatusError {
-  if (error instanceof StatusError) return error;
+  if (error instanceof StatusError)
+    return isUnexplained(error) ? failures.badRequest(error.message) : error;
   if (error instanceof StoreError) return answers[error.code](error, subject ?? unknownSubject);
   if (error instanceof JsonSyntaxError) return failures.badRequest(error.message);
   if (isTimeout(error)) {
     return failures.timeout("request did not complete within the requested timeout");
   }
   return failures.internalError("the server failed; its log says why");
+}
+
+/** Kubernetes answers 500 to some bodies that make no sense, but it is the client who can mend them. */
+function isUnexplained({ status }: StatusError): boolean {
+  return status.code === 500 && status.reason === undefined;
 }
 
 /** Whether the server itself is at fault, so that its log must tell. */

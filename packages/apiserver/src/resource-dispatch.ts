@@ -16,6 +16,7 @@ import { patch } from "./verbs/patch.ts";
 import { update } from "./verbs/update.ts";
 import type { Verb, Verbs } from "./verbs/verb.ts";
 import { watch } from "./verbs/watch.ts";
+import { keyOf } from "./writes/write-request.ts";
 
 /** The verbs of one subresource, or of a resource that is answered and not kept. */
 export type Answerers = Readonly<Partial<Record<string, Verb>>>;
@@ -50,11 +51,29 @@ export class UnknownPath extends Error {
   override readonly name = "UnknownPath";
 }
 
+/** What only a node can do: nothing runs here. */
+const needsNode = new Set(["log", "exec", "attach", "portforward", "proxy"]);
+
+class NeedsNode extends Error {
+  readonly code = "NEEDS_NODE";
+  override readonly name = "NeedsNode";
+  readonly resource: Resource;
+
+  constructor(resource: Resource) {
+    super("it takes a node");
+    this.resource = resource;
+  }
+}
+
 export class ResourceDispatch {
   readonly #options: DispatchOptions;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+  }
+
+  hasGroup(group: string): boolean {
+    return this.#options.registry.hasGroup(group);
   }
 
   /** Whether a request names a resource that there is. */
@@ -66,24 +85,43 @@ export class ResourceDispatch {
     exchange: Exchange & { readonly info: ResourceRequest },
   ): Promise<Answer | Streaming> {
     const { info } = exchange;
-    const resource = this.#find(info);
+    const resource = await this.#findOrExplain(exchange);
     if (resource.deprecation !== undefined) exchange.warn(resource.deprecation);
     const verb = this.#verbOf(resource, info);
     const full: ResourceExchange = { ...exchange, resource };
     return verb(this.#options.verbs, full);
   }
 
+  /** Of what takes a node it is at least said whether its object is there. */
+  async #findOrExplain({
+    info,
+    signal,
+  }: Exchange & { readonly info: ResourceRequest }): Promise<Resource> {
+    try {
+      return this.#find(info);
+    } catch (error) {
+      if (!(error instanceof NeedsNode)) throw error;
+      const { namespace, name } = info;
+      await this.#options.verbs.store.get(
+        keyOf({ resource: error.resource, namespace, name }),
+        signal,
+      );
+      throw failures.methodNotAllowed();
+    }
+  }
+
   #find(info: ResourceRequest): Resource {
     const { group, version, resource: plural, namespace, subresource, rest } = info;
     const { registry } = this.#options;
     const resource = registry.find(group, version, plural);
-    if (resource === undefined && registry.ofVersion(group, version) === undefined) {
-      throw new UnknownPath();
-    }
+    if (resource === undefined && !registry.hasGroup(group)) throw new UnknownPath();
     if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
     if (isMisplaced) throw failures.resourceNotFound();
+    if (needsNode.has(subresource) && !resource.isCustom && info.isNamed) {
+      throw new NeedsNode(resource);
+    }
     const isKnown =
       subresource === "" || resource.subresources.some(({ name }) => name === subresource);
     if (!isKnown && resource.isCustom && info.isNamed) {
@@ -101,7 +139,11 @@ export class ResourceDispatch {
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
-    if (found === undefined || !allowed.includes(verb)) throw failures.methodNotAllowed();
+    // A custom kind that goes takes no new objects; discovery promises less than is still possible.
+    const isGoing = resource.isCustom && subresource === "" && verb !== "create";
+    if (found === undefined || !(isGoing || allowed.includes(verb))) {
+      throw failures.methodNotAllowed();
+    }
     this.#checkAddress(resource, info);
     return found;
   }
@@ -130,6 +172,9 @@ export class ResourceDispatch {
     if (verb === "create" && isNamed && subresource === "") throw failures.methodNotAllowed();
     if (!isNamed) return;
     if (name.includes("/")) throw failures.resourceNotFound();
+    if (name.includes("\0")) {
+      throw failures.notFound({ group: resource.group, resource: resource.plural }, name);
+    }
     const problems = pathSegmentNames(name);
     if (problems.length > 0) {
       const why = problems.join(", ");

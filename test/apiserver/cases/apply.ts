@@ -305,7 +305,7 @@ const scripts: Record<string, Script> = {
         metadata: { name: "a" },
         data: { "bad key": "1" },
       },
-    } as Record<string, Json>,
+    },
     "bodies: %",
     async (lab, body) => {
       await lab.patch("apply", `${lab.core("configmaps", "a")}?fieldManager=m`, body);

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from "@keelson/base";
 
 import type { Lab } from "../lab.ts";
+import { textOf } from "../text-of.ts";
 
 /** Creates a definition and waits until its objects are served. What is compared comes afterwards. */
 export async function createKind(lab: Lab, definition: JsonObject): Promise<void> {
@@ -18,7 +19,7 @@ export async function served(lab: Lab, definition: JsonObject): Promise<void> {
   const version = Array.isArray(spec["versions"])
     ? (spec["versions"][0] as JsonObject)["name"]
     : "v1";
-  const path = `/apis/${String(spec["group"])}/${String(version)}/${String(spec["names"]["plural"])}?limit=1`;
+  const path = `/apis/${textOf(spec["group"])}/${textOf(version)}/${textOf(spec["names"]["plural"])}?limit=1`;
   const deadline = performance.now() + 20_000;
   for (;;) {
     const { status } = await lab.quietly({ path });

@@ -157,7 +157,7 @@ const scripts: Record<string, Script> = {
       }),
       "a selectable field that is none": (crd: JsonObject) =>
         withVersion(crd, { selectableFields: [{ jsonPath: ".spec.nothing" }] }),
-    } as Record<string, (crd: JsonObject) => JsonObject>,
+    },
     "refused or not: %",
     async (lab, change) => {
       await lab.post(
@@ -303,7 +303,7 @@ const scripts: Record<string, Script> = {
         value: { a: "1", b: "2" },
       },
       "a large integer": { type: "integer", format: "int32", value: 3_000_000_000 },
-    } as Record<string, JsonObject>,
+    },
     "values: %",
     async (lab, { value, ...schema }) => {
       const things = await thing(lab, { type: "object", properties: { v: schema } });

@@ -34,7 +34,7 @@ const scripts: Record<string, Script> = {
   },
   ...casesFor(
     {
-      "the right uid": (uid: string, _: string) => ({ preconditions: { uid } }),
+      "the right uid": (uid: string) => ({ preconditions: { uid } }),
       "another uid": () => ({ preconditions: { uid: "00000000-0000-4000-8000-000000000000" } }),
       "the right version": (_: string, resourceVersion: string) => ({
         preconditions: { resourceVersion },
@@ -42,7 +42,7 @@ const scripts: Record<string, Script> = {
       "another version": () => ({ preconditions: { resourceVersion: "1" } }),
       both: (uid: string, resourceVersion: string) => ({ preconditions: { uid, resourceVersion } }),
       "a version that is none": () => ({ preconditions: { resourceVersion: "abc" } }),
-    } as Record<string, (uid: string, version: string) => JsonObject>,
+    },
     "preconditions: %",
     async (lab, make) => {
       const { uid, version } = await lab.create(lab.core("configmaps"), configMap("a"));
@@ -64,7 +64,7 @@ const scripts: Record<string, Script> = {
       "not orphanDependents": { orphanDependents: false },
       unsafe: { ignoreStoreReadErrorWithClusterBreakingPotential: true },
       "a wrong type": { gracePeriodSeconds: "ten" },
-    } as Record<string, JsonObject>,
+    },
     "options: %",
     async (lab, more) => {
       await lab.create(lab.core("configmaps"), configMap("a"));

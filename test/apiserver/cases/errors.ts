@@ -546,7 +546,7 @@ const values: Record<string, Script> = {
       "spec is a text": { spec: "x" },
       "no spec": { spec: null },
       "numbers as floats": { spec: { replicas: 1.0 } },
-    } as Record<string, JsonObject>,
+    },
     "deployment: %",
     async (lab, change) => {
       const good = deployment("d");
@@ -558,7 +558,7 @@ const values: Record<string, Script> = {
       await lab.post(lab.group("apps/v1", "deployments"), body);
     },
   ),
-  ...casesFor(
+  ...casesFor<readonly [string, string, string, JsonObject | undefined, JsonObject?]>(
     {
       "Ingress without backend": [
         "networking.k8s.io/v1",
@@ -768,7 +768,7 @@ const values: Record<string, Script> = {
         undefined,
         { revision: -1 },
       ],
-    } as Record<string, readonly [string, string, string, JsonObject | undefined, JsonObject?]>,
+    },
     "%",
     async (lab, [groupVersion, plural, kind, spec, rest]) => {
       const path = groupVersion === "v1" ? lab.core(plural) : lab.group(groupVersion, plural);

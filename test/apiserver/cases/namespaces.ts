@@ -86,7 +86,9 @@ const scripts: Record<string, Script> = {
     }[];
     lab.note(
       "conditions",
-      conditions.map(({ type, status, reason }) => [type, status, reason]).toSorted(),
+      conditions
+        .map(({ type, status, reason }) => [type, status, reason])
+        .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
     );
     await lab.must({
       method: "PATCH",

@@ -6,6 +6,7 @@ import { casesFor, casesOf, type Script } from "../case.ts";
 import type { Lab } from "../lab.ts";
 import { configMap, definition, deployment, pod, secret, service } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";
+import { textOf } from "../text-of.ts";
 
 const accepts = [
   "",
@@ -245,7 +246,7 @@ function resourcesOf(body: Json): Json {
   if (!isJsonObject(body) || !isJsonArray(body["resources"])) return body;
   return [...body["resources"]]
     .map((one) => (isJsonObject(one) ? one : {}))
-    .toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+    .toSorted((a, b) => (textOf(a["name"]) < textOf(b["name"]) ? -1 : 1));
 }
 
 /** What both must serve: the groups of the contract. */
@@ -298,14 +299,14 @@ const discovery: Record<string, Script> = {
     const { body } = await lab.quietly({ path: "/apis" });
     const found = isJsonObject(body) && isJsonArray(body["groups"]) ? body["groups"] : [];
     const names = found
-      .map((group) => (isJsonObject(group) ? String(group["name"]) : ""))
+      .map((group) => (isJsonObject(group) ? textOf(group["name"]) : ""))
       .filter((name) => !name.endsWith("example.com") && name !== "ark.mckinsey.com");
     lab.note("groups", names);
     lab.note(
       "preferred",
       found
         .filter(isJsonObject)
-        .filter(({ name }) => names.includes(String(name)))
+        .filter(({ name }) => names.includes(textOf(name)))
         .map(({ name, preferredVersion, versions }) => [
           name ?? null,
           preferredVersion ?? null,
@@ -328,7 +329,7 @@ const discovery: Record<string, Script> = {
       const items =
         isJsonObject(body) && isJsonArray(body["items"]) ? body["items"].filter(isJsonObject) : [];
       for (const item of items) {
-        const name = isJsonObject(item["metadata"]) ? String(item["metadata"]["name"] ?? "") : "";
+        const name = isJsonObject(item["metadata"]) ? textOf(item["metadata"]["name"]) : "";
         if (!name.endsWith("example.com") && name !== "ark.mckinsey.com")
           lab.note(`group ${name}`, sortedResources(item));
       }
@@ -394,7 +395,7 @@ const discovery: Record<string, Script> = {
       lab.note("numbers", [
         body["major"] ?? null,
         body["minor"] ?? null,
-        String(body["gitVersion"]).split("+")[0] ?? "",
+        textOf(body["gitVersion"]).split("+")[0] ?? "",
       ]);
       lab.note(
         "members",
@@ -420,7 +421,7 @@ function sortedResources(item: JsonObject): Json {
   if (!isJsonArray(item["versions"])) return item;
   const versions = item["versions"].map((version): Json => {
     if (!isJsonObject(version) || !isJsonArray(version["resources"])) return version;
-    const byName = (one: Json): string => (isJsonObject(one) ? String(one["resource"]) : "");
+    const byName = (one: Json): string => (isJsonObject(one) ? textOf(one["resource"]) : "");
     return {
       ...version,
       resources: [...version["resources"]].toSorted((a, b) => (byName(a) < byName(b) ? -1 : 1)),
@@ -448,7 +449,7 @@ async function operations(lab: Lab, groupVersion: string): Promise<void> {
           if (!isJsonObject(operation)) return method;
           const parameters = isJsonArray(operation["parameters"])
             ? operation["parameters"]
-                .map((one) => (isJsonObject(one) ? String(one["name"]) : ""))
+                .map((one) => (isJsonObject(one) ? textOf(one["name"]) : ""))
                 .sort()
             : [];
           const content =
@@ -483,7 +484,7 @@ const openapi: Record<string, Script> = {
     "operations of %",
     async (lab, name) => await operations(lab, name),
   ),
-  ...casesFor(
+  ...casesFor<readonly [string, readonly string[]]>(
     {
       v1: [
         "v1",
@@ -503,7 +504,7 @@ const openapi: Record<string, Script> = {
           "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector",
         ],
       ],
-    } as Record<string, readonly [string, readonly string[]]>,
+    },
     "schemas of %",
     async (lab, [groupVersion, names]) => {
       const at = groupVersion.includes("/") ? `apis/${groupVersion}` : `api/${groupVersion}`;
@@ -531,7 +532,7 @@ const openapi: Record<string, Script> = {
     lab.note(
       "url",
       isJsonObject(shape)
-        ? String(shape["serverRelativeURL"]).replace(/hash=.*/, "hash=…")
+        ? textOf(shape["serverRelativeURL"]).replace(/hash=.*/, "hash=…")
         : "none",
     );
   },

@@ -15,7 +15,7 @@ const scale = (name: string, replicas: Json, metadata: JsonObject = {}): JsonObj
 });
 
 const scripts: Record<string, Script> = {
-  ...casesFor(
+  ...casesFor<readonly [string, string, JsonObject]>(
     {
       Deployment: [
         "apps/v1",
@@ -37,7 +37,7 @@ const scripts: Record<string, Script> = {
         "replicationcontrollers",
         { selector: { app: "x" }, template: podTemplate() },
       ],
-    } as Record<string, readonly [string, string, JsonObject]>,
+    },
     "scale of a %",
     async (lab, [groupVersion, plural, spec]) => {
       const kind =

@@ -304,7 +304,7 @@ const scripts: Record<string, Script> = {
         ],
       },
     ]) {
-      await lab.post(lab.core("configmaps"), configMap("a", {}, metadata as JsonObject));
+      await lab.post(lab.core("configmaps"), configMap("a", {}, metadata));
     }
   },
   "annotations beyond their size": async (lab) => {
@@ -498,11 +498,11 @@ const scripts: Record<string, Script> = {
     "services: %",
     async (lab, spec) => {
       const path = lab.core("services", "s");
-      await lab.post(lab.core("services"), service("s", spec as JsonObject));
+      await lab.post(lab.core("services"), service("s", spec));
       await lab.patch("merge", path, { spec: { selector: { app: "y" } } });
       await lab.patch("merge", path, { spec: { clusterIP: "10.96.77.77" } });
       await lab.patch("merge", path, { spec: { type: "ClusterIP" } });
-      await lab.put(path, service("s", spec as JsonObject));
+      await lab.put(path, service("s", spec));
       await lab.delete(path);
     },
   ),

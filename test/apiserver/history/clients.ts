@@ -28,6 +28,7 @@ import {
   objectOf,
   rowFactOf,
 } from "./pod-templates.ts";
+import { textOf } from "../text-of.ts";
 
 export interface ClientsOptions {
   readonly seed: string;
@@ -381,7 +382,7 @@ function answerOf(call: Call, status: number, body: Json): Answer {
     return {
       type: "error",
       code: codes[reason] ?? reason,
-      message: String(body["message"]),
+      message: textOf(body["message"]),
       actual: "untold",
     };
   }

@@ -503,6 +503,8 @@ const eventCases: KindCases = {
     {},
     { "involvedObject/namespace": "other" },
     { "involvedObject/namespace": undefined },
+    { "metadata/name": "Not_Right" },
+    { "metadata/name": "a%b" },
     event({}),
     event({ reportingComponent: "" }),
     event({ reportingComponent: "not right" }),

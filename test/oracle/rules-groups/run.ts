@@ -113,8 +113,10 @@ export class Runner {
           : {
               ...object,
               metadata: systemMetadata(object),
-              // The server does not take a status from who creates.
-              ...(hasStatus(kind) ? { status: this.#typedOf(kind).empty()["status"] ?? {} } : {}),
+              // Of almost every kind the server does not take a status from who creates.
+              ...(hasStatus(kind) && !kind.switches.keepsStatusOnCreate
+                ? { status: this.#typedOf(kind).empty()["status"] ?? {} }
+                : {}),
             },
       ),
     );

@@ -1,6 +1,6 @@
 // What admission adds to single kinds: tolerations, taints, classes, protection.
 
-import { setMember, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import type { Mirror } from "../mirror.ts";
 import { nameOf, metadataOf, metadataText, ownMetadata, finalizersOf } from "../object-metadata.ts";
@@ -122,22 +122,3 @@ function newestDefault(classes: Mirror, annotation: string): JsonObject | undefi
       made(a) < made(b) ? 1 : made(a) > made(b) ? -1 : nameOf(a) < nameOf(b) ? -1 : 1,
     )[0];
 }
-
-/** A request for a certificate says who asks, and the server says it. */
-export const certificateRequester: AdmissionPlugin = {
-  name: "CertificateRequester",
-  handles: (resource, operation) =>
-    isResource(resource, "certificatesigningrequests.certificates.k8s.io") &&
-    operation === "CREATE",
-  admit: ({ object, user, subresource }) => {
-    if (object === undefined || subresource !== "") return;
-    const spec = ownSpec(object);
-    for (const name of ["username", "uid", "groups", "extra"]) delete spec[name];
-    if (user.name !== "") spec["username"] = user.name;
-    if (user.uid !== "") spec["uid"] = user.uid;
-    if (user.groups.length > 0) spec["groups"] = [...user.groups];
-    const extra: MutableJsonObject = {};
-    for (const [key, values] of Object.entries(user.extra)) setMember(extra, key, [...values]);
-    if (Object.keys(extra).length > 0) spec["extra"] = extra;
-  },
-};

@@ -11,7 +11,6 @@ import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { priorityAdmission } from "./priority.ts";
 import { serviceAccountAdmission } from "./service-account.ts";
 import {
-  certificateRequester,
   defaultClasses,
   defaultTolerations,
   notReadyTaint,
@@ -38,7 +37,6 @@ export function standardAdmission({
     defaultTolerations,
     defaultClasses({ storageClasses, ingressClasses }),
     storageProtection,
-    certificateRequester,
     escalationAdmission({ rules: authorizer.rules, authorizer }),
   ];
 }

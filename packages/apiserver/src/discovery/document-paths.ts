@@ -25,8 +25,9 @@ export function documentPaths(all: readonly Documents[]): PathHandler {
       const found = documents.answer(request);
       if (found === undefined) continue;
       const isRead = method === "GET" || method === "HEAD";
-      // The list of groups is answered whatever the method, as ever.
-      if (!isRead && !/^\/apis\/?$/.test(path)) throw failures.methodNotAllowed();
+      // Some are answered whatever the method, as ever.
+      if (!isRead && !/^\/(?:apis\/?|openapi\/v[23])?$/.test(path))
+        throw failures.methodNotAllowed();
       const { "content-type": contentType = "", ...headers } = found.headers;
       return { code: found.status, contentType, body: found.body, headers };
     }

@@ -1,5 +1,7 @@
 // The spec of a Service, as far as its addresses and ports are concerned.
 
+import { isIP } from "node:net";
+
 import {
   isJsonArray,
   isJsonObject,
@@ -77,6 +79,12 @@ export function initFamilies(
     spec["ipFamilyPolicy"] =
       old !== "" ? old : isHeadless && isSelectorless ? "RequireDualStack" : "SingleStack";
   }
+  const malformed = listAt(spec, "clusterIPs").flatMap((address, index): FieldError[] => {
+    if (typeof address !== "string" || address === "None" || isIP(address) !== 0) return [];
+    const field = `spec.clusterIPs[${index}]`;
+    return [{ type: "FieldValueInvalid", field, value: address, detail: notAnAddress }];
+  });
+  if (malformed.length > 0) throw invalid(service, malformed);
   const policy = textAt(spec, "ipFamilyPolicy");
   const families = listAt(spec, "ipFamilies").filter((one) => typeof one === "string");
   const errors: FieldError[] = [];
@@ -119,6 +127,8 @@ export function initFamilies(
   if (errors.length > 0) throw invalid(service, errors);
   if (families.length === 0) spec["ipFamilies"] = ["IPv4"];
 }
+
+const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 function policyError(policy: string, detail: string): FieldError {
   return { type: "FieldValueInvalid", field: "spec.ipFamilyPolicy", value: policy, detail };

@@ -161,7 +161,8 @@ class ServiceAllocator {
   #problemOf(address: string): string | undefined {
     const { addresses } = this.#options;
     const index = addressIndex(addresses, address);
-    if (index !== undefined && index > 0 && index < addressCount(addresses) - 1) return undefined;
+    if (index === undefined) return "the provided network does not match the current range";
+    if (index > 0 && index < addressCount(addresses) - 1) return undefined;
     return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${addresses.text}`;
   }
 

@@ -53,7 +53,10 @@ const plain: AnswerFormat = {
 export function answerFormat(
   { isCustom }: Pick<Resource, "isCustom">,
   { accept, userAgent, query }: Wishes,
-  { isWatch = false }: { readonly isWatch?: boolean } = {},
+  {
+    isWatch = false,
+    isList = false,
+  }: { readonly isWatch?: boolean; readonly isList?: boolean } = {},
 ): AnswerFormat {
   const isPretty = wantsPretty(query.get("pretty") ?? undefined, userAgent);
   if ((accept === "" || accept === json) && !isPretty) return plain;
@@ -64,7 +67,7 @@ export function answerFormat(
     : isCustom
       ? customOffer
       : builtinOffer;
-  const negotiated = negotiate(accept, { formats, isCustom, isWatch });
+  const negotiated = negotiate(accept, { formats, isCustom, isWatch, isList });
   const { mediaType, conversion } = negotiated;
   return {
     mediaType,
@@ -83,10 +86,12 @@ function negotiate(
     formats,
     isCustom,
     isWatch,
+    isList,
   }: {
     readonly formats: readonly OfferedFormat[];
     readonly isCustom: boolean;
     readonly isWatch: boolean;
+    readonly isList: boolean;
   },
 ): ReturnType<typeof negotiateAnswer> {
   try {
@@ -98,7 +103,8 @@ function negotiate(
     if (isWatch) throw notAcceptable(`${onlyThese}: ${streams.join(", ")}`);
     const asksForShape = /;\s*as=/.test(accept);
     if (isCustom || asksForShape) throw notAcceptable(`${onlyThese}: ${all.join(", ")}`);
-    const message = `406: Not Acceptable\n\nAvailable representations: ${all.join(", ")}`;
+    const offered = isList ? [...all, ...streams] : all;
+    const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(", ")}`;
     throw new StatusError({ ...notAcceptable(message).status, details: {} });
   }
 }

@@ -5,6 +5,7 @@ import { negotiateAnswer, StatusError, type ProtobufCodec } from "@keelson/kube"
 
 import type { Answer } from "../http/answer.ts";
 import { header, type Incoming } from "../http/exchange.ts";
+import { isTrue } from "../http/request-info.ts";
 import { json, protobuf, yaml } from "./read-body.ts";
 import { writeValue } from "./write-value.ts";
 
@@ -16,7 +17,8 @@ const formats = [json, yaml, protobuf].map((mediaType) => ({ mediaType, canStrea
 export function failureEncoder(codec: ProtobufCodec): EncodeFailure {
   return (error, incoming) => {
     const accept = header(incoming, "accept");
-    const mediaType = accept === "" || accept.startsWith(json) ? json : acceptable(accept);
+    const isPlain = accept === "" || accept === json || isTrue(incoming.query.get("watch"));
+    const mediaType = isPlain ? json : acceptable(accept);
     const { status } = error;
     const retry = status.details?.retryAfterSeconds;
     const body =
@@ -35,7 +37,7 @@ export function failureEncoder(codec: ProtobufCodec): EncodeFailure {
 /** Whatever else a client wants, a failure is told as JSON. */
 function acceptable(accept: string): string {
   try {
-    return negotiateAnswer(accept, { formats, canConvert: () => true }).mediaType;
+    return negotiateAnswer(accept, { formats, canConvert: () => false }).mediaType;
   } catch (error) {
     if (error instanceof StatusError) return json;
     throw error;

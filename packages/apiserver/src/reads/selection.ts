@@ -94,6 +94,9 @@ function unknownField(resource: Resource, field: string): Error {
     const kind = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
     return failures.badRequest(`field label not supported for ${kind}: ${field}`);
   }
+  if (resource.kind === "Job") {
+    return failures.badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
+  }
   const known = ["metadata.name", "metadata.namespace"].map((one) => `"${one}"`).join(", ");
   return failures.badRequest(
     resource.fieldLabels.length === 0

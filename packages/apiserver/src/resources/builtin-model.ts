@@ -36,6 +36,7 @@ export function builtinModel(
   const leave = (): void => undefined;
   return {
     names: rules.names ?? subdomainNames,
+    takesBareFinalizers: rules.takesBareFinalizers ?? false,
     get empty() {
       return empty();
     },
@@ -46,6 +47,7 @@ export function builtinModel(
     },
     fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,
     readsAsStored: shapes === undefined || shapes.isStored,
+    settle: (object) => typed().toStored(object),
     toStored: (object) => {
       typed().toStored(object);
       return shapes === undefined ? object : shapes.toStored(object);

@@ -10,7 +10,7 @@ import {
   type BuiltinSubresource,
 } from "@keelson/kube";
 
-import { metadataOf } from "../object-metadata.ts";
+import { labelsOf, metadataOf } from "../object-metadata.ts";
 import { builtinModel } from "./builtin-model.ts";
 import { shapesOf } from "./builtin-shapes.ts";
 import type { Resource, Storage, Subresource } from "./resource.ts";
@@ -45,6 +45,11 @@ const moreFieldLabels: Readonly<Record<string, readonly string[]>> = {
   "batch/v1/Job": ["status.successful"],
 };
 
+/** The labels of an EndpointSlice say whose endpoints they are. */
+function hasNewLabels(next: JsonObject, live: JsonObject): boolean {
+  return !jsonEqual(labelsOf(next), labelsOf(live));
+}
+
 /** The annotations of a Deployment go to its ReplicaSets, so they count as its spec. */
 function hasNewAnnotations(next: JsonObject, live: JsonObject): boolean {
   const of = (object: JsonObject): Json => metadataOf(object)["annotations"] ?? {};
@@ -73,7 +78,10 @@ function of(kinds: BuiltinKinds, kind: BuiltinKind): Resource {
     isCustom: false,
     switches,
     fieldLabels: [...fieldLabels, ...(moreFieldLabels[name] ?? [])],
-    ...(name === "apps/v1/Deployment" ? { raisesGeneration: hasNewAnnotations } : {}),
+    ...(name === "discovery.k8s.io/v1/EndpointSlice" ? { raisesGeneration: hasNewLabels } : {}),
+    ...(name === "apps/v1/Deployment"
+      ? { raisesGeneration: hasNewAnnotations, statusWritesAnnotations: true }
+      : {}),
     patchTypes: builtInPatches,
     deprecation: Object.hasOwn(deprecations, name) ? deprecations[name] : undefined,
     storage: shapes?.storage ?? storageOf(kind),

@@ -61,6 +61,8 @@ export function customModel(
   const leave = (): void => undefined;
   return {
     names: subdomainNames,
+    takesBareFinalizers: false,
+    settle: () => undefined,
     empty: {},
     read: (value, _context, { duplicates } = noDuplicates) => {
       const object = cloneJson(value);

@@ -19,6 +19,7 @@ export class Registry {
   readonly #listeners = new Set<() => void>();
   #byAddress: ReadonlyMap<string, Resource> = new Map();
   #versions: ReadonlyMap<string, readonly Resource[]> = new Map();
+  #groups: ReadonlySet<string> = new Set();
   #served: Served = { generation: 0, all: [] };
 
   get served(): Served {
@@ -36,6 +37,7 @@ export class Registry {
     this.#byAddress = byAddress;
     const all = [...byAddress.values()];
     this.#versions = Map.groupBy(all, ({ group, version }) => `${group}/${version}`);
+    this.#groups = new Set(all.filter(({ isCustom }) => !isCustom).map(({ group }) => group));
     this.#served = { generation: this.#served.generation + 1, all };
     for (const listener of this.#listeners) listener();
   }
@@ -47,6 +49,11 @@ export class Registry {
   /** The resources of a version; undefined if the group has no such version. */
   ofVersion(group: string, version: string): readonly Resource[] | undefined {
     return this.#versions.get(`${group}/${version}`);
+  }
+
+  /** Whether a group is there for good, whatever versions of it are served. */
+  hasGroup(group: string): boolean {
+    return this.#groups.has(group);
   }
 
   onChange(listener: () => void): Disposable {

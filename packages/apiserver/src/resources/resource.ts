@@ -34,6 +34,8 @@ export interface Resource {
   readonly switches: Switches;
   /** What a field selector may name besides `metadata.name` and `metadata.namespace`. */
   readonly fieldLabels: readonly string[];
+  /** Whether a write to the status may change all metadata but labels. */
+  readonly statusWritesAnnotations?: boolean;
   /** What else raises `metadata.generation` besides a change outside metadata and status. */
   readonly raisesGeneration?: (next: JsonObject, live: JsonObject) => boolean;
   readonly patchTypes: readonly PatchType[];
@@ -91,6 +93,8 @@ export interface Read {
 export interface Model {
   /** How names are judged. */
   readonly names: NameRule;
+  /** Whether finalizers without a domain are taken, although the kind is built in. */
+  readonly takesBareFinalizers: boolean;
   /** The object as if nothing had been said, for managed fields. */
   readonly empty: JsonObject;
 
@@ -106,6 +110,8 @@ export interface Model {
   /** An object of this version as it is stored. It may change the object, which is the caller's own. */
   toStored(object: MutableJsonObject): JsonObject;
 
+  /** Does, in place, what storing does to an object without changing what it says, so that it may be compared. */
+  settle(object: MutableJsonObject): void;
   prepareForCreate(object: MutableJsonObject, context: RuleContext): void;
   prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
   prepareForStatusUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;

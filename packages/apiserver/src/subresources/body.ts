@@ -11,7 +11,8 @@ import {
   type TypedKind,
 } from "@keelson/kube";
 
-import { builtinFormats, readBody } from "../encoding/read-body.ts";
+import { builtinFormats } from "../encoding/read-body.ts";
+import { readSent } from "../encoding/read-sent.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import type { Answer } from "../http/answer.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
@@ -39,7 +40,7 @@ export function sentBody(
   kind: BodyKind,
 ): MutableJsonObject {
   const contentType = header(exchange, "content-type");
-  const { value } = readBody(exchange.body, { contentType, formats: builtinFormats, codec });
+  const { value } = readSent(exchange.body, kind, { contentType, formats: builtinFormats, codec });
   const sent = value["kind"] ?? kind.kind;
   if (sent !== kind.kind) throw failures.badRequest(`not a ${kind.kind} object`);
   try {

@@ -12,6 +12,7 @@ import {
   failures,
   parentManagedFields,
   printLabelSelector,
+  renderTable,
   scaleManagedFields,
   selectorFromObject,
   validateMetadata,
@@ -19,6 +20,7 @@ import {
   type ReplicasPaths,
 } from "@keelson/kube";
 
+import type { AnswerFormat } from "../encoding/answer-format.ts";
 import { objectOf } from "../encoding/object-text.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import type { Answer } from "../http/answer.ts";
@@ -156,11 +158,27 @@ function changedParent(
 
 function answer(verbs: Verbs, exchange: ResourceExchange, value: JsonObject): Answer {
   const format = formatFor(exchange);
+  const shaped = format.shape === "table" ? scaleTable(value, format) : value;
   return {
     code: 200,
     contentType: contentTypeOf(format.mediaType),
-    body: writeValue(value, format, verbs.codec),
+    body: writeValue(shaped, format, verbs.codec),
   };
+}
+
+const nameColumn = { name: "Name", type: "string", format: "name", description: "", priority: 0 };
+const dateColumn = { name: "Created At", type: "date", format: "", description: "", priority: 0 };
+
+/** A scale has no columns of its own. */
+function scaleTable(object: JsonObject, { includeObject, metaVersion }: AnswerFormat): JsonObject {
+  const cells = [nameOf(object), metadataText(object, "creationTimestamp")];
+  return renderTable({
+    columns: [nameColumn, dateColumn],
+    rows: [{ cells, object }],
+    metadata: { resourceVersion: metadataText(object, "resourceVersion") },
+    includeObject,
+    version: metaVersion,
+  });
 }
 
 /** The scale of an object. */

@@ -27,7 +27,7 @@ const futureWaitMs = 3_000;
 /** Answers a collection, or a page of it, as of one revision. */
 export const list: Verb = async (verbs, exchange) => {
   const { resource, info, query } = exchange;
-  const format = formatFor(exchange);
+  const format = formatFor(exchange, { isList: true });
   const options = listOptions(resource, query, { isWatch: false, name: nameInPath(info) });
   const page = await readList(verbs, exchange, options);
   return listAnswer(verbs, exchange, format, page);
@@ -101,7 +101,7 @@ export function listAnswer(
 ): Answer {
   const contentType = contentTypeOf(format.mediaType);
   refuseSingle(resource, format);
-  const metadata = listMetadata(resource, info.namespace, page);
+  const metadata = listMetadata(resource, { namespace: info.namespace, shape: format.shape }, page);
   if (format.shape === "object" && format.mediaType === json && !format.isPretty) {
     return { code: 200, contentType, body: listText(resource, metadata, page.items) };
   }
@@ -144,13 +144,17 @@ function withoutKind(object: JsonObject): JsonObject {
   return rest;
 }
 
-function listMetadata(resource: Resource, namespace: string, page: Page): JsonObject {
+function listMetadata(
+  resource: Resource,
+  { namespace, shape }: { readonly namespace: string; readonly shape: AnswerFormat["shape"] },
+  page: Page,
+): JsonObject {
   const { isNamespaced, isCustom } = resource;
   return {
     resourceVersion: String(page.revision),
     // Lists of custom resources say it even if there is nothing more.
     ...(page.continue === undefined
-      ? isCustom
+      ? isCustom && shape === "object"
         ? { continue: "" }
         : {}
       : { continue: continueToken(page.continue, { isNamespaced, namespace }) }),

@@ -79,7 +79,9 @@ function patchTypeOf(exchange: ResourceExchange): PatchType {
   try {
     return negotiatePatch(header(exchange, "content-type"), patchTypes);
   } catch (error) {
-    if (isCustom || !(error instanceof StatusError)) throw error;
+    // Two at once get past the first look.
+    const isList = header(exchange, "content-type").includes(",");
+    if (isCustom || isList || !(error instanceof StatusError)) throw error;
     throw new StatusError({ ...error.status, message: "415: Unsupported Media Type", details: {} });
   }
 }
@@ -131,7 +133,9 @@ function applier(
     }
     const { object } = fields.apply(live, config, { manager, force, now });
     judgeFields(duplicates, { fieldValidation, warn }, (problems) =>
-      failures.badRequest(`error strict decoding YAML: ${problems.join(", ")}`),
+      failures.badRequest(
+        `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join("\n  ")}`,
+      ),
     );
     const read = resource.model.read(object, ruleContext(verbs));
     return checked(read.object);
@@ -179,7 +183,9 @@ function merger(
   const { value: sent, duplicates } = patchBody(body);
   if (type === "json") {
     const { operations, unknownFields } = decodeJsonPatch(sent);
-    const problems = [...duplicates.map((text) => `json patch ${text}`), ...unknownFields];
+    const problems = [...duplicates.map((text) => `json patch ${text}`), ...unknownFields].toSorted(
+      (a, b) => operationOf(a) - operationOf(b),
+    );
     return (live) => shownWhole(applyJsonPatch(live, operations), problems);
   }
   if (type === "merge") return (live) => shownWhole(applyMergePatch(live, sent), duplicates);
@@ -222,7 +228,8 @@ function readPatched(
     ]);
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
   const { kind, apiVersion } = value;
-  if (!resource.isCustom && (kind !== resource.kind || apiVersion !== apiVersionOf(resource))) {
+  const isOther = (kind ?? "") !== resource.kind || (apiVersion ?? "") !== apiVersionOf(resource);
+  if (!resource.isCustom && isOther && ((kind ?? "") !== "" || (apiVersion ?? "") !== "")) {
     const isKnown =
       typeof kind === "string" &&
       typeof apiVersion === "string" &&
@@ -240,6 +247,11 @@ function readPatched(
     }
     throw error;
   }
+}
+
+/** To which operation a problem belongs: they are told in its order. */
+function operationOf(problem: string): number {
+  return Number(/"\[(\d+)\]/.exec(problem)?.[1] ?? 0);
 }
 
 /** A kind that nobody knows, as the real server's registry of types says it. */

@@ -1,9 +1,18 @@
 // The object in a body of a create or an update.
 
 import { isJsonObject, type MutableJsonObject } from "@keelson/base";
-import { apiVersionOf, failures, memberOf, quote, TypedDecodeError } from "@keelson/kube";
+import {
+  apiVersionOf,
+  failures,
+  memberOf,
+  quote,
+  sentKindProblem,
+  TypedDecodeError,
+  unrecognizedMessage,
+} from "@keelson/kube";
 
-import { builtinFormats, customFormats, readBody, UnreadableBody } from "../encoding/read-body.ts";
+import { builtinFormats, customFormats } from "../encoding/read-body.ts";
+import { readSent } from "../encoding/read-sent.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
 import { nameOf, namespaceOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -25,7 +34,7 @@ export function sentObject(
     formats,
     codec: verbs.codec,
   });
-  const { kind, apiVersion } = kindOf(exchange, value);
+  const { kind, apiVersion } = kindOf(verbs, exchange, value);
   const described = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`;
   let read;
   try {
@@ -35,68 +44,49 @@ export function sentObject(
       throw failures.badRequest(`${described}: ${error.message}`);
     throw error;
   }
-  const problems = said.duplicates.length > 0 ? read.problems : [...duplicates, ...read.problems];
-  judgeFields(problems, { ...options, warn }, (all) =>
-    failures.badRequest(`${described}: ${strictText(all)}`),
-  );
+  const isYaml = said.duplicates.length === 0 && duplicates.length > 0;
+  const problems = isYaml ? [...duplicates, ...read.problems] : read.problems;
+  judgeFields(problems, { ...options, warn }, () => {
+    const twice = `yaml: unmarshal errors:\n  ${duplicates.join("\n  ")}`;
+    const all = isYaml ? [twice, ...read.problems] : problems;
+    return failures.badRequest(`${described}: ${strictText(all)}`);
+  });
   return read.object;
-}
-
-/** What cannot be read is shown, as far as 30 bytes of it tell. */
-function readSent(
-  body: Uint8Array,
-  { kind }: Resource,
-  options: Parameters<typeof readBody>[1],
-): ReturnType<typeof readBody> {
-  try {
-    return readBody(body, options);
-  } catch (error) {
-    if (!(error instanceof UnreadableBody)) throw error;
-    throw failures.badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summaryOf(body)})`,
-    );
-  }
-}
-
-const summaryBytes = 30;
-
-function summaryOf(body: Uint8Array): string {
-  if (body.length === 0) return "<empty>";
-  const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, summaryBytes));
-  const text = body[0] === 0x7b ? bytes.toString() : bytes.toString("hex");
-  return body.length > summaryBytes ? `${text} ...` : text;
 }
 
 /** The kind in a body must be the resource's; one that says nothing is taken to be it. */
 function kindOf(
-  { resource }: ResourceExchange,
+  { kinds }: Verbs,
+  { resource, body }: ResourceExchange,
   value: MutableJsonObject,
 ): { readonly kind: string; readonly apiVersion: string } {
+  const expected = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  const builtin = resource.isCustom ? undefined : kinds.find(resource);
+  if (builtin !== undefined) {
+    const problem = sentKindProblem(kinds, builtin, { value, bytes: body });
+    if (problem !== undefined) throw failures.badRequest(problem);
+    return expected;
+  }
   const kind = text(value, "kind");
   const apiVersion = text(value, "apiVersion");
-  const expected = apiVersionOf(resource);
-  if (resource.isCustom && kind === "") {
-    throw failures.badRequest(`Object 'Kind' is missing in '${JSON.stringify(value)}'`);
-  }
-  if (apiVersion !== "" && apiVersion !== expected && (kind === "" || kind === resource.kind)) {
+  if (!resource.isCustom && kind !== "" && kind !== resource.kind) {
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
     throw failures.badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      `${kind} in version ${quote(version)} cannot be handled as a ${resource.kind}: converting (${version}.${kind}) to (${resource.group}.${resource.kind}): unknown conversion`,
     );
   }
-  if (kind !== "" && kind !== resource.kind) {
-    if (resource.isCustom) throw otherKind(resource, { kind, name: nameOf(value) });
-    const version = apiVersion.slice(apiVersion.indexOf("/") + 1) || resource.version;
+  if (kind === "" && resource.isCustom) {
+    const missing = `Object 'Kind' is missing in '${new TextDecoder().decode(body)}'`;
+    throw failures.badRequest(unrecognizedMessage(resource.kind, missing, body));
+  }
+  if (kind !== "" && kind !== resource.kind)
+    throw otherKind(resource, { kind, name: nameOf(value) });
+  if (apiVersion !== "" && apiVersion !== expected.apiVersion) {
     throw failures.badRequest(
-      `${kind} in version ${quote(version)} cannot be handled as a ${resource.kind}: converting (${version}.${kind}) to (${packageOf(resource)}.${resource.kind}): unknown conversion`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
     );
   }
-  return { kind: resource.kind, apiVersion: expected };
-}
-
-/** The package of a kind's own form: `apps`, and `core` for the core group. */
-function packageOf({ group, plural }: Resource): string {
-  if (plural === "events") return "core";
-  return group === "" ? "core" : (group.split(".", 1)[0] ?? group);
+  return expected;
 }
 
 function otherKind(

@@ -1,7 +1,7 @@
 // What every verb is given, and how it answers.
 
 import type { Log } from "@keelson/base";
-import type { ProtobufCodec } from "@keelson/kube";
+import type { BuiltinKinds, ProtobufCodec } from "@keelson/kube";
 
 import type { Authorizer } from "../auth/authorizer.ts";
 import { answerFormat, notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
@@ -17,6 +17,7 @@ import type { Writing, Written } from "../writes/write-request.ts";
 
 /** The parts that verbs work with. */
 export interface Verbs extends Writing {
+  readonly kinds: BuiltinKinds;
   readonly codec: ProtobufCodec;
   readonly authorizer: Authorizer;
   readonly log: Log;
@@ -29,7 +30,7 @@ export type Verb = (verbs: Verbs, exchange: ResourceExchange) => Promise<Answer 
 /** The format in which a request wants its answer. */
 export function formatFor(
   exchange: ResourceExchange,
-  options: { readonly isWatch?: boolean } = {},
+  options: { readonly isWatch?: boolean; readonly isList?: boolean } = {},
 ): AnswerFormat {
   const { resource, query } = exchange;
   const accept = header(exchange, "accept");

@@ -41,7 +41,7 @@ export async function createObject(
   signal: AbortSignal,
 ): Promise<Written> {
   const { resource, namespace, warn } = request;
-  const context = ruleContext(writing);
+  const context = ruleContext(writing, request.user);
   const revisionSent = metadataText(object, "resourceVersion");
   wipeSystemMetadata(object);
   mergeOwnerReferences(object, warn, { isAfterAdmission: false });
@@ -68,7 +68,7 @@ export async function createObject(
       ...validateMetadata(ownMetadata(tracked), {
         isNamespaced: resource.isNamespaced,
         nameRule: resource.model.names,
-        isBuiltIn: !resource.isCustom,
+        isBuiltIn: !resource.isCustom && !resource.model.takesBareFinalizers,
       }),
       ...resource.model.validate(tracked, context),
     ];
@@ -76,7 +76,7 @@ export async function createObject(
     for (const text of resource.model.warnings(tracked, undefined)) warn(text);
     await writing.admission.validate(admitted, signal);
     // KB 24: Kubernetes answers 500, but it is the client who can mend it.
-    if (revisionSent !== "" && revisionSent !== "0") {
+    if (/^[0-9]*[1-9][0-9]*$/.test(revisionSent)) {
       throw failures.badRequest("resourceVersion should not be set on objects to be created");
     }
     const written = await persist(writing, named, { object: tracked, generated }, signal);

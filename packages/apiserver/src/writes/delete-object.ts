@@ -43,6 +43,9 @@ export async function deleteObject(
   signal: AbortSignal,
 ): Promise<Deleted> {
   const { resource, name } = request;
+  const { orphanWarning } = deletionRule(storageOf(resource));
+  const isSaid = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (orphanWarning !== undefined && !isSaid) request.warn(orphanWarning);
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -66,6 +69,7 @@ async function deleteOnce(
   const live = objectWithRevision(resource.model.fromStored(row.body.value), row.revision);
   checkPreconditions(resource, live, options);
   rule.check?.(live);
+
   const admitted = admissionRequest(request, "DELETE", { object: undefined, old: live });
   await writing.admission.admit(admitted, signal);
   await writing.admission.validate(admitted, signal);
@@ -214,7 +218,7 @@ function markDeleting(
   const metadata = ownMetadata(object);
   const generation = metadataNumber(object, "generation") ?? 0;
   const at = metadataText(object, "deletionTimestamp");
-  if (at === "" && generation > 0) metadata["generation"] = generation + 1;
+  if (at === "" && generation > 0 && !hasNoGrace) metadata["generation"] = generation + 1;
   if (at === "" || Date.parse(at) > nowMs) metadata["deletionTimestamp"] = context.now;
   if (!hasNoGrace) metadata["deletionGracePeriodSeconds"] = 0;
 }

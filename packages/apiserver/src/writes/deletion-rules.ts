@@ -17,7 +17,9 @@ export interface DeletionRule {
   check?(object: JsonObject): void;
   /** Whether something besides finalizers keeps the object until somebody has cleaned up. */
   isHeld?(object: JsonObject): boolean;
-  /** Whether marking it says nothing of a grace period. */
+  /** What to tell a client that did not say what shall become of dependents. */
+  readonly orphanWarning?: string;
+  /** Whether marking it says nothing of a grace period, and does not raise its generation. */
   readonly hasNoGrace?: boolean;
   /** What else changes when the deletion is first asked for. */
   begin?(object: MutableJsonObject, context: RuleContext): void;
@@ -47,6 +49,10 @@ const rules: Readonly<Record<string, DeletionRule>> = {
       namespace["status"] = { ...(isJsonObject(status) ? status : {}), phase: "Terminating" };
     },
   },
+  "Job.batch": {
+    orphanWarning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+  },
   Pod: {
     graceSeconds: (pod, { gracePeriodSeconds }) => {
       const asked =
@@ -58,6 +64,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
     },
   },
   "CustomResourceDefinition.apiextensions.k8s.io": {
+    hasNoGrace: true,
     // Until it is marked; from then on its finalizer holds it.
     isHeld: (definition) => !isTerminating(definition),
     begin: (definition, { now }) => {

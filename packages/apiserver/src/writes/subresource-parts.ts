@@ -75,8 +75,7 @@ function keepMetadata(resource: Resource, subresource: string, { next, live }: C
     copyMember(sent, metadataOf(live), "generation");
     return;
   }
-  if (!resource.isCustom) {
-    // Of most built-in kinds only the labels are kept from a write to the status.
+  if (resource.statusWritesAnnotations === true) {
     copyMember(sent, metadataOf(live), "labels");
     copyMember(sent, metadataOf(live), "generation");
     return;

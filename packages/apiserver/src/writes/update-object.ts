@@ -144,6 +144,7 @@ async function updateOnce(
   const finish = await effectsOf(writing, resource).beginUpdate?.(next, live, request, signal);
   let isStored = false;
   try {
+    resource.model.settle(next);
     prepare(resource, { next, live, subresource }, context);
     const errors = problems(resource, { next, live, subresource }, context);
     if (errors.length > 0) throw failures.invalid(groupKind(resource), name, errors);
@@ -231,6 +232,7 @@ function prepare(
     }
   }
   const system = ownMetadata(next);
+  delete system["selfLink"];
   if (metadataText(next, "uid") === "") system["uid"] = uidOf(live);
   copyMember(system, metadataOf(live), "creationTimestamp");
   if (isTerminating(live)) copyMember(system, metadataOf(live), "deletionTimestamp");

@@ -90,8 +90,12 @@ export function storageOf({ storage, plural }: Resource): string {
 }
 
 /** What the rules of a kind may know of the moment. */
-export function ruleContext({ clock, random }: Pick<Writing, "clock" | "random">): RuleContext {
-  return { now: timeFromMs(clock.now()), uuid: () => random.uuid() };
+export function ruleContext(
+  { clock, random }: Pick<Writing, "clock" | "random">,
+  user?: User,
+): RuleContext {
+  const context = { now: timeFromMs(clock.now()), uuid: () => random.uuid() };
+  return user === undefined ? context : { ...context, user };
 }
 
 /** The request as admission sees it. */

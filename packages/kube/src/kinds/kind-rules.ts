@@ -11,6 +11,13 @@ export interface RuleContext {
   readonly now: string;
   /** A new uid, for the kinds that stamp one on what they hold. */
   readonly uuid: () => string;
+  /** Who asks; absent where nobody does. */
+  readonly user?: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: readonly string[];
+    readonly extra: Readonly<Record<string, readonly string[]>>;
+  };
 }
 
 /**

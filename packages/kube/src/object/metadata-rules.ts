@@ -3,11 +3,13 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../go-text/byte-order.ts";
+import { goJson } from "../go-text/go-json.ts";
 import { isPrintable, quote } from "../go-text/quote.ts";
 import {
   childPath,
   forbiddenField,
   invalidField,
+  invalidShownField,
   itemPath,
   requiredField,
   tooLongField,
@@ -246,15 +248,27 @@ function validateOwners(owners: readonly Json[], path: string): FieldError[] {
     if (controller === "") controller = here;
     else {
       errors.push(
-        invalidField(
+        invalidShownField(
           path,
-          owners,
+          `[${owners.map(shownOwner).join(",")}]`,
           `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`,
         ),
       );
     }
   }
   return errors;
+}
+
+const ownerFields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+
+/** An owner in the order of its fields. */
+function shownOwner(owner: Json): string {
+  if (!isJsonObject(owner)) return goJson(owner);
+  const members = ownerFields.flatMap((name) => {
+    const value = memberOf(owner, name);
+    return value === undefined ? [] : [`${goJson(name)}:${goJson(value)}`];
+  });
+  return `{${members.join(",")}}`;
 }
 
 function validateManagers(entries: readonly Json[], path: string): FieldError[] {

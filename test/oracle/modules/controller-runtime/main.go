@@ -30,7 +30,7 @@ import (
 const sentAnnotation = "bench.keelson.dev/sent"
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "")
+	kubeconfig := flag.String("cluster", "", "")
 	objects := flag.Int64("objects", 0, "how many Pods there are")
 	workers := flag.Int("workers", 8, "")
 	flag.Parse()

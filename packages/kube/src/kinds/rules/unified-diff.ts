@@ -1,17 +1,22 @@
 // Two texts compared line by line, as the messages about changes that are not allowed show them. Which lines count as
 // kept follows the library that the real server uses, so that clients see the same hunks.
 
-/** Beyond this many lines no difference is shown: finding it costs time by their square. */
+/** Beyond this many lines no difference is shown. */
 export const diffLinesMax = 10_000;
+
+/** How many pairs of lines are looked at: texts can be made for which there is no end of them. */
+export const diffStepsMax = 2_000_000;
 
 const context = 3;
 
-/** A unified difference without file names; empty if the texts are equal, or too long to compare. */
+/** A unified difference without file names; empty if the texts are equal, or too much work to compare. */
 export function unifiedDiff(before: string, after: string): string {
   const [a, b] = [before.split("\n"), after.split("\n")];
   if (a.length > diffLinesMax || b.length > diffLinesMax) return "";
+  const blocks = matchingBlocks(a, b);
+  if (blocks === undefined) return "";
   let text = "";
-  for (const group of groups(changes(matchingBlocks(a, b)))) {
+  for (const group of groups(changes(blocks))) {
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) continue;
     text += `@@ -${range(first.a, last.aEnd)} +${range(first.b, last.bEnd)} @@\n`;
@@ -43,11 +48,13 @@ interface Change {
   readonly bEnd: number;
 }
 
-function matchingBlocks(a: readonly string[], b: readonly string[]): readonly Block[] {
+function matchingBlocks(a: readonly string[], b: readonly string[]): readonly Block[] | undefined {
   const places = placesOf(b);
   const blocks: Block[] = [];
+  const budget = { steps: diffStepsMax };
   const visit = (aStart: number, aEnd: number, bStart: number, bEnd: number): void => {
-    const found = longestMatch({ a, b, places, aStart, aEnd, bStart, bEnd });
+    if (budget.steps < 0) return;
+    const found = longestMatch({ a, b, places, aStart, aEnd, bStart, bEnd, budget });
     if (found.size === 0) return;
     if (aStart < found.a && bStart < found.b) visit(aStart, found.a, bStart, found.b);
     blocks.push(found);
@@ -55,6 +62,7 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): readonly Bl
     if (aNext < aEnd && bNext < bEnd) visit(aNext, aEnd, bNext, bEnd);
   };
   visit(0, a.length, 0, b.length);
+  if (budget.steps < 0) return undefined;
   return [...joined(blocks), { a: a.length, b: b.length, size: 0 }];
 }
 
@@ -79,14 +87,18 @@ interface Search {
   readonly aEnd: number;
   readonly bStart: number;
   readonly bEnd: number;
+  /** What is left of it; less than nothing ends the search. */
+  readonly budget: { steps: number };
 }
 
-function longestMatch({ a, b, places, aStart, aEnd, bStart, bEnd }: Search): Block {
+function longestMatch({ a, b, places, aStart, aEnd, bStart, bEnd, budget }: Search): Block {
   let [bestA, bestB, size] = [aStart, bStart, 0];
   let lengths = new Map<number, number>();
-  for (let i = aStart; i < aEnd; i++) {
+  for (let i = aStart; i < aEnd && budget.steps >= 0; i++) {
     const next = new Map<number, number>();
+    budget.steps -= 1;
     for (const j of places.get(a[i] ?? "") ?? []) {
+      budget.steps -= 1;
       if (j < bStart) continue;
       if (j >= bEnd) break;
       const length = (lengths.get(j - 1) ?? 0) + 1;

@@ -4,6 +4,7 @@
 import {
   cloneJson,
   jsonEqual,
+  setMember,
   type Json,
   type JsonObject,
   type MutableJsonObject,
@@ -69,10 +70,11 @@ interface Options {
 
 export const certificateSigningRequest: KindRules = {
   names: pathSegmentNames,
-  prepareForCreate: (object) => {
-    // Who asks is the server's to fill in.
+  prepareForCreate: (object, { user }) => {
+    // Who asks is the server's to say.
     const spec = writableObject(object, "spec");
     for (const name of ["username", "uid", "groups", "extra"]) delete spec?.[name];
+    if (spec !== undefined && user !== undefined) writeUser(spec, user);
     object["status"] = {};
   },
   prepareForUpdate: (object, old) => {
@@ -271,4 +273,13 @@ function updateErrors(object: JsonObject, old: JsonObject, options: Options): Fi
     }
   }
   return errors;
+}
+
+function writeUser(spec: MutableJsonObject, user: NonNullable<RuleContext["user"]>): void {
+  if (user.name !== "") spec["username"] = user.name;
+  if (user.uid !== "") spec["uid"] = user.uid;
+  if (user.groups.length > 0) spec["groups"] = [...user.groups];
+  const extra: MutableJsonObject = {};
+  for (const [key, values] of Object.entries(user.extra)) setMember(extra, key, [...values]);
+  if (Object.keys(extra).length > 0) spec["extra"] = extra;
 }

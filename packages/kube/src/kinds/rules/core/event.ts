@@ -1,13 +1,15 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
+import { dnsSubdomainProblems, labelKeyProblems, pathSegmentNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { has, objectOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 
 /** Events of the core group: old clients send little, so that little is asked. */
 export const eventRules: KindRules = {
+  names: pathSegmentNames,
+  takesBareFinalizers: true,
   validate: (event) => validateEvent(event),
   validateUpdate: (event) => validateEvent(event),
 };

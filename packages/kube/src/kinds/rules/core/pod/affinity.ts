@@ -50,17 +50,19 @@ export function checkMatchLabelKeys(holder: JsonObject, at: Place): void {
   checkKeys(others, at.child("mismatchLabelKeys"), selector);
   if (selector !== undefined) {
     const seen = new Set(Object.keys(objectOf(selector, "matchLabels")));
+    const indexes = new Map(keys.map((key, index) => [key, index]));
     for (const expression of objectsOf(selector, "matchExpressions")) {
       const key = textOf(expression, "key");
-      const index = keys.lastIndexOf(key);
-      if (index >= 0 && seen.has(key)) {
+      const index = indexes.get(key);
+      if (index !== undefined && seen.has(key)) {
         at.item(index).invalid(key, "exists in both matchLabelKeys and labelSelector");
       }
       seen.add(key);
     }
   }
+  const avoided = new Set(others);
   for (const [index, key] of keys.entries()) {
-    if (others.includes(key)) {
+    if (avoided.has(key)) {
       at.child("matchLabelKeys")
         .item(index)
         .invalid(key, "exists in both matchLabelKeys and mismatchLabelKeys");

@@ -198,13 +198,16 @@ function checkOs(spec: JsonObject, at: Place): void {
 
 /** Variables from files: the volume must be one that a container can write. */
 function checkFileKeys(spec: JsonObject, at: Place): void {
+  const volumes = new Map(
+    objectsOf(spec, "volumes").map((volume) => [textOf(volume, "name"), volume]),
+  );
   for (const { container, list, index } of allContainers(spec)) {
     for (const [position, variable] of objectsOf(container, "env").entries()) {
       const from = maybeObject(variable, "valueFrom");
       const file = from === undefined ? undefined : maybeObject(from, "fileKeyRef");
       if (file === undefined) continue;
       const name = textOf(file, "volumeName");
-      const volume = objectsOf(spec, "volumes").findLast((other) => textOf(other, "name") === name);
+      const volume = volumes.get(name);
       const place = at
         .child(list)
         .item(index)

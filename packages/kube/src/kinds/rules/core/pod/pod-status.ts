@@ -112,15 +112,17 @@ function checkTransitions(
     spec,
     list === "containerStatuses" ? "containers" : "initContainers",
   );
+  const byName = firstByName(containers);
+  const running = new Set(
+    objectsOf(status, list)
+      .filter((own) => !has(objectOf(own, "state"), "terminated"))
+      .map((own) => textOf(own, "name")),
+  );
   for (const [index, before] of objectsOf(old, list).entries()) {
     const ended = maybeObject(objectOf(before, "state"), "terminated");
-    if (ended === undefined) continue;
     const name = textOf(before, "name");
-    const next = objectsOf(status, list).find(
-      (own) => textOf(own, "name") === name && !has(objectOf(own, "state"), "terminated"),
-    );
-    if (next === undefined) continue;
-    const container = containers.find((own) => textOf(own, "name") === name);
+    if (ended === undefined || !running.has(name)) continue;
+    const container = byName.get(name);
     const isAllowed =
       !isEphemeral &&
       container !== undefined &&
@@ -129,6 +131,11 @@ function checkTransitions(
       at.item(index).child("state").forbidden("may not be transitioned to non-terminated state");
     }
   }
+}
+
+/** Of two with one name the first counts. */
+function firstByName(containers: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
+  return new Map(containers.toReversed().map((own) => [textOf(own, "name"), own]));
 }
 
 function mayAllRestart(spec: JsonObject): boolean {
@@ -290,10 +297,9 @@ function checkHealth(
   at: Place,
   { list, containers }: { readonly list: string; readonly containers: readonly JsonObject[] },
 ): void {
+  const byName = firstByName(containers);
   for (const [index, own] of objectsOf(status, list).entries()) {
-    const container = containers.find(
-      (candidate) => textOf(candidate, "name") === textOf(own, "name"),
-    );
+    const container = byName.get(textOf(own, "name"));
     for (const [position, resource] of objectsOf(own, "allocatedResourcesStatus").entries()) {
       const place = at.item(index).child("allocatedResourcesStatus").item(position);
       if (container !== undefined) checkAllocated(textOf(resource, "name"), container, place);

@@ -1,6 +1,6 @@
 // What of a Pod may change.
 
-import { jsonEqual, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { goJson } from "../../../../go-text/go-json.ts";
@@ -117,12 +117,11 @@ function checkAddedTolerations(
   { at, options }: { readonly at: Place; readonly options: PodRuleOptions },
 ): void {
   const tolerations = objectsOf(spec, "tolerations");
-  const timeless = (toleration: JsonObject): JsonObject => ({
-    ...toleration,
-    tolerationSeconds: 0,
-  });
+  const timeless = (toleration: JsonObject): string =>
+    goJson({ ...toleration, tolerationSeconds: 0 });
+  const known = new Set(tolerations.map(timeless));
   for (const before of objectsOf(old, "tolerations")) {
-    if (!tolerations.some((next) => jsonEqual(timeless(next), timeless(before)))) {
+    if (!known.has(timeless(before))) {
       at.forbidden("existing toleration can not be modified except its tolerationSeconds");
       return;
     }

@@ -122,6 +122,8 @@ export function hasIndivisiblePages(resources: JsonObject): boolean {
 
 function checkClaims(uses: readonly JsonObject[], at: Place, claims: ReadonlySet<string>): void {
   const seen = new Set<string>();
+  /** How many requests of a claim were named. */
+  const parts = new Map<string, number>();
   for (const [index, use] of uses.entries()) {
     const place = at.item(index);
     const [name, request] = [textOf(use, "name"), textOf(use, "request")];
@@ -135,11 +137,8 @@ function checkClaims(uses: readonly JsonObject[], at: Place, claims: ReadonlySet
       if (request !== "") place.child("request").invalidEach(request, dnsLabelProblems(request));
       if (seen.has(key)) place.duplicate(key);
       else if (request === "") {
-        for (const other of seen) {
-          if (other.includes("/") && other.slice(0, other.indexOf("/")) === name)
-            place.duplicate(name);
-        }
-      }
+        for (let count = parts.get(name) ?? 0; count > 0; count--) place.duplicate(name);
+      } else parts.set(name, (parts.get(name) ?? 0) + 1);
       seen.add(key);
     }
     if (!claims.has(name)) {

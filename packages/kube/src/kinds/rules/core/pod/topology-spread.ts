@@ -23,6 +23,9 @@ const policies: readonly string[] = ["Honor", "Ignore"];
 
 export function checkTopologySpread(spec: JsonObject, at: Place, options: PodRuleOptions): void {
   const constraints = objectsOf(spec, "topologySpreadConstraints");
+  const pairOf = (constraint: JsonObject): string =>
+    JSON.stringify([textOf(constraint, "topologyKey"), textOf(constraint, "whenUnsatisfiable")]);
+  const last = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
   for (const [index, constraint] of constraints.entries()) {
     const place = at.item(index);
     checkPositive(numberOf(constraint, "maxSkew"), place.child("maxSkew"));
@@ -32,13 +35,7 @@ export function checkTopologySpread(spec: JsonObject, at: Place, options: PodRul
     ];
     if (key === "") place.child("topologyKey").required("can not be empty");
     if (!actions.includes(action)) place.child("whenUnsatisfiable").notSupported(action, actions);
-    const isRepeated = constraints
-      .slice(index + 1)
-      .some(
-        (other) =>
-          textOf(other, "topologyKey") === key && textOf(other, "whenUnsatisfiable") === action,
-      );
-    if (isRepeated) {
+    if ((last.get(pairOf(constraint)) ?? index) > index) {
       place.child("{topologyKey, whenUnsatisfiable}").duplicate(`{${key}, ${action}}`);
     }
     checkMinDomains(constraint, place.child("minDomains"), action);

@@ -1,0 +1,64 @@
+// Looking through all the schemas of a definition.
+
+import { isJsonObject, type JsonObject } from "@keelson/base";
+
+import { formatCheck } from "../../../schema/formats.ts";
+import { readSchema, type WrittenSchema } from "../../../schema/read-schema.ts";
+import { at, object } from "../meta/reading.ts";
+import { definitionForm, type DefinitionForm } from "./definition-form.ts";
+
+function schemasOf(form: DefinitionForm): WrittenSchema[] {
+  return [form.validation, ...form.versions.map(({ schema }) => schema)].flatMap((schema) => {
+    const written = at(schema, "openAPIV3Schema");
+    return written !== undefined && isJsonObject(written) ? [readSchema(written)] : [];
+  });
+}
+
+/** Whether a schema of the definition has a default anywhere. */
+export function hasDefaults(form: DefinitionForm): boolean {
+  return schemasOf(form).some((schema) =>
+    [...everySchema(schema)].some((part) => part.default !== undefined),
+  );
+}
+
+/** Formats that nobody checks, in the order of the schemas. */
+export function unknownFormats(definition: JsonObject): string[] {
+  const schemas = schemasOf(definitionForm(object(definition, "spec")));
+  return schemas.flatMap((schema) =>
+    [...everySchema(schema)].flatMap(({ type, format = "" }) =>
+      format === "" || isKnownFormat(type, format) ? [] : [format],
+    ),
+  );
+}
+
+function isKnownFormat(type: string | undefined, format: string): boolean {
+  switch (type) {
+    case undefined:
+    case "string":
+      return formatCheck(format) !== undefined;
+    case "integer":
+      return format === "int32" || format === "int64";
+    case "number":
+      return format === "float" || format === "double";
+    default:
+      return false;
+  }
+}
+
+/** A schema and every schema in it. */
+function* everySchema(schema: WrittenSchema): Generator<WrittenSchema> {
+  yield schema;
+  const { items, allOf = [], anyOf = [], oneOf = [], not, properties = {} } = schema;
+  if (items !== undefined) {
+    const parts = Array.isArray(items) ? (items as readonly WrittenSchema[]) : [items];
+    for (const part of parts) yield* everySchema(part);
+  }
+  for (const part of [...allOf, ...anyOf, ...oneOf]) yield* everySchema(part);
+  if (not !== undefined) yield* everySchema(not);
+  for (const part of Object.values(properties)) yield* everySchema(part);
+  if (typeof schema.additionalProperties === "object") {
+    yield* everySchema(schema.additionalProperties);
+  }
+  for (const part of Object.values(schema.patternProperties ?? {})) yield* everySchema(part);
+  for (const part of Object.values(schema.definitions ?? {})) yield* everySchema(part);
+}

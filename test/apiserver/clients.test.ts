@@ -1,0 +1,62 @@
+// Unmodified clients at our server, on both backends; and at the real one, which proves the walks themselves, by KEELSON_TEST_WALKS=oracle.
+
+import { suite, type TestContext } from "node:test";
+
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { startOracle } from "../oracle/cluster.ts";
+import { startOurs, type Driver } from "./ours.ts";
+import { startReference, type Target } from "./target.ts";
+import { controllerWalk } from "./walks/controllers.ts";
+import { helmWalk } from "./walks/helm.ts";
+import { informerWalk } from "./walks/informers.ts";
+import { kubectlWalk } from "./walks/kubectl.ts";
+import { managerWalk } from "./walks/manager.ts";
+
+const isOracle = process.env["KEELSON_TEST_WALKS"] === "oracle";
+const drivers: readonly Driver[] = isOracle ? ["sqlite"] : ["sqlite", "postgresql"];
+
+for (const driver of drivers) {
+  suite(isOracle ? "clients at the real server" : `clients at our server, ${driver}`, () => {
+    const start = async (t: TestContext): Promise<Target> =>
+      isOracle ? await startReference(t.signal) : await startOurs({ driver }, t.signal);
+
+    oracleTest("kubectl, from the first command to the last", async (t) => {
+      await using target = await start(t);
+      await kubectlWalk(target, "walk-kubectl", t.signal);
+    });
+
+    oracleTest(
+      "Helm installs, upgrades, rolls back and uninstalls a chart with hooks",
+      async (t) => {
+        await using target = await start(t);
+        await helmWalk(target, "walk-helm", t.signal);
+      },
+    );
+
+    oracleTest("informers and a manager with leader election", async (t) => {
+      await using target = await start(t);
+      await informerWalk(target, { namespace: "walk-informers", writes: 400 }, t.signal);
+      await managerWalk(target, "walk-manager", t.signal);
+    });
+
+    oracleTest("kube-controller-manager, kube-scheduler and KWOK run workloads", async (t) => {
+      // The real server without controllers of its own: those of the walk do the work.
+      const flags = { "kube-apiserver": ["--disable-admission-plugins="] };
+      await using target = isOracle ? await startOracle({ flags }, t.signal) : await start(t);
+      await controllerWalk(target, "walk-controllers", t.signal);
+    });
+  });
+}
+
+if (!isOracle) {
+  suite("informers through a restart", () => {
+    oracleTest("a server killed and started again leaves every cache right", async (t) => {
+      await using ours = await startOurs({ driver: "sqlite" }, t.signal);
+      const disturb = async (): Promise<void> => {
+        await ours.stop("SIGKILL");
+        await ours.start(t.signal);
+      };
+      await informerWalk(ours, { namespace: "walk-restart", writes: 300, disturb }, t.signal);
+    });
+  });
+}
