@@ -219,14 +219,20 @@ export class Server implements AsyncDisposable {
       ...answer.headers,
     };
     if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
+    const { isEndless } = answer;
     // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
-    if ("writeHead" in output) head["connection"] = "close";
+    if (isEndless && "writeHead" in output) head["connection"] = "close";
     respond(output, answer.code, head);
-    if ("writeHead" in output) output.flushHeaders();
-    using _ = onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason));
+    if (isEndless && "writeHead" in output) output.flushHeaders();
+    using _ = isEndless
+      ? onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason))
+      : undefined;
     try {
       await answer.stream(sinkTo(output, controller.signal), controller.signal);
+      // Half an answer must not look like a whole one.
+      if (!isEndless && controller.signal.aborted) output.destroy();
     } catch (error) {
+      if (!isEndless) output.destroy();
       if (!controller.signal.aborted) {
         this.#options.log.error({ error, path: incoming.path }, "a stream failed");
       }

@@ -12,7 +12,6 @@ import {
   createSecureServer,
   type Http2SecureServer,
   type IncomingHttpHeaders,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
@@ -23,8 +22,8 @@ import type { SecureContextOptions } from "node:tls";
 const streamsMax = 2_000;
 /** How much of a stream may be on its way to one client; beyond it the client sets the pace. */
 const windowBytes = 1024 * 1024;
-/** An HTTP/2 connection on which nothing happens is closed; open streams end first. */
-const idleSessionMs = 90_000;
+/** After how much silence the other side is asked whether it is still there. */
+const probeAfterMs = 60_000;
 
 /** Where an answer is written: a response of HTTP/1.1, or a stream of HTTP/2. */
 export type Output = ServerResponse | ServerHttp2Stream;
@@ -63,9 +62,13 @@ export function makeServer(
       output: response,
     });
   };
-  if (tls === undefined) return createServer(onRequest);
+  const connections = { keepAlive: true, keepAliveInitialDelay: probeAfterMs };
+  if (tls === undefined) {
+    return createServer({ ...connections, keepAliveTimeout: probeAfterMs }, onRequest);
+  }
   const server = createSecureServer({
     ...tls,
+    ...connections,
     allowHTTP1: true,
     minVersion: "TLSv1.2",
     // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
@@ -84,9 +87,6 @@ export function makeServer(
     rawHeaders: readonly string[],
   ): void => receiveStream(receive, stream, { headers, rawHeaders });
   server.on("stream", onStream);
-  server.on("session", (session: ServerHttp2Session) => {
-    session.setTimeout(idleSessionMs, () => session.close());
-  });
   return server;
 }
 
