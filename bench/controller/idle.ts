@@ -187,7 +187,7 @@ function commandOf(
   objects: number,
 ): [string, ...string[]] {
   if (contestant === "controller-runtime") {
-    return [programPath("manager"), `--cluster=${kubeconfig}`, `--objects=${objects}`];
+    return [programPath("idle-manager"), `--cluster=${kubeconfig}`, `--objects=${objects}`];
   }
   const program = fileURLToPath(new URL(`./programs/${contestant}.ts`, import.meta.url));
   return [process.execPath, "--expose-gc", program, kubeconfig, String(objects)];

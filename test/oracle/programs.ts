@@ -15,6 +15,7 @@ export type ProgramName =
   | "helm"
   | "informers"
   | "manager"
+  | "idle-manager"
   | "loadgen";
 
 /** A `go.mod` and `go.sum` of ours, below `modules/`, that pin everything a program is built from. */
@@ -81,7 +82,7 @@ export const modules: readonly GoModule[] = [
 export const managerModule: GoModule = {
   name: "controller-runtime",
   version: "0.25.2",
-  programs: { manager: "." },
+  programs: { "idle-manager": "./idle-manager" },
   stamps: {},
 };
 
@@ -101,8 +102,6 @@ export function programFolder(module: GoModule): string {
   const folder = moduleFolder(module);
   hash.update(readFileSync(join(folder, "go.sum")));
   for (const file of sourcesOf(module)) hash.update(file).update(readFileSync(join(folder, file)));
-  const isOurs = Object.values(module.programs).includes(".");
-  if (isOurs) hash.update(readFileSync(join(folder, "main.go")));
   hash.update(JSON.stringify(module));
   const platform = `${process.platform}-${process.arch}`;
   const digest = hash.digest("hex").slice(0, 12);

@@ -23,6 +23,7 @@ import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
+import { repairServices } from "./effects/service-repair.ts";
 import { serviceEffects } from "./effects/services.ts";
 import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
@@ -42,6 +43,7 @@ import { Registry } from "./resources/registry.ts";
 import type { Resource } from "./resources/resource.ts";
 import { specialAnswerers } from "./subresources/special-answerers.ts";
 import type { Verbs } from "./verbs/verb.ts";
+import { Turns } from "./writes/turns.ts";
 import type { Writing } from "./writes/write-request.ts";
 
 /** The addresses of Services; the first is our own. */
@@ -152,6 +154,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     store,
     clock,
     random,
+    turns: new Turns(),
     admission: new Admission(plugins),
     effects: new Map([["Service", serviceEffects({ ...shared, addresses })]]),
   };
@@ -159,6 +162,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     new Objects({ ...writing, registry, name, manager });
   const own = loop("apiserver", "kube-apiserver");
   const { simulatesWorkloads: hasNode } = options;
+  // A crash at the very first start may have left our own address taken.
+  await repairServices({ store, clock, log }, signal);
   await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 

@@ -88,6 +88,8 @@ export class Objects {
     const read = resource.model.read(object, context);
     const { metadata = {} } = object as { metadata?: { name?: string; namespace?: string } };
     const place = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+    // Not by trying: what it holds already, such as an address, would be refused before its name is.
+    if ((await this.find(resource, place, signal)) !== undefined) return false;
     try {
       await createObject(
         this.#writing,

@@ -118,7 +118,7 @@ export class ResourceDispatch {
     if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
-    if (isMisplaced) throw failures.resourceNotFound();
+    if (isMisplaced) throw resource.isCustom ? new UnknownPath() : failures.resourceNotFound();
     if (needsNode.has(subresource) && !resource.isCustom && info.isNamed) {
       throw new NeedsNode(resource);
     }

@@ -226,7 +226,7 @@ export class Transport implements AsyncDisposable {
         keepAlive: true,
         keepAliveInitialDelay: 10_000,
       },
-      h2Options: { pingInterval: 10_000, maxConcurrentStreams: 200 },
+      h2Options,
     });
   }
 
@@ -318,6 +318,17 @@ function connectionFailed(cause: unknown, { maybeSent }: { maybeSent: boolean })
   const text = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
   return new ConnectionFailed(`no answer: ${text}`, { maybeSent, cause });
 }
+
+/**
+ * A state of a hundred megabytes comes in one stream: with the usual windows it would come in sips. The size of a
+ * stream's window is read from here, though the types name another place.
+ */
+const h2Options = {
+  pingInterval: 10_000,
+  maxConcurrentStreams: 200,
+  initialWindowSize: 4 << 20,
+  connectionWindowSize: 16 << 20,
+};
 
 /** Whether no byte of the request can have reached the server. */
 function neverSent(error: unknown): boolean {

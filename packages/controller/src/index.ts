@@ -24,6 +24,7 @@ export { Fenced, fencingAnnotation, Leadership, type FencedTarget } from "./elec
 export { leaseKind, type Lease } from "./election/lease.ts";
 export {
   EventRecorder,
+  type EventClient,
   type EventLimits,
   type EventRecorderOptions,
   type Happening,

@@ -4,6 +4,7 @@
 import { Backoff, onAbort, type Clock, type Random } from "@keelson/base";
 
 import { DueTimes } from "./due-times.ts";
+import { Lane, type Ticket } from "./lane.ts";
 
 /** What goes first. Of sixteen turns one goes to the lowest that waits: nobody starves. */
 export type QueuePriority = "high" | "normal" | "low";
@@ -39,6 +40,8 @@ interface Entry {
   state: "ready" | "running" | "idle";
   priority: QueuePriority;
   readyAtMs: number;
+  /** Its place, while it is ready. */
+  ticket: Ticket<Entry> | undefined;
   /** Added during its run. */
   again: QueuePriority | undefined;
   backoff: Backoff | undefined;
@@ -46,20 +49,16 @@ interface Entry {
   restUntilMs: number;
 }
 
-/** One `Set` for each group: keys in the order of their coming. Groups are served in turn. */
-type Lane = Map<string, Set<Entry>>;
-
 export class WorkQueue {
   readonly #options: Required<WorkQueueOptions>;
   readonly #entries = new Map<string, Entry>();
-  readonly #lanes: Record<QueuePriority, Lane> = {
-    high: new Map(),
-    normal: new Map(),
-    low: new Map(),
+  readonly #lanes: Record<QueuePriority, Lane<Entry>> = {
+    high: new Lane(),
+    normal: new Lane(),
+    low: new Lane(),
   };
   readonly #due: DueTimes;
   readonly #takers = new Set<(entry: Entry) => void>();
-  #ready = 0;
   #running = 0;
   #turns = 0;
 
@@ -75,7 +74,8 @@ export class WorkQueue {
 
   /** Keys that are ready and not yet taken. */
   get ready(): number {
-    return this.#ready;
+    const { high, normal, low } = this.#lanes;
+    return high.size + normal.size + low.size;
   }
 
   /** Keys that wait for their time. */
@@ -141,6 +141,7 @@ export class WorkQueue {
       state: "idle",
       priority,
       readyAtMs: 0,
+      ticket: undefined,
       again: undefined,
       backoff: undefined,
       restUntilMs: Number.NEGATIVE_INFINITY,
@@ -160,21 +161,12 @@ export class WorkQueue {
       return;
     }
     entry.state = "ready";
-    const lane = this.#lanes[priority];
-    const group = this.#options.groupOf(entry.key);
-    const waiting = lane.get(group);
-    if (waiting === undefined) lane.set(group, new Set([entry]));
-    else waiting.add(entry);
-    this.#ready += 1;
+    entry.ticket = this.#lanes[priority].push(entry, this.#options.groupOf(entry.key));
   }
 
   #leaveLane(entry: Entry): void {
-    const lane = this.#lanes[entry.priority];
-    const group = this.#options.groupOf(entry.key);
-    const waiting = lane.get(group);
-    if (waiting?.delete(entry) !== true) return;
-    if (waiting.size === 0) lane.delete(group);
-    this.#ready -= 1;
+    if (entry.ticket !== undefined) this.#lanes[entry.priority].remove(entry.ticket);
+    entry.ticket = undefined;
   }
 
   #next(): Entry | undefined {
@@ -182,19 +174,11 @@ export class WorkQueue {
     if (some.length === 0) return undefined;
     this.#turns = (this.#turns + 1) % turnsInARow;
     const priority = (this.#turns === 0 ? some.at(-1) : some[0]) ?? "normal";
-    const lane = this.#lanes[priority];
-    for (const [group, waiting] of lane) {
-      // The group goes to the end of its lane: the others have their turn first.
-      lane.delete(group);
-      for (const entry of waiting) {
-        waiting.delete(entry);
-        if (waiting.size > 0) lane.set(group, waiting);
-        this.#ready -= 1;
-        entry.state = "running";
-        return entry;
-      }
-    }
-    return undefined;
+    const entry = this.#lanes[priority].shift();
+    if (entry === undefined) return undefined;
+    entry.ticket = undefined;
+    entry.state = "running";
+    return entry;
   }
 
   #begin(entry: Entry): Run {

@@ -120,6 +120,31 @@ suite("client", () => {
       );
     });
 
+    await t.test("subresources", async () => {
+      const kind = { apiVersion: "apps/v1", kind: "Deployment" };
+      const deployments = await client.resource(kind, t.signal);
+      assert.deepEqual(deployments.resource.subresources.toSorted(), ["scale", "status"]);
+      const name = "web";
+      const metadata = { name, namespace: "default" };
+      const selector = { matchLabels: { app: name } };
+      const containers = [{ name, image: "web" }];
+      const template = { metadata: { labels: { app: name } }, spec: { containers } };
+      await deployments.create({ ...kind, metadata, spec: { selector, template } }, {}, t.signal);
+      const status = { replicas: 3, readyReplicas: 2 };
+      const manager = { fieldManager: "me" };
+      const applied = await deployments.applyStatus(metadata, status, manager, t.signal);
+      assert.deepEqual(applied["status"], status);
+      const scale = await deployments.get({ ...metadata, subresource: "scale" }, t.signal);
+      assert.equal(scale.kind, "Scale");
+      const body = { spec: { replicas: 5 } };
+      const options = { subresource: "scale" };
+      await deployments.patch(metadata, { type: "merge", body, options }, t.signal);
+      const { spec } = (await deployments.get(metadata, t.signal)) as {
+        spec?: { replicas?: number };
+      };
+      assert.equal(spec?.replicas, 5);
+    });
+
     await t.test("a kind is found as soon as it is served", async () => {
       const kind = { apiVersion: "example.com/v1", kind: "Widget" };
       await assert.rejects(client.resource(kind, t.signal), { code: "UNKNOWN_KIND" });

@@ -16,7 +16,7 @@ const times = { durationMs: 4_000, renewDeadlineMs: 2_500, renewMs: 500, lookMs:
 /** Declares the test. */
 export function describeElection(): void {
   oracleTest(
-    "a leader that is stopped, cut off or killed is followed, and never writes after that",
+    "a leader that is stopped or cut off is followed, and never writes after that",
     async (t) => {
       await using oracle = await startOracle({}, t.signal);
       const ledger = { metadata: { name: "ledger" }, data: { entries: "" } };

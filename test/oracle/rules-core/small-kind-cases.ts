@@ -44,6 +44,8 @@ const typed = (type: string, data: Readonly<Record<string, string>> = {}): Chang
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
 });
 
+const pem = (type: string): string => `-----BEGIN ${type}-----\neA==\n-----END ${type}-----\n`;
+
 const secret: KindCases = {
   kind: "/v1/Secret",
   fields: () => ({ data: { a: base64("b") } }),
@@ -88,6 +90,12 @@ const secret: KindCases = {
     typed("kubernetes.io/ssh-auth", { "ssh-privatekey": "x" }),
     typed("kubernetes.io/tls"),
     typed("kubernetes.io/tls", { "tls.crt": "x" }),
+    typed("kubernetes.io/tls", { "tls.crt": "x", "tls.key": "y" }),
+    typed("kubernetes.io/tls", { "tls.crt": pem("PRIVATE KEY"), "tls.key": "" }),
+    typed("kubernetes.io/tls", { "tls.crt": pem("A") + pem("B"), "tls.key": "" }),
+    typed("kubernetes.io/tls", { "tls.crt": pem("CERTIFICATE"), "tls.key": "" }),
+    typed("kubernetes.io/tls", { "tls.crt": pem("CERTIFICATE"), "tls.key": pem("CERTIFICATE") }),
+    typed("kubernetes.io/tls", { "tls.crt": pem("CERTIFICATE"), "tls.key": pem("A") }),
     typed("example.com/own"),
     { "metadata/name": "Not_Right" },
   ],

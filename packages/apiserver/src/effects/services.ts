@@ -35,6 +35,12 @@ export interface ServiceEffectsOptions {
   readonly addresses: AddressRange;
 }
 
+/** Under which kinds the store keeps what is taken. */
+export const addressKind = "IPAddress.networking.k8s.io";
+export const nodePortKind = "NodePort.keelson.dev";
+/** The label of an address that was taken for a Service. */
+export const managedAddress = ["ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"] as const;
+
 /** The ports that nodes lend to Services. */
 const nodePortMin = 30_000;
 const nodePortMax = 32_767;
@@ -129,8 +135,8 @@ class ServiceAllocator {
 
   constructor(options: ServiceEffectsOptions) {
     this.#options = options;
-    this.#addresses = new Reservations(options.store, "IPAddress.networking.k8s.io");
-    this.#ports = new Reservations(options.store, "NodePort.keelson.dev");
+    this.#addresses = new Reservations(options.store, addressKind);
+    this.#ports = new Reservations(options.store, nodePortKind);
   }
 
   async giveAddresses(
@@ -207,7 +213,7 @@ class ServiceAllocator {
         creationTimestamp: timeFromMs(clock.now()),
         labels: {
           "ipaddress.kubernetes.io/ip-family": "IPv4",
-          "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+          [managedAddress[0]]: managedAddress[1],
         },
       },
       spec: {
@@ -303,17 +309,18 @@ class ServiceAllocator {
   ): Promise<boolean> {
     const name = String(port);
     if (isDryRun) return !(await this.#ports.isTaken(name, signal));
-    const { random } = this.#options;
+    const { clock, random } = this.#options;
+    const creationTimestamp = timeFromMs(clock.now());
     const object: JsonObject = {
       apiVersion: "keelson.dev/v1",
       kind: "NodePort",
-      metadata: { name, uid: random.uuid() },
+      metadata: { name, uid: random.uuid(), creationTimestamp },
       spec: { namespace: namespaceOf(service), name: nameOf(service) },
     };
     return this.#ports.take(name, object, signal);
   }
 
-  /** Nobody waits for it. What a crash leaves taken is found by the loop that compares with the Services. */
+  /** Nobody waits for it. What a crash leaves taken `service-repair.ts` finds. */
   giveBack(addresses: readonly string[], ports: readonly number[]): void {
     if (addresses.length === 0 && ports.length === 0) return;
     const { clock, log } = this.#options;

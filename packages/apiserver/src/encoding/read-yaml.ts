@@ -1,16 +1,7 @@
 // YAML bodies as Go's sigs.k8s.io/yaml reads them: YAML 1.1, then JSON.
 
 import { JsonNumber, setMember, type MutableJson, type MutableJsonObject } from "@keelson/base";
-import {
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type Document,
-} from "yaml";
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 
 /** A text that is no YAML, with the words of Go's reader as far as they can be known. */
 export class YamlError extends Error {
@@ -39,33 +30,61 @@ export function readYaml(text: string): YamlReport {
   });
   const [error] = document.errors;
   if (error !== undefined) throw new YamlError(`yaml: ${error.message.split("\n", 1)[0] ?? ""}`);
-  const reader = new Reader(document, lines);
+  const reader = new Reader(lines);
   const value = reader.convert(document.contents, 0);
   return { value, duplicates: reader.duplicates };
 }
 
 class Reader {
   readonly duplicates: string[] = [];
-  readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
+  /** What each anchor last stood for, in the order of the text. */
+  readonly #anchors = new Map<string, unknown>();
   #nodes = 0;
+  #aliased = 0;
+  /** How many aliases the present node is inside of. */
+  #aliases = 0;
 
-  constructor(document: Document.Parsed, lines: LineCounter) {
-    this.#document = document;
+  constructor(lines: LineCounter) {
     this.#lines = lines;
   }
 
   convert(node: unknown, depth: number): MutableJson {
     if (depth > depthMax) throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
-    // Aliases repeat what they name; a document of 3 MiB holds fewer nodes than this.
-    if (++this.#nodes > 4_000_000)
-      throw new YamlError("yaml: document contains excessive aliasing");
+    this.#count();
     if (node === null || node === undefined) return null;
-    if (isAlias(node)) return this.convert(node.resolve(this.#document), depth + 1);
+    if (isAlias(node)) return this.#convertAlias(node.source, depth);
+    this.#noteAnchor(node);
     if (isScalar(node)) return scalar(node.value, node.source);
     if (isSeq(node)) return node.items.map((item) => this.convert(item, depth + 1));
     if (isMap(node)) return this.#convertMap(node.items, depth);
     throw new YamlError("yaml: cannot be read as JSON");
+  }
+
+  /** Aliases repeat what they name: the more of a document they make up, the sooner it is refused. */
+  #count(): void {
+    this.#nodes += 1;
+    if (this.#aliases > 0) this.#aliased += 1;
+    const isMuch = this.#aliased > 100 && this.#nodes > 1_000;
+    if (isMuch && this.#aliased / this.#nodes > aliasShareMax(this.#nodes)) {
+      throw new YamlError("yaml: document contains excessive aliasing");
+    }
+  }
+
+  #noteAnchor(node: unknown): void {
+    if (!isScalar(node) && !isSeq(node) && !isMap(node)) return;
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+  }
+
+  #convertAlias(anchor: string, depth: number): MutableJson {
+    const named = this.#anchors.get(anchor);
+    if (named === undefined) throw new YamlError(`yaml: unknown anchor '${anchor}' referenced`);
+    this.#aliases += 1;
+    try {
+      return this.convert(named, depth + 1);
+    } finally {
+      this.#aliases -= 1;
+    }
   }
 
   #convertMap(items: readonly unknown[], depth: number): MutableJsonObject {
@@ -103,6 +122,14 @@ class Reader {
     const { line } = this.#lines.linePos(offset);
     this.duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
   }
+}
+
+/** Small documents may be made of aliases almost wholly, large ones for a tenth. */
+function aliasShareMax(nodes: number): number {
+  const [few, many] = [400_000, 4_000_000];
+  if (nodes <= few) return 0.99;
+  if (nodes >= many) return 0.1;
+  return 0.99 - 0.89 * ((nodes - few) / (many - few));
 }
 
 function keyText(key: unknown): string {

@@ -6,7 +6,7 @@ import type { Clock } from "@keelson/base";
 const tickMs = 250;
 
 /** What is to end, and when by the monotonic clock. */
-export interface Deadline {
+interface Deadline {
   readonly controller: AbortController;
   readonly atMs: number;
 }
@@ -22,16 +22,12 @@ export class Deadlines implements Disposable {
     this.#clock = clock;
   }
 
-  /** Aborts `controller` at `atMs`, unless the answer is removed before. */
-  add(controller: AbortController, atMs: number): Deadline {
-    const deadline = { controller, atMs };
+  /** Aborts `controller` after `ms`, unless the answer is disposed of before. */
+  add(controller: AbortController, ms: number): Disposable {
+    const deadline = { controller, atMs: this.#clock.monotonic() + ms };
     this.#pending.add(deadline);
     this.#timer ??= this.#clock.after(tickMs, () => this.#sweep());
-    return deadline;
-  }
-
-  remove(deadline: Deadline): void {
-    this.#pending.delete(deadline);
+    return { [Symbol.dispose]: () => void this.#pending.delete(deadline) };
   }
 
   [Symbol.dispose](): void {

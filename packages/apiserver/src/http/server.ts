@@ -1,8 +1,7 @@
 // The transport: TLS with HTTP/2 and HTTP/1.1, bodies, disconnects, streams.
 
-import type { OutgoingHttpHeaders } from "node:http";
+import { STATUS_CODES, type OutgoingHttpHeaders, type Server as PlainServer } from "node:http";
 import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
-import type { Server as PlainServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
@@ -13,10 +12,11 @@ import type { ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
 import { clientCertificates } from "../auth/client-certificates.ts";
 import { distinctHeaders } from "../auth/headers.ts";
+import { anonymous } from "../auth/user.ts";
 import type { EncodeFailure } from "../encoding/failure-answer.ts";
 import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
-import { Deadlines, type Deadline } from "./deadlines.ts";
+import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
 import { bodyBytesMax, receiveBody } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
@@ -64,6 +64,7 @@ export class Server implements AsyncDisposable {
       this.#sessions.add(session);
       session.once("close", () => this.#sessions.delete(session));
     });
+    this.#server.on("clientError", refuseConnection);
     const connected = options.tls === undefined ? "connection" : "secureConnection";
     this.#server.on(connected, (socket: Socket) => {
       this.#sockets.add(socket);
@@ -89,6 +90,11 @@ export class Server implements AsyncDisposable {
     return bound;
   }
 
+  /** Node's own server, for whoever must see what arrives. */
+  get listener(): PlainServer | Http2SecureServer {
+    return this.#server;
+  }
+
   /** New connections see these certificates; open ones go on as they are. */
   useCertificates(tls: SecureContextOptions): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tls);
@@ -107,54 +113,73 @@ export class Server implements AsyncDisposable {
     this.#deadlines[Symbol.dispose]();
   }
 
+  /** Its time runs from here: the body is part of it. */
   #receive(received: Received): void {
-    const { body, headers } = received;
-    if (body === undefined) {
-      void this.#serve(received, noBody);
-      return;
-    }
-    receiveBody(body, headers["content-length"], (outcome) => {
-      if (outcome === "gone") return;
-      if (outcome !== "too large") void this.#serve(received, outcome);
-      else this.#refuse(received, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
-    });
-  }
-
-  /** What is refused before anybody looks at it. */
-  #refuse(received: Received, status: StatusError): void {
-    const incoming = this.#incoming(received, noBody, this.#stopping.signal);
-    send(received.output, incoming, this.#options.encodeFailure(status, incoming), []);
-  }
-
-  async #serve(received: Received, body: Uint8Array): Promise<void> {
-    const { output, url, socket } = received;
-    if (this.#stopping.signal.aborted) {
-      this.#refuse(received, failures.serviceUnavailable("the server is stopping"));
-      return;
-    }
-    if (url.includes("%") && !isReadable(url)) {
-      this.#refuse(received, failures.badRequest(`'${url}' is not a valid url component`));
-      return;
-    }
+    const { output, socket, body, headers } = received;
     const { clock } = this.#options;
-    const begunMs = clock.monotonic();
-    const startedAtMs = clock.now();
     const controller = new AbortController();
-    this.#busy.set(output, socket);
+    const incoming = this.#incoming(received, controller.signal);
+    const begun: Begun = {
+      received,
+      incoming,
+      controller,
+      begunMs: clock.monotonic(),
+      startedAtMs: clock.now(),
+    };
+    let timeoutMs: number | undefined;
+    try {
+      this.#stopping.signal.throwIfAborted();
+      timeoutMs = requestTimeoutMs(incoming.info, incoming.query);
+    } catch (error) {
+      body?.resume();
+      this.#refuse(begun, toStatusError(error));
+      return;
+    }
+    const deadline =
+      timeoutMs === undefined ? undefined : this.#deadlines.add(controller, timeoutMs);
     output.on("close", () => {
+      deadline?.[Symbol.dispose]();
       this.#finished(output, socket);
       if (!output.writableFinished)
         controller.abort(new DOMException("the client left", "AbortError"));
     });
-    const incoming = this.#incoming(received, body, controller.signal);
-    let deadline: Deadline | undefined;
-    try {
-      const timeoutMs = requestTimeoutMs(incoming.info, incoming.query);
-      if (timeoutMs !== undefined) deadline = this.#deadlines.add(controller, begunMs + timeoutMs);
-    } catch (error) {
-      send(output, incoming, this.#options.encodeFailure(toStatusError(error), incoming), []);
+    if (body === undefined) {
+      void this.#serve(begun);
       return;
     }
+    const slow = onAbort(controller.signal, () => {
+      this.#refuse(begun, toStatusError(controller.signal.reason));
+      body.destroy();
+    });
+    receiveBody(body, headers["content-length"], (outcome) => {
+      if (outcome === "gone") return; // It has its answer, or nobody waits for one.
+      slow[Symbol.dispose]();
+      if (outcome !== "too large")
+        void this.#serve({ ...begun, incoming: { ...incoming, body: outcome } });
+      else this.#refuse(begun, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
+    });
+  }
+
+  /** Answers a request that never gets to be handled. */
+  #refuse(begun: Begun, status: StatusError): void {
+    const { incoming, received } = begun;
+    const answer = this.#options.encodeFailure(status, incoming);
+    send(received.output, incoming, answer, []);
+    this.#told(begun, {
+      answer,
+      info: incoming.info,
+      user: anonymous,
+      asker: anonymous,
+      constraint: "",
+      warnings: [],
+      done: () => undefined,
+    });
+  }
+
+  async #serve(begun: Begun): Promise<void> {
+    const { received, incoming, controller } = begun;
+    const { output, socket } = received;
+    this.#busy.set(output, socket);
     const handled = await this.#options.handler.handle(incoming, credentialsOf(received, incoming));
     try {
       if (isStreaming(handled.answer)) {
@@ -167,17 +192,20 @@ export class Server implements AsyncDisposable {
       this.#options.log.error({ error, path: incoming.path }, "an answer could not be sent");
       output.destroy();
     } finally {
-      if (deadline !== undefined) this.#deadlines.remove(deadline);
       handled.done();
-      this.#options.onFinished({
-        handled,
-        incoming,
-        code: handled.answer.code,
-        startedAtMs,
-        durationMs: clock.monotonic() - begunMs,
-        sourceAddress: socket.remoteAddress ?? "",
-      });
+      this.#told(begun, handled);
     }
+  }
+
+  #told({ received, incoming, begunMs, startedAtMs }: Begun, handled: Handled): void {
+    this.#options.onFinished({
+      handled,
+      incoming,
+      code: handled.answer.code,
+      startedAtMs,
+      durationMs: this.#options.clock.monotonic() - begunMs,
+      sourceAddress: received.socket.remoteAddress ?? "",
+    });
   }
 
   /** While the server stops, a connection goes with its last answer. */
@@ -186,7 +214,7 @@ export class Server implements AsyncDisposable {
     if (this.#stopping.signal.aborted && "writeHead" in output) socket.destroySoon();
   }
 
-  #incoming(received: Received, body: Uint8Array, signal: AbortSignal): Incoming {
+  #incoming(received: Received, signal: AbortSignal): Incoming {
     const { method, url, headers } = received;
     const question = url.indexOf("?");
     const path = question < 0 ? url : url.slice(0, question);
@@ -198,7 +226,7 @@ export class Server implements AsyncDisposable {
       query,
       info: requestInfo(method, path, query),
       headers: carriesIdentity(headers) ? distinctHeaders(received.rawHeaders) : headers,
-      body,
+      body: noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
     };
@@ -254,15 +282,32 @@ function carriesIdentity(headers: Incoming["headers"]): boolean {
 const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
-/** Whether what is escaped in a path can be read. */
-function isReadable(url: string): boolean {
-  const question = url.indexOf("?");
-  try {
-    decodeURIComponent(question < 0 ? url : url.slice(0, question));
-    return true;
-  } catch {
-    return false;
+/** A request from its first line on. */
+interface Begun {
+  readonly received: Received;
+  readonly incoming: Incoming;
+  readonly controller: AbortController;
+  readonly begunMs: number;
+  readonly startedAtMs: number;
+}
+
+/** What is no HTTP gets the last word of its connection. */
+function refuseConnection(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
   }
+  const [code, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [431, "the headers of the request are too large"]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [408, "the request did not come in time"]
+        : [400, "the request cannot be read"];
+  const { status } = failures.badRequest(message);
+  const body = `${JSON.stringify({ ...status, code })}\n`;
+  socket.end(
+    `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }
 
 function send(
@@ -284,7 +329,24 @@ function send(
   }
   if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
   respond(output, code, head);
-  if (!output.writableEnded) output.end(body);
+  if (!output.writableEnded) endWith(output, body);
+}
+
+/** Little enough that Node does not stop reading the connection while it is on its way. */
+const tailBytes = 16 * 1024;
+
+/**
+ * Over HTTP/1.1 the last piece goes out alone. While much of an answer is on its way Node pauses its parser; a client that has
+ * the whole answer already may send the next request by then, and one with a large body would break the connection.
+ */
+function endWith(output: Output, body: Answer["body"]): void {
+  if (!("writeHead" in output) || body.length <= 2 * tailBytes) {
+    output.end(body);
+    return;
+  }
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const tailAt = bytes.length - tailBytes;
+  output.write(bytes.subarray(0, tailAt), () => output.end(bytes.subarray(tailAt)));
 }
 
 /** The socket as a sink: a full buffer is waited for, a closed one never takes anything again. */

@@ -4,7 +4,7 @@ import { type Clock, isCancellation, type Log, type Random } from "@keelson/base
 import type { Store } from "@keelson/store";
 
 const ttlMs = 15_000;
-const renewMs = 5_000;
+const renewMs = 4_000;
 /** How often the others ask whether the work is free. */
 const askMs = 2_000;
 
@@ -17,7 +17,7 @@ export async function exclusively(
     log,
     name,
   }: {
-    readonly store: Store;
+    readonly store: Pick<Store, "claim" | "release">;
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
@@ -37,22 +37,28 @@ export async function exclusively(
     }
   };
   while (!signal.aborted) {
+    let askedMs = clock.monotonic();
     if (!(await claim(signal))) {
       await clock.sleep(askMs, signal);
       continue;
     }
     const lost = new AbortController();
     const held = AbortSignal.any([signal, lost.signal]);
+    /** A little before the lease ends, whatever the database does meanwhile: another may begin then. */
+    const giveUpLater = (): Disposable => {
+      const leftMs = askedMs + ttlMs - renewMs - clock.monotonic();
+      const reason = new DOMException("the lease was lost", "AbortError");
+      return clock.after(leftMs, () => lost.abort(reason));
+    };
+    let end = giveUpLater();
     const renewal = (async (): Promise<void> => {
-      let heldUntilMs = clock.monotonic() + ttlMs;
       while (!held.aborted) {
         await clock.sleep(renewMs, held);
-        const askedMs = clock.monotonic();
-        if (await claim(held)) heldUntilMs = askedMs + ttlMs;
-        // A little before the lease ends: another may begin then.
-        else if (clock.monotonic() > heldUntilMs - renewMs) {
-          lost.abort(new DOMException("the lease was lost", "AbortError"));
-        }
+        const nowMs = clock.monotonic();
+        if (!(await claim(held))) continue;
+        askedMs = nowMs;
+        end[Symbol.dispose]();
+        if (!held.aborted) end = giveUpLater();
       }
     })().catch(() => undefined);
     try {
@@ -62,6 +68,7 @@ export async function exclusively(
     } finally {
       lost.abort(new DOMException("the work has ended", "AbortError"));
       await renewal;
+      end[Symbol.dispose]();
       // Whoever waits need not wait for the lease to run out.
       await store.release(name, holder, clock.timeout(1_000)).catch(() => undefined);
     }

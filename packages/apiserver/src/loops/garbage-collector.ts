@@ -1,5 +1,7 @@
 // Garbage collection: what no longer has an owner goes, in the way its owner's deletion asked for (KB 37).
 
+import { setImmediate } from "node:timers/promises";
+
 import {
   Backoff,
   type Clock,
@@ -9,9 +11,9 @@ import {
   type Random,
   TaskScope,
 } from "@keelson/base";
-import { Expired, type Revision, type Store } from "@keelson/store";
+import { Expired, type Revision, type Store, type Watch } from "@keelson/store";
 
-import { finalizersOf, isTerminating, ownersOf, uidOf } from "../object-metadata.ts";
+import { finalizersOf, isTerminating, metadataText, ownersOf, uidOf } from "../object-metadata.ts";
 import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -40,6 +42,14 @@ export async function runGarbageCollector(
   await scope.join();
 }
 
+/** How soon a deletion that waits for the graph is looked at again. */
+const behindMs = 20;
+
+interface Follower {
+  readonly controller: AbortController;
+  watch: Watch | undefined;
+}
+
 class Collector {
   readonly #options: GarbageCollectorOptions;
   readonly #scope: TaskScope;
@@ -47,7 +57,7 @@ class Collector {
   readonly #queue: KeyQueue;
   /** What each key of the queue stands for, as long as it waits. */
   readonly #references = new Map<string, ObjectReference>();
-  readonly #followed = new Map<string, AbortController>();
+  readonly #followed = new Map<string, Follower>();
 
   constructor(options: GarbageCollectorOptions, scope: TaskScope) {
     this.#options = options;
@@ -74,22 +84,22 @@ class Collector {
       // Events own nothing and are owned by nobody who waits for them.
       if (storage !== undefined && switches.collectable) kinds.add(storage.kind);
     }
-    for (const [kind, controller] of this.#followed) {
+    for (const [kind, { controller }] of this.#followed) {
       if (kinds.has(kind)) continue;
       controller.abort(new DOMException("the kind is no longer served", "AbortError"));
       this.#followed.delete(kind);
     }
     for (const kind of kinds) {
       if (this.#followed.has(kind) || this.#scope.signal.aborted) continue;
-      const controller = new AbortController();
-      this.#followed.set(kind, controller);
+      const follower: Follower = { controller: new AbortController(), watch: undefined };
+      this.#followed.set(kind, follower);
       this.#scope.spawn(`follow ${kind}`, (signal) =>
-        this.#follow(kind, AbortSignal.any([signal, controller.signal])),
+        this.#follow(kind, follower, AbortSignal.any([signal, follower.controller.signal])),
       );
     }
   }
 
-  async #follow(kind: string, signal: AbortSignal): Promise<void> {
+  async #follow(kind: string, follower: Follower, signal: AbortSignal): Promise<void> {
     const { store, clock, random, log } = this.#options;
     const backoff = new Backoff({ random, initialMs: 50, maxMs: 5_000 });
     let from: Revision | "state" = "state";
@@ -97,6 +107,7 @@ class Collector {
       try {
         const options = { from, initialEventsEnd: true, bookmarkEveryMs: 30_000 };
         using watch = await store.watch({ kind, namespace: "" }, options, signal);
+        follower.watch = watch;
         const seen = new Set<string>();
         for await (const batch of watch.batches()) {
           for (const item of batch) {
@@ -172,21 +183,43 @@ class Collector {
   async #look(uid: string, signal: AbortSignal): Promise<number | undefined> {
     const reference = this.#references.get(uid);
     if (reference === undefined) return undefined;
-    const resource = this.#resourceOf(reference.kind);
-    const object =
-      resource === undefined
-        ? undefined
-        : await this.#options.objects.find(resource, reference, signal);
-    if (resource === undefined || object === undefined || uidOf(object) !== uid) {
-      this.#references.delete(uid);
-      return undefined;
+    // Before the look: whoever adds it from now on wants another.
+    this.#references.delete(uid);
+    try {
+      const againMs = await this.#lookAt(reference, signal);
+      if (againMs !== undefined) this.#references.set(uid, reference);
+      return againMs;
+    } catch (error) {
+      this.#references.set(uid, reference);
+      throw error;
     }
+  }
+
+  async #lookAt(reference: ObjectReference, signal: AbortSignal): Promise<number | undefined> {
+    const { uid, kind } = reference;
+    const resource = this.#resourceOf(kind);
+    if (resource === undefined) return undefined;
+    const object = await this.#options.objects.find(resource, reference, signal);
+    if (object === undefined || uidOf(object) !== uid) return undefined;
     const node = this.#graph.get(uid);
+    if (node?.isOrphaning === true || node?.isDeletingDependents === true) {
+      const deletedAt = Number(metadataText(object, "resourceVersion"));
+      if (!(await this.#knowsAllUpTo(deletedAt, signal))) return behindMs;
+    }
     if (node?.isOrphaning === true) await this.#orphanDependents(resource, node, signal);
     if (node?.isDeletingDependents === true) await this.#deleteDependents(resource, node, signal);
     else if (!isTerminating(object)) await this.#judge(resource, { reference, object }, signal);
-    this.#references.delete(uid);
     return undefined;
+  }
+
+  /** Whether the graph shows every kind as of a revision: a dependent that is not there yet would be missed for good. */
+  async #knowsAllUpTo(revision: Revision, signal: AbortSignal): Promise<boolean> {
+    await this.#options.store.reached(revision, signal);
+    const followers = [...this.#followed.values()];
+    if (followers.some(({ watch }) => (watch?.position ?? 0) < revision)) return false;
+    // What was handed out is noted within this turn.
+    await setImmediate(undefined, { signal });
+    return true;
   }
 
   /** Whether its owners still want the object. */

@@ -5,6 +5,7 @@ import type { Store } from "@keelson/store";
 
 import { runAggregation } from "../auth/rbac/aggregation-loop.ts";
 import { runDefinitions } from "../crds/definitions.ts";
+import { runServiceRepair } from "../effects/service-repair.ts";
 import type { Mirrors } from "../mirrors.ts";
 import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
@@ -70,6 +71,7 @@ export function spawnLoops(options: LoopsOptions): void {
       signal,
     ),
   );
+  once("service repair", (signal) => runServiceRepair({ store, clock, random, log }, signal));
   if (options.simulatesWorkloads) {
     once("workloads", async (signal) => {
       await using within = new TaskScope(signal);

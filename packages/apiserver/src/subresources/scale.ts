@@ -8,6 +8,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 import {
+  ageOf,
   apiVersionOf,
   failures,
   parentManagedFields,
@@ -158,7 +159,7 @@ function changedParent(
 
 function answer(verbs: Verbs, exchange: ResourceExchange, value: JsonObject): Answer {
   const format = formatFor(exchange);
-  const shaped = format.shape === "table" ? scaleTable(value, format) : value;
+  const shaped = format.shape === "table" ? scaleTable(value, format, verbs.clock.now()) : value;
   return {
     code: 200,
     contentType: contentTypeOf(format.mediaType),
@@ -166,14 +167,27 @@ function answer(verbs: Verbs, exchange: ResourceExchange, value: JsonObject): An
   };
 }
 
-const nameColumn = { name: "Name", type: "string", format: "name", description: "", priority: 0 };
-const dateColumn = { name: "Created At", type: "date", format: "", description: "", priority: 0 };
+const shared = { format: "", description: "", priority: 0 } as const;
+const columns = [
+  { ...shared, name: "Name", type: "string" },
+  { ...shared, name: "Desired", type: "integer" },
+  { ...shared, name: "Available", type: "integer" },
+  { ...shared, name: "Age", type: "string" },
+];
 
-/** A scale has no columns of its own. */
-function scaleTable(object: JsonObject, { includeObject, metaVersion }: AnswerFormat): JsonObject {
-  const cells = [nameOf(object), metadataText(object, "creationTimestamp")];
+function scaleTable(
+  object: JsonObject,
+  { includeObject, metaVersion }: AnswerFormat,
+  nowMs: number,
+): JsonObject {
+  const cells = [
+    nameOf(object),
+    replicasIn(object),
+    numberAt(object, "status.replicas"),
+    ageOf(metadataText(object, "creationTimestamp"), nowMs),
+  ];
   return renderTable({
-    columns: [nameColumn, dateColumn],
+    columns,
     rows: [{ cells, object }],
     metadata: { resourceVersion: metadataText(object, "resourceVersion") },
     includeObject,

@@ -1,3 +1,5 @@
+import type { SecureContextOptions } from "node:tls";
+
 import {
   noMetrics,
   silentLog,
@@ -9,6 +11,7 @@ import {
 import { SqliteBackend, Store } from "@keelson/store";
 
 import { ApiServer } from "../apiserver.ts";
+import type { Audit } from "../audit.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { mastersGroup } from "../auth/user.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -21,6 +24,9 @@ export interface TestServerOptions {
   readonly log?: Log;
   /** Everybody is in `system:masters` unless told. */
   readonly authenticator?: Authenticator;
+  /** Without, it speaks plain HTTP/1.1. */
+  readonly tls?: SecureContextOptions;
+  readonly audit?: Audit;
   /** Not unless told. */
   readonly simulatesWorkloads?: boolean;
   /** 0 unless told: any that is free. */
@@ -30,7 +36,7 @@ export interface TestServerOptions {
 export interface TestServer extends AsyncDisposable {
   readonly api: ApiServer;
   readonly store: Store;
-  /** `http://127.0.0.1:…`. */
+  /** `http://127.0.0.1:…`, or `https` with certificates. */
   readonly url: string;
 }
 
@@ -66,7 +72,8 @@ export async function startTestServer(
         resources: options.resources ?? [],
         identity: () => ({ authenticator }),
         rootCertificate: "",
-        tls: undefined,
+        tls: options.tls,
+        ...(options.audit === undefined ? {} : { audit: options.audit }),
         simulatesWorkloads: options.simulatesWorkloads ?? false,
       },
       signal,
@@ -77,7 +84,7 @@ export async function startTestServer(
   return {
     api,
     store,
-    url: `http://127.0.0.1:${port}`,
+    url: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
 }

@@ -1,7 +1,7 @@
 import { failures } from "@keelson/kube";
-import { TooNew } from "@keelson/store";
 
 import { revisionFrom } from "../reads/list-options.ts";
+import { waitForRevision } from "../reads/wait-for-revision.ts";
 import { isTrue } from "../http/request-info.ts";
 import { keyOf } from "../writes/write-request.ts";
 import { formatFor, objectAnswer, type Verb } from "./verb.ts";
@@ -18,11 +18,8 @@ export const get: Verb = async (verbs, exchange) => {
   }
   const atLeast = revisionFrom(query.get("resourceVersion") ?? "");
   const { namespace, name } = info;
+  if (atLeast !== undefined) await waitForRevision(verbs, atLeast, signal);
   const row = await verbs.store.get(keyOf({ resource, namespace, name }), signal);
-  if (atLeast !== undefined && atLeast > row.revision) {
-    const head = await verbs.store.head(signal);
-    if (atLeast > head) throw new TooNew(atLeast, head);
-  }
   return objectAnswer(verbs, exchange, format, {
     code: 200,
     body: row.body,

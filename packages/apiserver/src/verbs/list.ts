@@ -16,13 +16,11 @@ import type { Answer, Sink } from "../http/answer.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
 import { continueToken, cursorFrom } from "../reads/continue-token.ts";
 import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
+import { waitForRevision } from "../reads/wait-for-revision.ts";
 import type { Resource } from "../resources/resource.ts";
 import { storageOf } from "../writes/write-request.ts";
 import { formatFor, type Verb, type Verbs } from "./verb.ts";
 import { notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
-
-/** How long a revision that is still to come is waited for (KB 20). */
-const futureWaitMs = 3_000;
 
 /** Answers a collection, or a page of it, as of one revision. */
 export const list: Verb = async (verbs, exchange) => {
@@ -75,8 +73,10 @@ async function streamList(
     if (drained !== undefined) await drained;
     if (signal.aborted) return;
   }
-  const drained = sink.write(piece + tail);
+  const drained = sink.write(piece);
   if (drained !== undefined) await drained;
+  // By itself, once the rest is out: a client that has it all may ask for more at once.
+  void sink.write(tail);
 }
 
 /** A collection narrowed to one name by its selector has that name there already. */
@@ -97,9 +97,7 @@ export async function readList(
     return await store.list(scope, request, signal);
   } catch (error) {
     if (error instanceof TooNew) {
-      // On another replica it may be there already.
-      const patience = AbortSignal.any([signal, clock.timeout(futureWaitMs)]);
-      await store.reached(error.revision, patience).catch(() => undefined);
+      await waitForRevision({ store, clock }, error.revision, signal);
       return await store.list(scope, request, signal);
     }
     if (error instanceof Expired) throw expiredList(resource, namespace, request);

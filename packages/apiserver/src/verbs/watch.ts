@@ -1,6 +1,6 @@
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
 import { apiVersionOf, failures, partialMetadata } from "@keelson/kube";
-import { TooNew, type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
+import { type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
 
 import type { AnswerFormat } from "../encoding/answer-format.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
@@ -11,6 +11,7 @@ import { toStatusError } from "../errors.ts";
 import type { Sink, Streaming } from "../http/answer.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
 import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
+import { waitForRevision } from "../reads/wait-for-revision.ts";
 import type { Resource } from "../resources/resource.ts";
 import { storageOf } from "../writes/write-request.ts";
 import { formatFor, type Verb, type Verbs } from "./verb.ts";
@@ -19,8 +20,6 @@ import { formatFor, type Verb, type Verbs } from "./verb.ts";
 const bookmarkEveryMs = 60_000;
 /** A watch that names no end is closed after 30 to 60 minutes, so that clients spread over the servers again (KB 9). */
 const lifetimeMsMin = 30 * 60_000;
-/** How long a revision that is still to come is waited for by those who want the state at it (KB 7). */
-const futureWaitMs = 3_000;
 
 /** Streams the changes of a collection, until somebody has had enough. */
 export const watch: Verb = async (verbs, exchange) => {
@@ -107,7 +106,7 @@ async function openWatch(
   if (revision !== undefined && !sendInitialEvents) {
     return store.watch(scope, { selector, from: revision, ...marks }, signal);
   }
-  if (revision !== undefined) await waitFor(store, clock, revision, signal);
+  if (revision !== undefined) await waitForRevision({ store, clock }, revision, signal);
   // A watch without a revision and without the state begins with whatever comes next.
   const from = sendInitialEvents || revision !== undefined ? "state" : await store.head(signal);
   return store.watch(
@@ -115,19 +114,6 @@ async function openWatch(
     { selector, from, initialEventsEnd: sendInitialEvents, ...marks },
     signal,
   );
-}
-
-async function waitFor(
-  store: Verbs["store"],
-  clock: Verbs["clock"],
-  revision: number,
-  signal: AbortSignal,
-): Promise<void> {
-  if (revision <= (await store.head(signal))) return;
-  const patience = AbortSignal.any([signal, clock.timeout(futureWaitMs)]);
-  await store.reached(revision, patience).catch(() => undefined);
-  const head = await store.head(signal);
-  if (revision > head) throw new TooNew(revision, head);
 }
 
 /** Aborts when the watch has lasted long enough. Not `clock.timeout`: that would outlive a client that leaves early. */

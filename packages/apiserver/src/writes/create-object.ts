@@ -76,7 +76,7 @@ export async function createObject(
     for (const text of resource.model.warnings(tracked, undefined)) warn(text);
     await writing.admission.validate(admitted, signal);
     // KB 24: Kubernetes answers 500, but it is the client who can mend it.
-    if (/^[0-9]*[1-9][0-9]*$/.test(revisionSent)) {
+    if (!isManaged && /^[0-9]*[1-9][0-9]*$/.test(revisionSent)) {
       throw failures.badRequest("resourceVersion should not be set on objects to be created");
     }
     const written = await persist(writing, named, { object: tracked, generated }, signal);

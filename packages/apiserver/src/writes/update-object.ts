@@ -66,8 +66,15 @@ export async function updateObject(
   options: UpdateOptions,
   signal: AbortSignal,
 ): Promise<Updated> {
-  for (;;) {
+  const { resource, namespace, name } = request;
+  using queued = new DisposableStack();
+  for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
+    // Writers that all begin again at once would each lose to every other in turn.
+    if (attempt === 2) {
+      const place = `${storageOf(resource)}/${namespace}/${name}`;
+      queued.use(await writing.turns.take(place, signal));
+    }
     const row = await find(writing, request, signal);
     try {
       if (row === undefined) return await createInstead(writing, request, options, signal);

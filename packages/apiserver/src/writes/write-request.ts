@@ -7,9 +7,12 @@ import type { Body, Key, Revision, Store } from "@keelson/store";
 import type { Admission, Operation } from "../admission/admission.ts";
 import type { User } from "../auth/user.ts";
 import type { Resource } from "../resources/resource.ts";
+import type { Turns } from "./turns.ts";
 
 /** What writing needs. */
 export interface Writing {
+  /** Keeps writers of one object from outrunning each other for ever. */
+  readonly turns: Turns;
   readonly store: Store;
   readonly admission: Admission;
   readonly effects: Effects;

@@ -1,7 +1,13 @@
 // Events about objects, for people who look with `kubectl describe`: `events.k8s.io/v1`, said once and then counted.
 
 import { isCancellation, type Clock, type Log, type Random } from "@keelson/base";
-import { isNotFound, type Client, type KubeObject, type ResourceClient } from "@keelson/client";
+import {
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  type ObjectKind,
+  type ResourceClient,
+} from "@keelson/client";
 import { microTimeFromMs } from "@keelson/kube";
 
 import type { ControllerMetrics } from "../metrics.ts";
@@ -18,8 +24,16 @@ export interface Happening {
   readonly note: string;
 }
 
+/** What recording needs of a client. */
+export interface EventClient {
+  resource<T extends KubeObject>(
+    kind: ObjectKind,
+    signal: AbortSignal,
+  ): Promise<Pick<ResourceClient<T>, "create" | "patch">>;
+}
+
 export interface EventRecorderOptions {
-  readonly client: Client;
+  readonly client: EventClient;
   /** Who reports: `keelson.dev/fleet`. */
   readonly controller: string;
   /** Which process of it. */
@@ -51,8 +65,9 @@ interface Series {
   count: number;
   /** How often it had been when it was last written. */
   written: number;
-  /** The Event it is written to, once it is. */
+  /** The Event it is written to, once it is; and the name for that, drawn once: a create may happen unheard. */
   name: string | undefined;
+  wantedName: string | undefined;
 }
 
 /**
@@ -88,7 +103,7 @@ export class EventRecorder {
     const lastAtWallMs = clock.now();
     const series = { lastAtMs: nowMs, lastAtWallMs, count: 1, written: 0 };
     this.#series.delete(key);
-    this.#series.set(key, { happening, ...series, name: undefined });
+    this.#series.set(key, { happening, ...series, name: undefined, wantedName: undefined });
     this.#forgetOldest();
     this.#wake.resolve();
   }
@@ -146,22 +161,16 @@ export class EventRecorder {
     }
   }
 
-  async #create(
-    events: ResourceClient<EventObject>,
-    series: Series,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #create(events: EventObjects, series: Series, signal: AbortSignal): Promise<void> {
     const { controller, instance, random } = this.#options;
     const { regarding, type, reason, action, note } = series.happening;
     const { apiVersion, kind, metadata } = regarding;
     const { name = "", namespace, uid, resourceVersion } = metadata;
-    const { metadata: written } = await events.create(
+    const wanted = (series.wantedName ??= `${name.slice(0, 200)}.${random.uuid().slice(0, 13)}`);
+    const creating = events.create(
       {
         ...eventKind,
-        metadata: {
-          name: `${name.slice(0, 200)}.${random.uuid().slice(0, 13)}`,
-          namespace: namespace ?? "default",
-        },
+        metadata: { name: wanted, namespace: namespace ?? "default" },
         eventTime: microTimeFromMs(series.lastAtWallMs),
         reportingController: controller,
         reportingInstance: instance.slice(0, 128),
@@ -182,14 +191,13 @@ export class EventRecorder {
       callOptions,
       signal,
     );
-    series.name = written.name;
+    await creating.catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error; // An earlier try, whose answer was lost.
+    });
+    series.name = wanted;
   }
 
-  async #repeat(
-    events: ResourceClient<EventObject>,
-    series: Series,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #repeat(events: EventObjects, series: Series, signal: AbortSignal): Promise<void> {
     const namespace = series.happening.regarding.metadata.namespace ?? "default";
     const { name = "" } = series;
     const body = { series: seriesOf(series) };
@@ -203,6 +211,7 @@ export class EventRecorder {
       if (!isNotFound(error)) throw error;
       // Events live an hour. This one goes on in a new one.
       series.name = undefined;
+      series.wantedName = undefined;
       await this.#create(events, series, signal);
     }
   }
@@ -216,6 +225,8 @@ export class EventRecorder {
     }
   }
 }
+
+type EventObjects = Pick<ResourceClient<EventObject>, "create" | "patch">;
 
 interface EventObject extends KubeObject {
   readonly eventTime: string;

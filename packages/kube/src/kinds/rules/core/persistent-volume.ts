@@ -17,19 +17,15 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { isStatusChange } from "../workloads.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";
-import { nodeTermWarnings } from "./node-labels.ts";
 import { checkNodeSelector } from "./node-selectors.ts";
 import { checkNoBacksteps } from "./paths.ts";
 import { checkBasicAmount } from "./persistent-volume-claim.ts";
 import { hasInvalidNodeTerms } from "./pod/pod-options.ts";
 import { sortedKeys } from "./pod/resources.ts";
 import * as sources from "./volume-sources.ts";
-
-const mountOptionsKey = "volume.beta.kubernetes.io/mount-options";
-const classKey = "volume.beta.kubernetes.io/storage-class";
+import { mountOptionsKey, volumeWarnings } from "./volume-warnings.ts";
 
 export const persistentVolumeRules: KindRules = {
   prepareForCreate: (volume, { now }) => {
@@ -59,7 +55,7 @@ export const persistentVolumeRules: KindRules = {
     return at.errors;
   },
   validateStatusUpdate: () => [],
-  warnings,
+  warnings: volumeWarnings,
 };
 
 interface VolumeSource {
@@ -354,48 +350,4 @@ function isSameAffinity(next: JsonObject | undefined, old: JsonObject): boolean 
       );
     }),
   );
-}
-
-function warnings(volume: JsonObject, old: JsonObject | undefined): readonly string[] {
-  if (isStatusChange(volume, old)) return [];
-  const spec = objectOf(volume, "spec");
-  const annotations = objectOf(objectOf(volume, "metadata"), "annotations");
-  const terms = objectsOf(
-    objectOf(objectOf(spec, "nodeAffinity"), "required"),
-    "nodeSelectorTerms",
-  );
-  const deprecated: readonly (readonly [name: string, message: string, said?: string])[] = [
-    ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
-    ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
-    ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
-    ["storageos", "deprecated in v1.22, non-functional in v1.25+", "storageOS"],
-    ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
-    ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
-  ];
-  return [
-    ...(has(annotations, classKey)
-      ? [
-          `metadata.annotations[${classKey}]: deprecated since v1.8; use "storageClassName" attribute instead`,
-        ]
-      : []),
-    ...(has(annotations, mountOptionsKey)
-      ? [
-          `metadata.annotations[${mountOptionsKey}]: deprecated since v1.31; use "mountOptions" attribute instead`,
-        ]
-      : []),
-    ...(textOf(spec, "persistentVolumeReclaimPolicy") === "Recycle"
-      ? [
-          "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.",
-        ]
-      : []),
-    ...terms.flatMap((term, index) =>
-      nodeTermWarnings(term, {
-        path: `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`,
-        checkValues: false,
-      }),
-    ),
-    ...deprecated.flatMap(([name, message, said = name]) =>
-      has(spec, name) ? [`spec.${said}: ${message}`] : [],
-    ),
-  ];
 }

@@ -7,6 +7,7 @@ import { has, maybeObject, objectOf, textOf, writableOrMade } from "../members.t
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 import { checkFrozen, configBytesMax } from "./config-map.ts";
+import { keyPairWarnings } from "./key-pair-warnings.ts";
 import { sortedKeys } from "./pod/resources.ts";
 
 export const secretRules: KindRules = {
@@ -27,6 +28,14 @@ export const secretRules: KindRules = {
     checkFrozen(secret, old, { at, members: ["data"] });
     checkSecret(secret, at);
     return at.errors;
+  },
+  warnings: (secret) => {
+    if (textOf(secret, "type") !== "kubernetes.io/tls") return [];
+    const data = objectOf(secret, "data");
+    const [certificate = "", key = ""] = ["tls.crt", "tls.key"].map((name) =>
+      textOfBase64(textOf(data, name)),
+    );
+    return keyPairWarnings(certificate, key);
   },
 };
 

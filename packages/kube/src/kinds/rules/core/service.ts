@@ -1,8 +1,7 @@
 // Services: what one must be, and how it may change.
 
-import type { JsonObject, MutableJsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
-import { memberOf } from "../../../object/member.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -10,17 +9,10 @@ import {
   labelNames,
 } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import {
-  addressWarnings,
-  checkAddress,
-  checkEndpointAddress,
-  checkNetwork,
-  networkWarnings,
-} from "../addresses.ts";
+import { checkAddress, checkEndpointAddress, checkNetwork } from "../addresses.ts";
 import { checkLabels } from "../label-selectors.ts";
 import {
   has,
-  listOf,
   maybeNumber,
   maybeObject,
   maybeText,
@@ -30,11 +22,8 @@ import {
   textOf,
   textsOf,
   writableObject,
-  writableObjects,
 } from "../members.ts";
 import { Place } from "../place.ts";
-import { semanticEqual } from "../semantic-equal.ts";
-import { isStatusChange } from "../workloads.ts";
 import { portProblems } from "../text-problems.ts";
 import { showInternal } from "../internal-form.ts";
 import { protocols } from "./pod/container.ts";
@@ -42,9 +31,9 @@ import { checkPort } from "./pod/probes.ts";
 import { checkLoadBalancerStatus } from "./load-balancer-status.ts";
 import { checkClusterIps, checkClusterIpUpdate, isHeadless } from "./service-addresses.ts";
 import { keepAllocated } from "./service-allocated.ts";
+import { dropTypeDependentFields, isExternal, needsHealthCheck } from "./service-type.ts";
+import { hintsKey, modeKey, serviceWarnings } from "./service-warnings.ts";
 
-const hintsKey = "service.kubernetes.io/topology-aware-hints";
-const modeKey = "service.kubernetes.io/topology-mode";
 const rangesKey = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const types: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const affinitySecondsMax = 86_400;
@@ -62,6 +51,8 @@ export const serviceRules: KindRules = {
     if (spec === undefined) return;
     keepAllocated(spec, objectOf(old, "spec"));
     dropTypeDependentFields(service, old);
+    // There is no traffic to a name, and whoever reads such a Service finds none spoken of.
+    if (textOf(spec, "type") === "ExternalName") delete spec["internalTrafficPolicy"];
   },
   validate: (service) => {
     const at = Place.root("spec");
@@ -96,7 +87,7 @@ export const serviceRules: KindRules = {
     });
     return at.errors;
   },
-  warnings,
+  warnings: serviceWarnings,
 };
 
 function checkService(service: JsonObject, at: Place, old: JsonObject | undefined): void {
@@ -280,18 +271,6 @@ function checkLoadBalancerClass(spec: JsonObject, at: Place, old: JsonObject | u
   else place.forbidden("may only be used when `type` is 'LoadBalancer'");
 }
 
-function isExternal(spec: JsonObject): boolean {
-  const type = textOf(spec, "type");
-  if (type === "LoadBalancer" || type === "NodePort") return true;
-  return type === "ClusterIP" && listOf(spec, "externalIPs").length > 0;
-}
-
-function needsHealthCheck(spec: JsonObject): boolean {
-  return (
-    textOf(spec, "type") === "LoadBalancer" && textOf(spec, "externalTrafficPolicy") === "Local"
-  );
-}
-
 function checkTraffic(spec: JsonObject, at: Place, type: string): void {
   const policies = ["Cluster", "Local"];
   const external = textOf(spec, "externalTrafficPolicy");
@@ -329,97 +308,4 @@ function checkTraffic(spec: JsonObject, at: Place, type: string): void {
   if (distribution !== undefined && !distributions.includes(distribution)) {
     at.child("trafficDistribution").notSupported(distribution, distributions);
   }
-}
-
-/** A client that changes the type need not know what else goes with it: what it left as it was is dropped. */
-function dropTypeDependentFields(service: MutableJsonObject, old: JsonObject): void {
-  const spec = writableObject(service, "spec");
-  if (spec === undefined) return;
-  const before = objectOf(old, "spec");
-  const [type, oldType] = [textOf(spec, "type"), textOf(before, "type")];
-  const isSame = (...names: readonly string[]): boolean =>
-    names.every((name) => semanticEqual(memberOf(spec, name), memberOf(before, name)));
-  const drop = (...names: readonly string[]): void => {
-    for (const name of names) delete spec[name];
-  };
-  if (oldType !== "ExternalName" && type === "ExternalName") {
-    if (isSame("clusterIP", "clusterIPs")) drop("clusterIP", "clusterIPs");
-    if (isSame("ipFamilies")) drop("ipFamilies");
-    if (isSame("ipFamilyPolicy")) drop("ipFamilyPolicy");
-  }
-  const needsNodePort = (own: string): boolean => own === "NodePort" || own === "LoadBalancer";
-  if (needsNodePort(oldType) && !needsNodePort(type)) {
-    const oldPorts = new Set(objectsOf(before, "ports").map((port) => numberOf(port, "nodePort")));
-    const ports = writableObjects(spec, "ports");
-    const isKept = ports.every((port) => {
-      const number = numberOf(port, "nodePort");
-      return number === 0 || oldPorts.has(number);
-    });
-    if (isKept) for (const port of ports) delete port["nodePort"];
-  }
-  if (needsHealthCheck(before) && !needsHealthCheck(spec) && isSame("healthCheckNodePort")) {
-    drop("healthCheckNodePort");
-  }
-  if (oldType === "LoadBalancer" && type !== "LoadBalancer") {
-    if (isSame("allocateLoadBalancerNodePorts")) drop("allocateLoadBalancerNodePorts");
-    if (isSame("loadBalancerClass")) drop("loadBalancerClass");
-  }
-  if (isExternal(before) && !isExternal(spec) && isSame("externalTrafficPolicy")) {
-    drop("externalTrafficPolicy");
-  }
-  const status = writableObject(service, "status");
-  if (type !== "LoadBalancer" && status !== undefined) status["loadBalancer"] = {};
-}
-
-function warnings(service: JsonObject, old: JsonObject | undefined): readonly string[] {
-  const spec = objectOf(service, "spec");
-  const said: string[] = [];
-  if (isStatusChange(service, old)) {
-    const ingress = objectsOf(objectOf(objectOf(service, "status"), "loadBalancer"), "ingress");
-    return ingress.flatMap((own, index) =>
-      textOf(own, "ip") === ""
-        ? []
-        : addressWarnings(textOf(own, "ip"), `status.loadBalancer.ingress[${index}]`),
-    );
-  }
-  if (has(objectOf(objectOf(service, "metadata"), "annotations"), hintsKey)) {
-    said.push(`annotation ${hintsKey} is deprecated, please use ${modeKey} instead`);
-  }
-  const [type, clusterIp] = [textOf(spec, "type"), textOf(spec, "clusterIP")];
-  if (clusterIp !== "" && clusterIp !== "None") {
-    for (const [index, address] of textsOf(spec, "clusterIPs").entries()) {
-      said.push(...addressWarnings(address, `spec.clusterIPs[${index}]`));
-    }
-  }
-  const external = textsOf(spec, "externalIPs");
-  const isNone = type === "ClusterIP" && clusterIp === "None";
-  if (isNone) {
-    if (has(spec, "loadBalancerIP"))
-      said.push("spec.loadBalancerIP is ignored for headless services");
-    if (external.length > 0) said.push("spec.externalIPs is ignored for headless services");
-    if (textOf(spec, "sessionAffinity") !== "None") {
-      said.push("spec.SessionAffinity is ignored for headless services");
-    }
-  }
-  for (const [index, address] of external.entries()) {
-    said.push(...addressWarnings(address, `spec.externalIPs[${index}]`));
-  }
-  if (external.length > 0 && !isNone && type !== "ExternalName") {
-    said.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
-  }
-  const balancer = textOf(spec, "loadBalancerIP");
-  if (balancer !== "") said.push(...addressWarnings(balancer, "spec.loadBalancerIP"));
-  for (const [index, range] of textsOf(spec, "loadBalancerSourceRanges").entries()) {
-    said.push(...networkWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
-  }
-  if (type === "ExternalName" && external.length > 0) {
-    said.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
-  }
-  if (type !== "ExternalName" && textOf(spec, "externalName") !== "") {
-    said.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  }
-  if (textOf(spec, "trafficDistribution") === "PreferClose") {
-    said.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
-  }
-  return said;
 }

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { suite, test } from "node:test";
+
+import { systemRandom, type JsonObject } from "@keelson/base";
+import { ManualClock } from "@keelson/base/testing";
+
+import type { FinishedRequest } from "../audit.ts";
+import { createAuthority, createKey, issueCertificate } from "../auth/pki/certificate.ts";
+import { Api } from "../testing/api.ts";
+import { startTestServer, type TestServer } from "../testing/test-server.ts";
+import { bodyBytesMax } from "./receive-body.ts";
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const configMap = (name: string, more: JsonObject = {}): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  ...more,
+});
+
+/** Bytes over a socket of their own, and all that comes back until the server closes it. */
+async function rawly(server: TestServer, bytes: string | Buffer): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.end(bytes);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The Status in an answer as it came. */
+function statusIn(text: string): { readonly code: number; readonly kind: string } {
+  const line = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+  const { kind = "", code = 0 } = JSON.parse(text.slice(text.indexOf("\r\n\r\n"))) as {
+    kind?: string;
+    code?: number;
+  };
+  assert.equal(line, code);
+  return { code, kind };
+}
+
+suite("the transport", () => {
+  test("answers whatever is no request with a Status of its own", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const end = "host: x\r\nconnection: close\r\n\r\n";
+    const cases = {
+      "no HTTP": "HELLO\r\n\r\n",
+      "an unknown method": `FROB /api/v1/pods HTTP/1.1\r\n${end}`,
+      "headers without end": `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n${end}`,
+      "a body that is shorter than promised": `POST ${maps} HTTP/1.1\r\ncontent-length: 9\r\n${end}{}`,
+      "a length that is none": `POST ${maps} HTTP/1.1\r\ncontent-length: x\r\n${end}`,
+    };
+    const told: Record<string, unknown> = {};
+    for (const [name, bytes] of Object.entries(cases)) {
+      told[name] = statusIn(await rawly(server, bytes));
+    }
+    assert.deepEqual(told, {
+      "no HTTP": { code: 400, kind: "Status" },
+      "an unknown method": { code: 400, kind: "Status" },
+      "headers without end": { code: 431, kind: "Status" },
+      "a body that is shorter than promised": { code: 400, kind: "Status" },
+      "a length that is none": { code: 400, kind: "Status" },
+    });
+  });
+
+  test("takes paths as they come, and no framework has a word in them", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const get = async (path: string, method = "GET"): Promise<string> => {
+      const text = Buffer.from(
+        `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
+      const answer = await rawly(server, text);
+      return `${/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]} ${answer.slice(answer.indexOf("\r\n\r\n") + 4).trim()}`;
+    };
+    const long = "x".repeat(9_000);
+    const told = {
+      "bytes beyond ASCII": await get(`${maps}/grün`),
+      "a bad escape": await get(`${maps}/%zz`),
+      "a name that is too long": (await get(`${maps}/${long}`)).slice(0, 3),
+      "another method": (await get(maps, "OPTIONS")).slice(0, 3),
+      "a method of files": (await get(maps, "PROPFIND")).slice(0, 3),
+      "a star": await get("*", "OPTIONS"),
+    };
+    for (const text of Object.values(told)) assert.ok(!text.includes("FST_"), text);
+    assert.match(told["bytes beyond ASCII"], /^400 \{"kind":"Status"/);
+    assert.match(told["a bad escape"], /^400 \{"kind":"Status".*Name parameter invalid/);
+    assert.equal(told["a name that is too long"], "400");
+    assert.equal(told["another method"], "405");
+    assert.equal(told["a method of files"], "405");
+    assert.equal(told["a star"], "404 404 page not found");
+  });
+
+  test("refuses a body over the limit, whatever the verb, and tells the audit (KB 33)", async (t) => {
+    const finished: FinishedRequest[] = [];
+    const audit = (request: FinishedRequest): void => void finished.push(request);
+    await using server = await startTestServer({ audit }, t.signal);
+    const api = new Api(server.url, t.signal);
+    const body = Buffer.alloc(bodyBytesMax + 1, " ");
+    const codes: Record<string, number> = {};
+    for (const [method, path] of [
+      ["POST", maps],
+      ["PUT", `${maps}/a`],
+      ["PATCH", `${maps}/a`],
+      ["DELETE", `${maps}/a`],
+    ] as const) {
+      const reply = await api.send(method, path, { body });
+      codes[method] = reply.code;
+      assert.equal(reply.object["reason"], "RequestEntityTooLarge");
+    }
+    assert.deepEqual(codes, { POST: 413, PUT: 413, PATCH: 413, DELETE: 413 });
+    assert.deepEqual(
+      finished.map(({ code, attributes }) => [code, attributes?.verb]),
+      [
+        [413, "create"],
+        [413, "update"],
+        [413, "patch"],
+        [413, "delete"],
+      ],
+    );
+    // Exactly the limit is read, and found wanting for another reason.
+    assert.equal((await api.send("POST", maps, { body: body.subarray(1) })).code, 400);
+  });
+
+  test("takes a body without a type for JSON, over HTTP/2 too, where nothing tells its length", async (t) => {
+    await using server = await startTestServer({ tls: await certificates() }, t.signal);
+    const session = connectHttp2(server.url, { rejectUnauthorized: false });
+    try {
+      const send = async (headers: Record<string, string>, body: string): Promise<number> => {
+        const stream = session.request({ ":method": "POST", ":path": maps, ...headers });
+        stream.end(body);
+        const [response] = (await once(stream, "response")) as [{ ":status": number }];
+        stream.resume();
+        await once(stream, "close");
+        return response[":status"];
+      };
+      assert.deepEqual(
+        [
+          await send({}, JSON.stringify(configMap("plain"))),
+          await send({ "content-type": "text/csv" }, JSON.stringify(configMap("csv"))),
+          await send({ "x-keelson-sent-type": "text/csv" }, JSON.stringify(configMap("spoofed"))),
+          await send({}, " ".repeat(bodyBytesMax + 1)),
+        ],
+        [201, 415, 201, 413],
+      );
+    } finally {
+      session.close();
+    }
+  });
+
+  test("does not wait for a body for ever (KB 54)", async (t) => {
+    const clock = new ManualClock();
+    await using server = await startTestServer({ clock }, t.signal);
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const begun = once(server.api.server.listener, "request");
+    socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"half":`);
+    await begun;
+    const answered = (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks).toString();
+    })();
+    await clock.advance(34_250);
+    assert.deepEqual(statusIn(await answered), { code: 504, kind: "Status" });
+  });
+
+  test("refuses a timeout that is none before anything else", async (t) => {
+    const finished: FinishedRequest[] = [];
+    const audit = (request: FinishedRequest): void => void finished.push(request);
+    await using server = await startTestServer({ audit }, t.signal);
+    const api = new Api(server.url, t.signal);
+    const { code, object } = await api.get(`${maps}?timeout=soon`);
+    assert.deepEqual([code, object["reason"]], [400, "BadRequest"]);
+    assert.deepEqual(
+      finished.map((one) => [one.code, one.path]),
+      [[400, maps]],
+    );
+  });
+
+  test("a client that leaves ends its watch, and its place is free again", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const ended = Promise.withResolvers<void>();
+    const api = new Api(server.url, t.signal);
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const request = once(server.api.server.listener, "request");
+    socket.write(`GET ${maps}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const [, response] = (await request) as [unknown, NodeJS.EventEmitter];
+    response.once("close", () => ended.resolve());
+    await once(socket, "data");
+    socket.destroy();
+    await ended.promise;
+    assert.equal((await api.get(maps)).code, 200);
+  });
+
+  test("a reader that stalls holds no more than its window, and loses nothing", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    const sockets: Socket[] = [];
+    server.api.server.listener.on("connection", (socket: Socket) => sockets.push(socket));
+    const reader = connect(Number(new URL(server.url).port), "127.0.0.1");
+    reader.write(`GET ${maps}?watch=1&resourceVersion=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await once(reader, "readable");
+    reader.pause();
+    const [held] = sockets;
+    assert.ok(held !== undefined);
+    const count = 150;
+    const filler = "x".repeat(100_000);
+    let most = 0;
+    for (let index = 0; index < count; index += 1) {
+      const { code } = await api.create(maps, configMap(`big-${index}`, { data: { filler } }));
+      assert.equal(code, 201);
+      most = Math.max(most, held.writableLength);
+    }
+    // One batch of changes at most, of the 15 MB that were written.
+    assert.ok(most < 4_000_000, `${most} bytes wait for one reader`);
+    let seen = 0;
+    let rest = "";
+    reader.setEncoding("utf8");
+    for await (const chunk of reader) {
+      rest += chunk as string;
+      for (;;) {
+        const at = rest.indexOf('"name":"big-');
+        if (at < 0) break;
+        seen += 1;
+        rest = rest.slice(at + 12);
+      }
+      rest = rest.slice(-20);
+      if (seen === count) break;
+    }
+    assert.equal(seen, count);
+  });
+});
+
+async function certificates(): Promise<{ readonly cert: string; readonly key: string }> {
+  const validity = { notBefore: new Date(Date.now() - 1000), notAfter: new Date(Date.now() + 1e7) };
+  const options = { validity, random: systemRandom };
+  const key = createKey();
+  const authority = { certificate: await createAuthority({ name: "test", key }, options), key };
+  const { certificate, key: own } = await issueCertificate(
+    authority,
+    { name: "server", hosts: ["127.0.0.1"] },
+    options,
+  );
+  return { cert: certificate, key: own };
+}

@@ -1,0 +1,97 @@
+// One suite on every backend: what an API server promises does not depend on where its objects are.
+
+import { after, before, suite, test, type TestContext } from "node:test";
+
+import type { Clock } from "@keelson/base";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { postgresFixture, sqliteMemory, type Bed } from "@keelson/store/testing";
+import type { Store } from "@keelson/store";
+
+import { arkResources } from "../ark/ark-kinds.ts";
+import { Api, eventually } from "./api.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./test-server.ts";
+
+/** A server that the tests of a suite share, each in a namespace of its own. */
+export interface ServerBed {
+  readonly api: Api;
+  readonly store: Store;
+  readonly server: TestServer;
+  /** Makes a namespace, and answers its name. */
+  namespace(): Promise<string>;
+  /** Stops the server, and starts another on the same store. */
+  restart(): Promise<void>;
+}
+
+const postgres = postgresFixture({
+  name: "PostgreSQL",
+  missing: undefined,
+  url: async () => (await sharedThrowawayPostgres("embedded")).url,
+});
+
+/** Runs the tests on SQLite and on PostgreSQL, each on one server with the Ark kinds. */
+export function eachBackend(
+  name: string,
+  define: (
+    it: (name: string, run: (bed: ServerBed, t: TestContext) => Promise<void>) => void,
+  ) => void,
+  options: Omit<TestServerOptions, "store" | "resources"> & { readonly storeClock?: Clock } = {},
+): void {
+  const resources = arkResources();
+  for (const fixture of [sqliteMemory, postgres]) {
+    suite(`${name}, on ${fixture.name}`, () => {
+      const stop = new AbortController();
+      let parts: { bed: Bed; store: Store; server: TestServer } | undefined;
+      let namespaces = 0;
+      const start = (store: Store): Promise<TestServer> =>
+        startTestServer({ ...options, store, resources }, stop.signal);
+      before(async () => {
+        const bed = await fixture.prepare();
+        const { storeClock: clock } = options;
+        const store = await bed.open(clock === undefined ? {} : { clock });
+        parts = { bed, store, server: await start(store) };
+      });
+      after(async () => {
+        await parts?.server[Symbol.asyncDispose]();
+        await parts?.store[Symbol.asyncDispose]();
+        await parts?.bed[Symbol.asyncDispose]();
+        stop.abort();
+      });
+      define((title, run) => {
+        test(title, async (t) => {
+          if (parts === undefined) throw new Error("there is no server");
+          const own = parts;
+          const bed: ServerBed = {
+            get api() {
+              return new Api(own.server.url, t.signal);
+            },
+            get server() {
+              return own.server;
+            },
+            store: own.store,
+            namespace: async () => {
+              const made = `test-${(namespaces += 1)}`;
+              const path = `/api/v1/namespaces/${made}`;
+              await bed.api.create("/api/v1/namespaces", {
+                apiVersion: "v1",
+                kind: "Namespace",
+                metadata: { name: made },
+              });
+              // What every namespace is given comes a moment later; tests that count revisions begin after it.
+              for (const one of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
+                const isThere = async (): Promise<boolean> =>
+                  (await bed.api.get(`${path}/${one}`)).code === 200;
+                await eventually(isThere, `${one} in ${made}`);
+              }
+              return made;
+            },
+            restart: async () => {
+              await own.server[Symbol.asyncDispose]();
+              own.server = await start(own.store);
+            },
+          };
+          await run(bed, t);
+        });
+      });
+    });
+  }
+}

@@ -1,0 +1,260 @@
+// Full disks, lost power, clocks that jump, connections that run out: FAULT-4, 5 and 7.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { seededRandom } from "@keelson/base";
+import { startThrowawayPostgres } from "@keelson/database/testing";
+import postgres from "postgres";
+
+import { until } from "../oracle/until.ts";
+import { SqliteLook } from "../simulation/world/look.ts";
+import { FakeWallClock, findFaketime } from "./faults/faketime.ts";
+import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts";
+import { configMap } from "./objects.ts";
+import { startOurs, type Ours } from "./ours.ts";
+
+const path = "/api/v1/namespaces/default/configmaps";
+const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 4);
+
+suite("faults", () => {
+  test("the shim takes back what was not synced, and nothing else", async () => {
+    await using folder = temporary();
+    const library = compileShim(folder.path);
+    const log = join(folder.path, "log");
+    const watched = join(folder.path, "watched");
+    mkdirSync(watched);
+    const script = `
+      const fs = require("node:fs");
+      const file = fs.openSync(${JSON.stringify(join(watched, "f"))}, "w+");
+      fs.writeSync(file, "kept", 0);
+      fs.fsyncSync(file);
+      fs.writeSync(file, "LOST and more", 0);
+      process.kill(process.pid, "SIGKILL");`;
+    const child = spawn(process.execPath, ["-e", script], {
+      env: { ...process.env, ...shimEnvironment({ library, watched, log }) },
+    });
+    await once(child, "close");
+    assert.equal(readFileSync(join(watched, "f"), "utf8"), "LOST and more");
+    assert.equal(losePower(log), 1);
+    assert.equal(readFileSync(join(watched, "f"), "utf8"), "kept");
+  });
+
+  test("the power goes: what was acknowledged is there, and the file is whole", async (t) => {
+    await using folder = temporary();
+    const library = compileShim(folder.path);
+    const log = join(folder.path, "log");
+    const dataDir = join(folder.path, "data");
+    const environment = shimEnvironment({ library, watched: dataDir, log });
+    const random = seededRandom("power");
+    await using server = await startOurs({ driver: "sqlite", dataDir, environment }, t.signal);
+    const acknowledged = new Set<string>();
+    let undone = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const goal = acknowledged.size + 20 + random.integer(150);
+      const writers = Array.from({ length: 6 }, async (_, writer) => {
+        for (let index = 0; server.isAlive; index += 1) {
+          const name = `r${round}-${writer}-${index}`;
+          const status = await create(server, name, t.signal).catch(() => 0);
+          if (status === 201) acknowledged.add(name);
+          if (acknowledged.size >= goal) return;
+        }
+      });
+      await Promise.race([Promise.all(writers), until(() => acknowledged.size >= goal, t.signal)]);
+      await server.stop("SIGKILL");
+      await Promise.all(writers);
+      undone += losePower(log);
+      using look = new SqliteLook(join(dataDir, "apiserver.db"));
+      assert.equal(look.integrity(), "ok");
+      await server.start(t.signal);
+      const left = await names(server, t.signal);
+      assert.deepEqual(
+        [...acknowledged].filter((name) => !left.has(name)),
+        [],
+        `lost in round ${round}`,
+      );
+    }
+    t.diagnostic(
+      `${acknowledged.size} writes acknowledged, ${undone} unsynced writes to files taken back`,
+    );
+  });
+
+  const canMount = process.getuid?.() === 0;
+  test(
+    "a full disk is said so, loses nothing, and heals without a restart",
+    { skip: !canMount && "mounting needs root" },
+    async (t) => {
+      await using folder = temporary();
+      const disk = join(folder.path, "disk");
+      mkdirSync(disk);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "none", disk]);
+      await using _ = {
+        [Symbol.asyncDispose]: async () => void execFileSync("umount", ["-l", disk]),
+      };
+      const ballast = join(disk, "ballast");
+      writeFileSync(ballast, Buffer.alloc(12 << 20));
+      await using server = await startOurs(
+        { driver: "sqlite", dataDir: join(disk, "data") },
+        t.signal,
+      );
+      const acknowledged = new Set<string>();
+      let refused: { readonly status: number; readonly text: string } | undefined;
+      for (let index = 0; index < 400 && refused === undefined; index += 1) {
+        const body = configMap(`big-${index}`, { a: "x".repeat(200_000) });
+        const { status, text } = await server.client.send({ method: "POST", path, body }, t.signal);
+        if (status === 201) acknowledged.add(`big-${index}`);
+        else refused = { status, text };
+      }
+      assert.equal(refused?.status, 507, refused?.text);
+      assert.match(refused.text, /full/);
+      assert.deepEqual(await names(server, t.signal), acknowledged);
+      rmSync(ballast);
+      await until(
+        async () => {
+          const { status } = await server.client.send(
+            { method: "POST", path, body: configMap("healed") },
+            t.signal,
+          );
+          return status === 201 || status === 409;
+        },
+        AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+      );
+      assert.deepEqual(await names(server, t.signal), new Set([...acknowledged, "healed"]));
+      assert.ok(server.isAlive);
+    },
+  );
+
+  const faketime = findFaketime();
+  test(
+    "the clock jumps an hour: order stays, history stays",
+    { skip: "missing" in faketime && faketime.missing },
+    async (t) => {
+      if ("missing" in faketime) return;
+      await using folder = temporary();
+      const clock = new FakeWallClock(faketime.library, folder.path);
+      const { environment } = clock;
+      await using server = await startOurs({ driver: "sqlite", environment }, t.signal);
+      const { client } = server;
+      const versions: number[] = [];
+      const times: number[] = [];
+      const write = async (name: string): Promise<void> => {
+        const { status, body, text } = await client.send(
+          { method: "POST", path, body: configMap(name) },
+          t.signal,
+        );
+        assert.equal(status, 201, text);
+        const { metadata } = body as {
+          metadata: { resourceVersion: string; creationTimestamp: string };
+        };
+        versions.push(Number(metadata.resourceVersion));
+        times.push(Date.parse(metadata.creationTimestamp));
+      };
+      const { body } = await client.send({ path }, t.signal);
+      const { metadata } = body as { metadata: { resourceVersion: string } };
+      for (const [index, hours] of [0, 1, -1, 0].entries()) {
+        clock.jump(hours * 3_600);
+        for (let turn = 0; turn < 5; turn += 1) await write(`c-${index}-${turn}`);
+      }
+      assert.deepEqual(
+        versions,
+        versions.toSorted((a, b) => a - b),
+      );
+      const jumped = (times[5] ?? 0) - (times[0] ?? 0);
+      assert.ok(jumped > 3_000_000, `the server did not see the clock jump: ${jumped} ms`);
+      const seen: string[] = [];
+      const stop = new AbortController();
+      const watched = client.watch(
+        `${path}?watch=1&resourceVersion=${metadata.resourceVersion}`,
+        AbortSignal.any([t.signal, stop.signal]),
+      );
+      for await (const { type, object } of watched) {
+        const { name } = object["metadata"] as { name: string };
+        if (type === "ADDED" && name.startsWith("c-")) seen.push(name);
+        if (seen.length === 20) stop.abort();
+      }
+      assert.deepEqual(
+        seen,
+        [0, 1, 2, 3].flatMap((index) => [0, 1, 2, 3, 4].map((turn) => `c-${index}-${turn}`)),
+      );
+      const exact = await client.send(
+        { path: `${path}?resourceVersion=${versions[0]}&resourceVersionMatch=Exact` },
+        t.signal,
+      );
+      assert.equal(exact.status, 200, exact.text);
+    },
+  );
+
+  test("no connection to be had from PostgreSQL is a 503 that says so, and heals", async (t) => {
+    await using database = await startThrowawayPostgres(
+      {
+        flavour: "embedded",
+        settings: { max_connections: "30", superuser_reserved_connections: "3" },
+      },
+      t.signal,
+    );
+    await using one = await database.createDatabase();
+    await using server = await startOurs({ driver: "postgresql", databaseUrl: one.url }, t.signal);
+    assert.equal(await create(server, "before", t.signal), 201);
+    const killer = postgres(one.url, { max: 1, onnotice: () => undefined });
+    await killer`SELECT 1`;
+    const hogs = postgres(one.url, { max: 40, onnotice: () => undefined, connect_timeout: 2 });
+    const enough = new AbortController();
+    const held = Array.from({ length: 40 }, async () => {
+      while (!enough.signal.aborted)
+        await hogs`SELECT pg_sleep(60)`.catch(async () => await wait(5));
+    });
+    let index = 0;
+    const refusal = await until(
+      async () => {
+        // Whatever it lets go of somebody else takes.
+        await killer`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name LIKE 'keelson%' AND pid <> pg_backend_pid()`;
+        const body = configMap(`during-${(index += 1)}`);
+        const answer = await server.client.send({ method: "POST", path, body }, t.signal);
+        return answer.status === 503 && /connection|slots/.test(answer.text) ? answer : undefined;
+      },
+      AbortSignal.any([t.signal, AbortSignal.timeout(40_000)]),
+    ).catch(() => undefined);
+    enough.abort();
+    await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
+    await hogs.end({ timeout: 0 });
+    await killer.end({ timeout: 0 });
+    await Promise.all(held);
+    assert.ok(refusal !== undefined, "nobody ran out of connections");
+    assert.ok(refusal.headers["retry-after"] !== undefined, refusal.text);
+    await until(
+      async () => (await create(server, "after", t.signal)) !== 503,
+      AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+    );
+    assert.ok((await names(server, t.signal)).has("before"));
+  });
+});
+
+async function create(server: Ours, name: string, signal: AbortSignal): Promise<number> {
+  return (await server.client.send({ method: "POST", path, body: configMap(name) }, signal)).status;
+}
+
+async function names(server: Ours, signal: AbortSignal): Promise<Set<string>> {
+  const { status, body, text } = await server.client.send({ path }, signal);
+  assert.equal(status, 200, text.slice(0, 300));
+  const { items } = body as { items: readonly { metadata: { name: string } }[] };
+  return new Set(
+    items.map(({ metadata }) => metadata.name).filter((name) => name !== "kube-root-ca.crt"),
+  );
+}
+
+function temporary(): AsyncDisposable & { readonly path: string } {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-faults-"));
+  return {
+    path: folder,
+    [Symbol.asyncDispose]: async () =>
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
