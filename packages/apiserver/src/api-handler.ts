@@ -12,7 +12,7 @@ import type { EncodeFailure } from "./encoding/failure-answer.ts";
 import { isOurFault, toStatusError, type Subject } from "./errors.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
 import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
-import { requestInfo, type RequestInfo } from "./http/request-info.ts";
+import type { RequestInfo } from "./http/request-info.ts";
 import type { FairQueue } from "./limits/fair-queue.ts";
 import type { LongRunning } from "./limits/long-running.ts";
 import type { ApiMetrics } from "./metrics.ts";
@@ -62,7 +62,7 @@ export class ApiHandler {
   }
 
   async handle(incoming: Incoming, credentials: Credentials): Promise<Handled> {
-    const info = requestInfo(incoming.method, incoming.path, incoming.query);
+    const { info } = incoming;
     const warnings = new Warnings();
     let asker = anonymous;
     let user = anonymous;
@@ -88,7 +88,6 @@ export class ApiHandler {
       }
       const exchange: Exchange = {
         ...incoming,
-        info,
         user,
         warn: warnings.warn,
         warnings: [],

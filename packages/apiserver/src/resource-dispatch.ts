@@ -169,7 +169,7 @@ export class ResourceDispatch {
       if (isNamed) throw failures.resourceNotFound();
       if (verb !== "list" && verb !== "watch") throw failures.methodNotAllowed();
     }
-    const wantsName = ["update", "patch", "delete", "get"].includes(verb);
+    const wantsName = verb === "update" || verb === "patch" || verb === "delete" || verb === "get";
     if (wantsName && !isNamed) throw failures.methodNotAllowed();
     if (verb === "create" && isNamed && subresource === "") throw failures.methodNotAllowed();
     if (!isNamed) return;

@@ -22,14 +22,32 @@ export interface Random {
 }
 
 /** The chance of the machine. Its `uuid` and `bytes` are fit for secrets. */
-export const systemRandom: Random = randomFrom({
-  float: () => Math.random(),
-  fill: (bytes) => {
-    for (let start = 0; start < bytes.length; start += fillBytesMax) {
-      crypto.getRandomValues(bytes.subarray(start, start + fillBytesMax));
+export const systemRandom: Random = {
+  ...randomFrom({ float: () => Math.random(), fill: fillFromSystem }),
+  uuid: pooledUuids(),
+};
+
+function fillFromSystem(bytes: Uint8Array<ArrayBuffer>): void {
+  for (let start = 0; start < bytes.length; start += fillBytesMax) {
+    crypto.getRandomValues(bytes.subarray(start, start + fillBytesMax));
+  }
+}
+
+/** The system is asked for many at a time: a call costs more than the rest of a UUID. No byte is used twice. */
+function pooledUuids(): () => string {
+  const pool = new Uint8Array(16 * 128);
+  let used = pool.length;
+  return () => {
+    if (used === pool.length) {
+      fillFromSystem(pool);
+      used = 0;
     }
-  },
-});
+    const text = formatUuid(pool, used);
+    pool.fill(0, used, used + 16); // What was handed out is not kept.
+    used += 16;
+    return text;
+  };
+}
 
 /**
  * A sequence that the seed alone decides, the same on every machine and in every release.
@@ -51,6 +69,9 @@ export function seededRandom(seed: number | string): Random {
     },
   });
 }
+
+/** Every byte in two digits. */
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** The most bytes that the platform gives in one call. */
 const fillBytesMax = 65_536;
@@ -92,13 +113,14 @@ function randomFrom({ float, fill }: Source): Random {
   };
 }
 
-function formatUuid(bytes: Uint8Array): string {
+function formatUuid(bytes: Uint8Array, start = 0): string {
   let text = "";
-  for (const [i, byte] of bytes.entries()) {
+  for (let i = 0; i < 16; i++) {
     if (i === 4 || i === 6 || i === 8 || i === 10) text += "-";
+    const byte = bytes[start + i] ?? 0;
     // Version 4 in the seventh byte, the variant of RFC 9562 in the ninth.
     const marked = i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte;
-    text += marked.toString(16).padStart(2, "0");
+    text += hexOfByte[marked];
   }
   return text;
 }

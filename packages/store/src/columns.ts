@@ -79,6 +79,23 @@ export function fromColumns(key: Key, text: string): Body {
   return decoded(storedBody(key, text));
 }
 
+/**
+ * The same for one of many, of which most are only passed on as text: it is read to see that it is whole, and the value
+ * is let go. Whoever wants it reads it again.
+ */
+export function checkedBody(key: Key, text: string): Body {
+  const body = storedBody(key, text);
+  try {
+    if (text.startsWith("{")) {
+      JSON.parse(text);
+      return body;
+    }
+  } catch {
+    // The careful reader says what is wrong.
+  }
+  return decoded(body);
+}
+
 /** The body, once it is known to be whole. */
 export function decoded(body: Body): Body {
   void body.value;

@@ -26,7 +26,7 @@ export const defaultLimits: StoreLimits = {
   pagesMax: 16,
   pageChanges: 256,
   pageText: 2 * 1024 * 1024,
-  cacheBytesMax: 64 * 1024 * 1024,
+  cacheBytesMax: 24 * 1024 * 1024,
   watchBufferMax: 100,
   pollMs: 30_000,
   cutEntries: 500,

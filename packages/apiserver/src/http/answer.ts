@@ -8,10 +8,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that is written piece by piece, for as long as somebody listens. */
+/** An answer that is written piece by piece. */
 export interface Streaming {
   readonly code: 200;
   readonly contentType: string;
+  /** Whether it goes on for as long as somebody listens; otherwise it is only too long for one piece. */
+  readonly isEndless: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** Writes pieces until it is done or the signal aborts. Waits whenever the client is slow. */
   readonly stream: (sink: Sink, signal: AbortSignal) => Promise<void>;

@@ -5,11 +5,17 @@ import type { Clock } from "@keelson/base";
 
 const tickMs = 250;
 
+/** What is to end, and when by the monotonic clock. */
+interface Deadline {
+  readonly controller: AbortController;
+  readonly atMs: number;
+}
+
 /** Aborts what has not ended in time, at most a quarter of a second late. */
 export class Deadlines implements Disposable {
   readonly #clock: Clock;
-  /** By the tick in which they are due. */
-  readonly #due = new Map<number, Set<AbortController>>();
+  /** Those under way: few, however many there were. */
+  readonly #pending = new Set<Deadline>();
   #timer: Disposable | undefined;
 
   constructor(clock: Clock) {
@@ -18,35 +24,26 @@ export class Deadlines implements Disposable {
 
   /** Aborts `controller` after `ms`, unless the answer is disposed of before. */
   add(controller: AbortController, ms: number): Disposable {
-    const tick = Math.ceil((this.#clock.monotonic() + ms) / tickMs);
-    let set = this.#due.get(tick);
-    if (set === undefined) this.#due.set(tick, (set = new Set()));
-    set.add(controller);
+    const deadline = { controller, atMs: this.#clock.monotonic() + ms };
+    this.#pending.add(deadline);
     this.#timer ??= this.#clock.after(tickMs, () => this.#sweep());
-    const own = set;
-    return {
-      [Symbol.dispose]: () => {
-        own.delete(controller);
-        if (own.size === 0 && this.#due.get(tick) === own) this.#due.delete(tick);
-      },
-    };
+    return { [Symbol.dispose]: () => void this.#pending.delete(deadline) };
   }
 
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
-    this.#due.clear();
+    this.#pending.clear();
   }
 
   #sweep(): void {
-    const now = Math.floor(this.#clock.monotonic() / tickMs);
-    for (const [tick, controllers] of this.#due) {
-      if (tick > now) continue;
-      this.#due.delete(tick);
-      for (const controller of controllers) {
-        controller.abort(new DOMException("the request took too long", "TimeoutError"));
-      }
+    const now = this.#clock.monotonic();
+    for (const deadline of this.#pending) {
+      if (deadline.atMs > now) continue;
+      this.#pending.delete(deadline);
+      deadline.controller.abort(new DOMException("the request took too long", "TimeoutError"));
     }
-    this.#timer = this.#due.size === 0 ? undefined : this.#clock.after(tickMs, () => this.#sweep());
+    this.#timer =
+      this.#pending.size === 0 ? undefined : this.#clock.after(tickMs, () => this.#sweep());
   }
 }

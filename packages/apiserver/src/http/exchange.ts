@@ -10,6 +10,8 @@ export interface Incoming {
   /** The path without the query string, as it was sent. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** What method, path and query say. */
+  readonly info: RequestInfo;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
   readonly auditId: string;
@@ -19,7 +21,6 @@ export interface Incoming {
 
 /** A request of somebody we know, about something we know. */
 export interface Exchange extends Incoming {
-  readonly info: RequestInfo;
   readonly user: User;
   /** Says something to the client in a `Warning` header; each text once. */
   readonly warn: (text: string) => void;

@@ -54,30 +54,54 @@ const ofNamespaces = new Set(["status", "finalize"]);
 
 /** Reads a request. `path` is decoded as a whole nowhere: each segment is, once. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const other: PathRequest = { isResource: false, path, verb: method.toLowerCase() };
-  const parts = path.split("/").filter((part) => part !== "");
-  const [root, ...below] = parts;
-  if (root !== "api" && root !== "apis") return other;
-  const isCore = root === "api";
-  if (below.length < (isCore ? 2 : 3)) return other;
-
-  const group = isCore ? "" : decode(below.shift());
-  const version = decode(below.shift());
+  const parts = segmentsOf(path);
+  const root = parts[0];
+  if ((root !== "api" && root !== "apis") || parts.length < (root === "api" ? 3 : 4)) {
+    return { isResource: false, path, verb: method.toLowerCase() };
+  }
+  let next = 1;
+  const group = root === "api" ? "" : (parts[next++] ?? "");
+  const version = parts[next++] ?? "";
   let verb = verbsOfMethods[method] ?? "";
-  if (below[0] === "watch" && below.length > 1) {
-    below.shift();
+  if (parts[next] === "watch" && parts.length > next + 1) {
+    next += 1;
     verb = "watch"; // The old way to ask for one.
   }
-  const place = placeOf(below.map(decode));
-  const isNamed = place.name !== "";
-  const isWatch = isTrue(query.get("watch"));
+  const place = placeOf(parts.slice(next));
+  const { namespace, resource, subresource, rest } = place;
   let { name } = place;
-  if (verb === "get" && !isNamed) verb = isWatch ? "watch" : "list";
+  const isNamed = name !== "";
+  if (verb === "get" && !isNamed) verb = isTrue(query.get("watch")) ? "watch" : "list";
   else if (verb === "delete" && !isNamed) verb = "deletecollection";
   if (!isNamed && (verb === "list" || verb === "watch" || verb === "deletecollection")) {
     name = nameInSelector(query.get("fieldSelector"));
   }
-  return { isResource: true, path, verb, group, version, ...place, name, isNamed };
+  return {
+    isResource: true,
+    path,
+    verb,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    rest,
+    name,
+    isNamed,
+  };
+}
+
+/** What stands between slashes, decoded. */
+function segmentsOf(path: string): string[] {
+  const segments: string[] = [];
+  let start = 0;
+  while (start < path.length) {
+    let end = path.indexOf("/", start);
+    if (end < 0) end = path.length;
+    if (end > start) segments.push(decode(path.slice(start, end)));
+    start = end + 1;
+  }
+  return segments;
 }
 
 /** Where a path leads below its version. */
@@ -109,7 +133,8 @@ export function isTrue(text: string | null): boolean {
   return text !== null && text !== "0" && text.toLowerCase() !== "false";
 }
 
-function decode(part = ""): string {
+function decode(part: string): string {
+  if (!part.includes("%")) return part;
   try {
     return decodeURIComponent(part);
   } catch {

@@ -11,7 +11,7 @@ import type { FinishedRequest } from "../audit.ts";
 import { createAuthority, createKey, issueCertificate } from "../auth/pki/certificate.ts";
 import { Api } from "../testing/api.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
-import { bodyBytesMax } from "./server.ts";
+import { bodyBytesMax } from "./receive-body.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const configMap = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -153,7 +153,7 @@ suite("the transport", () => {
     const clock = new ManualClock();
     await using server = await startTestServer({ clock }, t.signal);
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    const begun = once(server.api.server.app.server, "request");
+    const begun = once(server.api.server.listener, "request");
     socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"half":`);
     await begun;
     const answered = (async () => {
@@ -183,7 +183,7 @@ suite("the transport", () => {
     const ended = Promise.withResolvers<void>();
     const api = new Api(server.url, t.signal);
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    const request = once(server.api.server.app.server, "request");
+    const request = once(server.api.server.listener, "request");
     socket.write(`GET ${maps}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
     const [, response] = (await request) as [unknown, NodeJS.EventEmitter];
     response.once("close", () => ended.resolve());
@@ -197,7 +197,7 @@ suite("the transport", () => {
     await using server = await startTestServer({}, t.signal);
     const api = new Api(server.url, t.signal);
     const sockets: Socket[] = [];
-    server.api.server.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+    server.api.server.listener.on("connection", (socket: Socket) => sockets.push(socket));
     const reader = connect(Number(new URL(server.url).port), "127.0.0.1");
     reader.write(`GET ${maps}?watch=1&resourceVersion=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
     await once(reader, "readable");

@@ -21,7 +21,7 @@ suite("a revision that is still to come", () => {
     test(name, async (t) => {
       const clock = new ManualClock();
       await using server = await startTestServer({ clock }, t.signal);
-      const arrived = once(server.api.server.app.server, "request");
+      const arrived = once(server.api.server.listener, "request");
       const answered = new AbortController();
       const began = clock.monotonic();
       const reply = new Api(server.url, t.signal).get(path).finally(() => answered.abort());

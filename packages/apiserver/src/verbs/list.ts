@@ -12,7 +12,7 @@ import { itemText, objectOf } from "../encoding/object-text.ts";
 import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
-import type { Answer } from "../http/answer.ts";
+import type { Answer, Sink } from "../http/answer.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
 import { continueToken, cursorFrom } from "../reads/continue-token.ts";
 import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
@@ -28,8 +28,56 @@ export const list: Verb = async (verbs, exchange) => {
   const format = formatFor(exchange, { isList: true });
   const options = listOptions(resource, query, { isWatch: false, name: nameInPath(info) });
   const page = await readList(verbs, exchange, options);
-  return listAnswer(verbs, exchange, format, page);
+  const isPlain = format.shape === "object" && format.mediaType === json && !format.isPretty;
+  if (!isPlain || page.items.length <= wholeItemsMax) {
+    return listAnswer(verbs, exchange, format, page);
+  }
+  refuseSingle(resource, format);
+  const { head, tail } = listFrame(
+    resource,
+    listMetadata(resource, { namespace: info.namespace, shape: format.shape }, page),
+  );
+  return {
+    code: 200,
+    contentType: contentTypeOf(format.mediaType),
+    isEndless: false,
+    stream: (sink, signal) => streamList(sink, { head, tail, resource, items: page.items }, signal),
+  };
 };
+
+/** Lists of no more than this go out in one piece. */
+const wholeItemsMax = 32;
+/** About how many characters are handed to the socket at once: a long list is never in memory as one text. */
+const pieceTextMax = 48 * 1024;
+
+interface LongList {
+  readonly head: string;
+  readonly tail: string;
+  readonly resource: Resource;
+  readonly items: readonly Row[];
+}
+
+/** Writes a list in pieces, as fast as its client takes them. */
+async function streamList(
+  sink: Sink,
+  { head, tail, resource, items }: LongList,
+  signal: AbortSignal,
+): Promise<void> {
+  let piece = head;
+  for (const [index, row] of items.entries()) {
+    if (index > 0) piece += ",";
+    piece += itemText(resource, row);
+    if (piece.length < pieceTextMax) continue;
+    const drained = sink.write(piece);
+    piece = "";
+    if (drained !== undefined) await drained;
+    if (signal.aborted) return;
+  }
+  const drained = sink.write(piece);
+  if (drained !== undefined) await drained;
+  // By itself, once the rest is out: a client that has it all may ask for more at once.
+  void sink.write(tail);
+}
 
 /** A collection narrowed to one name by its selector has that name there already. */
 function nameInPath({ isNamed, name }: ResourceExchange["info"]): string {
@@ -160,7 +208,16 @@ function listMetadata(
 
 /** The whole text, from the texts of its items: nothing is read to be written again. */
 function listText(resource: Resource, metadata: JsonObject, items: readonly Row[]): string {
+  const { head, tail } = listFrame(resource, metadata);
+  return `${head}${items.map((row) => itemText(resource, row)).join(",")}${tail}`;
+}
+
+/** What stands before and after the items. */
+function listFrame(
+  resource: Resource,
+  metadata: JsonObject,
+): { readonly head: string; readonly tail: string } {
   const kind = resource.listKind ?? `${resource.kind}List`;
   const head = `{"kind":"${kind}","apiVersion":"${apiVersionOf(resource)}","metadata":${JSON.stringify(metadata)},"items":[`;
-  return `${head}${items.map((row) => itemText(resource, row)).join(",")}]}\n`;
+  return { head, tail: "]}\n" };
 }

@@ -33,6 +33,7 @@ export const watch: Verb = async (verbs, exchange) => {
   return Promise.resolve<Streaming>({
     code: 200,
     contentType: contentTypeOf(format.mediaType, { isWatch: true }),
+    isEndless: true,
     stream: (sink, signal) => streamChanges(verbs, exchange, { format, options, sink }, signal),
   });
 };

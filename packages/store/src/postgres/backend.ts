@@ -26,7 +26,7 @@ import type {
   Size,
   Write,
 } from "../backend.ts";
-import { fromColumns, storedBody } from "../columns.ts";
+import { checkedBody, fromColumns, storedBody } from "../columns.ts";
 import { Expired, TooNew, Unavailable } from "../errors.ts";
 import { comparePositions, joinKind, type Key, type Position, type Scope } from "../key.ts";
 import { storeMetrics, type StoreMetrics } from "../metrics.ts";
@@ -366,7 +366,7 @@ function toStretch(
         key,
         uid: row.uid,
         revision: Number(row.resource_version),
-        body: fromColumns(key, row.object ?? ""),
+        body: checkedBody(key, row.object ?? ""),
       };
     });
   const end =

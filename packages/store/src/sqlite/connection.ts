@@ -70,7 +70,7 @@ export function openWriter(path: string): DatabaseSync {
     PRAGMA fullfsync = ON;
     PRAGMA wal_autocheckpoint = 4000;
     PRAGMA journal_size_limit = 67108864;
-    PRAGMA cache_size = -32768;
+    PRAGMA cache_size = -8192;
     PRAGMA temp_store = MEMORY;
   `);
   migrate(database);
@@ -80,7 +80,7 @@ export function openWriter(path: string): DatabaseSync {
 /** A connection that sees what is committed. */
 export function openReader(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-  database.exec("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
+  database.exec("PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;");
   return database;
 }
 

@@ -2,7 +2,7 @@
 
 import type { SQLInputValue } from "node:sqlite";
 import type { Row, Scanned, ScanRequest } from "../backend.ts";
-import { fromColumns } from "../columns.ts";
+import { checkedBody } from "../columns.ts";
 import { comparePositions, type Key, type Position, splitKind } from "../key.ts";
 import { type LogRow, toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
@@ -67,7 +67,7 @@ function before(reader: Connection, key: Key, at: Revision): Row | undefined {
   if (found === undefined) return undefined;
   const { uid, previous } = toEntry(found as unknown as LogRow);
   if (previous === undefined) return undefined; // It was created after `at`.
-  return { key, uid, revision: previous.revision, body: fromColumns(key, previous.body.text) };
+  return { key, uid, revision: previous.revision, body: checkedBody(key, previous.body.text) };
 }
 
 function rowsOf(
@@ -88,7 +88,7 @@ function rowsOf(
   ) as unknown as readonly ObjectRow[];
   return rows.map(({ namespace, name, uid, resource_version: revision, object }) => {
     const key = { kind: request.scope.kind, namespace, name };
-    return { key, uid, revision, body: fromColumns(key, object) };
+    return { key, uid, revision, body: checkedBody(key, object) };
   });
 }
 

@@ -1,0 +1,42 @@
+// A body, as one piece.
+
+import type { Readable } from "node:stream";
+
+/** How large a body may be (KB 33). */
+export const bodyBytesMax = 3 * 1024 * 1024;
+
+/** What became of a body: it came, it is too large, or its client left. */
+export type BodyOutcome = Uint8Array | "too large" | "gone";
+
+/** Reads a body to its end and calls `done`, once. What is beyond the limit is let through to nowhere. */
+export function receiveBody(
+  body: Readable,
+  length: string | readonly string[] | undefined,
+  done: (outcome: BodyOutcome) => void,
+): void {
+  if (Number(length) > bodyBytesMax) {
+    body.resume();
+    done("too large");
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isOver = false;
+  const finish = (outcome: BodyOutcome): void => {
+    if (isOver) return;
+    isOver = true;
+    done(outcome);
+  };
+  body.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (isOver) return;
+    if (bytes > bodyBytesMax) finish("too large");
+    else chunks.push(chunk);
+  });
+  body.on("end", () => {
+    const [first] = chunks;
+    finish(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+  });
+  body.on("error", () => finish("gone"));
+  body.on("close", () => finish("gone"));
+}

@@ -1,0 +1,135 @@
+// What HTTP/1.1 and HTTP/2 have in common, straight on Node's servers: a framework in between costs every request, and its
+// router, hooks and parsers have nothing to do for a server whose paths are data.
+
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server as PlainServer,
+  type ServerResponse,
+} from "node:http";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
+
+/** How many streams one HTTP/2 connection may hold open: Go clients put all their watches on one. */
+const streamsMax = 2_000;
+/** How much of a stream may be on its way to one client; beyond it the client sets the pace. */
+const windowBytes = 1024 * 1024;
+/** After how much silence the other side is asked whether it is still there. */
+const probeAfterMs = 60_000;
+
+/** Where an answer is written: a response of HTTP/1.1, or a stream of HTTP/2. */
+export type Output = ServerResponse | ServerHttp2Stream;
+
+/** A request as it arrives, its body still on the way. */
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** Undefined if there is none. */
+  readonly body: Readable | undefined;
+  readonly socket: Socket;
+  readonly output: Output;
+}
+
+export type Receive = (received: Received) => void;
+
+/** A server that hands each request to `receive`: of both protocols over TLS, of HTTP/1.1 without. */
+export function makeServer(
+  tls: SecureContextOptions | undefined,
+  receive: Receive,
+): PlainServer | Http2SecureServer {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const { method = "GET", url = "/", headers } = request;
+    receive({
+      method,
+      url,
+      headers,
+      get rawHeaders() {
+        return request.rawHeaders;
+      },
+      body: hasBody(method, headers) ? request : undefined,
+      socket: request.socket,
+      output: response,
+    });
+  };
+  const connections = { keepAlive: true, keepAliveInitialDelay: probeAfterMs };
+  if (tls === undefined) {
+    return createServer({ ...connections, keepAliveTimeout: probeAfterMs }, onRequest);
+  }
+  const server = createSecureServer({
+    ...tls,
+    ...connections,
+    allowHTTP1: true,
+    minVersion: "TLSv1.2",
+    // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
+    requestCert: true,
+    rejectUnauthorized: false,
+    settings: { maxConcurrentStreams: streamsMax, initialWindowSize: windowBytes },
+  });
+  // Only those of HTTP/1.1 arrive there, whatever the types say.
+  (server as unknown as PlainServer).on("request", onRequest);
+  // A listener for requests makes Node dress each stream up as a request of HTTP/1.1, at the price of the whole answer.
+  server.removeAllListeners("stream");
+  const onStream = (
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    _flags: number,
+    rawHeaders: readonly string[],
+  ): void => receiveStream(receive, stream, { headers, rawHeaders });
+  server.on("stream", onStream);
+  return server;
+}
+
+function receiveStream(
+  receive: Receive,
+  stream: ServerHttp2Stream,
+  {
+    headers,
+    rawHeaders,
+  }: { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] },
+): void {
+  stream.on("error", () => stream.destroy()); // The client broke it off; nobody is left to tell.
+  const socket = stream.session?.socket;
+  if (socket === undefined) return;
+  receive({
+    method: headers[":method"] ?? "GET",
+    url: headers[":path"] ?? "/",
+    headers,
+    rawHeaders,
+    body: stream.endAfterHeaders ? undefined : stream,
+    socket,
+    output: stream,
+  });
+}
+
+/** Bodies of reads mean nothing, and are not waited for. */
+function hasBody(method: string, headers: IncomingMessage["headers"]): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  const length = headers["content-length"];
+  return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
+}
+
+/** Sends the head of an answer. */
+export function respond(output: Output, code: number, head: OutgoingHttpHeaders): void {
+  if ("writeHead" in output) {
+    output.writeHead(code, head);
+    return;
+  }
+  head[":status"] = code;
+  output.respond(head);
+}
+
+/** Whether nothing more can be written. */
+export function isGone(output: Output): boolean {
+  return output.destroyed || output.writableEnded || ("closed" in output && output.closed);
+}
