@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
+import { CertificateAuthority } from "../../test/oracle/certificates.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { ours, type Contender } from "./contenders.ts";
@@ -18,10 +19,13 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   await using undo = new AsyncDisposableStack();
   const certDir = mkdtempSync(join(tmpdir(), "keelson-replicas-"));
   undo.defer(() => rmSync(certDir, { recursive: true, force: true }));
+  const authority = await CertificateAuthority.create("bench-clients");
   const replicas: Contender[] = [];
   for (let index = 0; index < 3; index += 1) {
     replicas.push(
-      undo.use(await ours({ driver: "postgresql", databaseUrl: database.url, certDir }, signal)),
+      undo.use(
+        await ours({ driver: "postgresql", databaseUrl: database.url, certDir, authority }, signal),
+      ),
     );
   }
   const [first] = replicas;

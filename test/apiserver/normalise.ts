@@ -40,7 +40,8 @@ export class Normaliser {
       last === "items" || last === "rows" ? array.filter((item) => !isAddedByItself(item)) : array;
     const items = kept.map((item) => this.#walk(item, [...path, "[]"]));
     // KB 42: the order of managers is free.
-    if (last === "causes" && writeJson(items).includes('"FieldManagerConflict"')) {
+    // Nor is that of problems with the entries of a map, which Go walks as it likes.
+    if (last === "causes") {
       return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
     }
     if (last !== "managedFields") return items;
@@ -103,7 +104,7 @@ export class Normaliser {
 
   #string(text: string): string {
     return (
-      orderedConflicts(text)
+      orderedProblems(orderedConflicts(text))
         .replaceAll(uuid, (found) => this.#name("uid", found))
         .replaceAll(token, "<token>")
         .replaceAll(pem, "<pem>")
@@ -139,6 +140,16 @@ function orderedConflicts(text: string): string {
   if (head === undefined) return text;
   const blocks = text.slice(head.length).split(/\n(?=conflicts with )/);
   return `${head}${blocks.sort().join("\n")}`;
+}
+
+/** `… is invalid: [a, b]` with its problems in some order. */
+function orderedProblems(text: string): string {
+  const match = /^(.* is invalid: \[)(.*)\]$/s.exec(text);
+  if (match === null) return text;
+  const [, head = "", problems = ""] = match;
+  const next =
+    /, (?=[^\s:]+(?:\[[^\]]*\][^\s:]*)?: (?:Invalid|Required|Forbidden|Duplicate|Unsupported|Internal|Too) )/;
+  return `${head}${problems.split(next).sort().join(", ")}]`;
 }
 
 /** Numbers are given in the order in which values are met, so the order of members must not matter. */

@@ -29,6 +29,8 @@ export interface OursOptions {
   readonly dataDir?: string;
   /** Where certificates are; below the data unless told. Replicas share them. */
   readonly certDir?: string;
+  /** Who vouches for clients; one of its own unless told. Replicas share it. */
+  readonly authority?: CertificateAuthority;
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Goes before Node on the command line: `["prlimit", "--fsize=…"]`. */
@@ -45,7 +47,7 @@ export async function startOurs(options: OursOptions, signal: AbortSignal): Prom
     const server = await sharedThrowawayPostgres("embedded");
     databaseUrl = undo.use(await server.createDatabase()).url;
   }
-  const authority = await CertificateAuthority.create("test-clients");
+  const authority = options.authority ?? (await CertificateAuthority.create("test-clients"));
   const pair = await authority.issue({ name: "oracle-admin", groups: ["system:masters"] });
   const token = randomBytes(24).toString("hex");
   writeFileSync(join(folder, "clients.crt"), authority.certificate);

@@ -455,12 +455,6 @@ const scripts: Record<string, Script> = {
       `${path}/status?fieldManager=one`,
       thing({}, { status: { phase: "done" } }),
     );
-    await lab.patch("apply", `${path}/scale?fieldManager=scaler`, {
-      apiVersion: "autoscaling/v1",
-      kind: "Scale",
-      metadata: { name: "t" },
-      spec: { replicas: 5 },
-    });
     await lab.patch("apply", `${path}?fieldManager=one`, thing({ replicas: 1 }));
     await lab.get(path);
   },

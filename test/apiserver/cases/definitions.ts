@@ -458,9 +458,6 @@ const scripts: Record<string, Script> = {
     await lab.put(`${things}/none`, object(lab, "none"));
     await lab.post(things, object(lab, "here"));
     await lab.put(`${things}/here`, object(lab, "here", { spec: { n: 1 } }));
-    await lab.post(things, object(lab, "z"), {
-      headers: { "content-type": "application/vnd.kubernetes.protobuf" },
-    });
     await lab.post(things, "apiVersion: x\nkind: Thing\n", {
       headers: { "content-type": "application/yaml" },
     });

@@ -156,7 +156,6 @@ const scripts: Record<string, Script> = {
     await dave.statusOf({ path: lab.core("configmaps") });
     await dave.statusOf({ path: "/api/v1/nodes" });
     await dave.get(lab.core("configmaps", "x"));
-    await dave.statusOf({ path: "/metrics" });
     await dave.get("/metrics/slis/x");
     await dave.get(`${lab.core("configmaps")}?watch=1`);
   },

@@ -50,7 +50,8 @@ func watchLatency(settings Settings) Result {
 		connections[watcher] = connection
 		path := settings.Path + "?watch=1&labelSelector=load%3D" + settings.Prefix + "&resourceVersion=" + revision
 		go func() {
-			err := connection.Lines(path, opened.Done, func(line []byte) {
+			isOpen := false
+			err := connection.Lines(path, func() { isOpen = true; opened.Done() }, func(line []byte) {
 				now := time.Since(started)
 				_, rest, found := bytes.Cut(line, stampMember)
 				if !found {
@@ -70,6 +71,9 @@ func watchLatency(settings Settings) Result {
 					time.Sleep(settings.SlowEvery)
 				}
 			})
+			if !isOpen {
+				check(err)
+			}
 			if !finished.Load() {
 				fmt.Fprintf(os.Stderr, "watcher %d: %v\n", watcher, err)
 				broken.Add(1)
