@@ -52,7 +52,11 @@ export class UnknownPath extends Error {
 }
 
 /** What only a node can do: nothing runs here. */
-const needsNode = new Set(["log", "exec", "attach", "portforward", "proxy"]);
+const needsNode = new Set([
+  ...["log", "exec", "attach", "portforward", "proxy"].map((name) => `pods/${name}`),
+  "services/proxy",
+  "nodes/proxy",
+]);
 
 class NeedsNode extends Error {
   readonly code = "NEEDS_NODE";
@@ -119,7 +123,7 @@ export class ResourceDispatch {
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
     if (isMisplaced) throw resource.isCustom ? new UnknownPath() : failures.resourceNotFound();
-    if (needsNode.has(subresource) && !resource.isCustom && info.isNamed) {
+    if (group === "" && needsNode.has(`${plural}/${subresource}`) && info.isNamed) {
       throw new NeedsNode(resource);
     }
     const isKnown =
@@ -139,11 +143,9 @@ export class ResourceDispatch {
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
-    // A custom kind that goes takes no new objects; discovery promises less than is still possible.
-    const isGoing = resource.isCustom && subresource === "" && verb !== "create";
-    if (found === undefined || !(isGoing || allowed.includes(verb))) {
-      throw failures.methodNotAllowed();
-    }
+    // Of a kind that goes discovery tells less than is answered: finalizers must still be removed.
+    const isAnswered = allowed.includes(verb) || resource.isClosing === true;
+    if (found === undefined || !isAnswered) throw failures.methodNotAllowed();
     this.#checkAddress(resource, info);
     return found;
   }

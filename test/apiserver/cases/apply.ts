@@ -242,7 +242,7 @@ const scripts: Record<string, Script> = {
     await apply(lab, "x".repeat(129), configMap("a"));
     await apply(lab, "x".repeat(128), configMap("a"));
     await apply(lab, "a%07b", configMap("a"));
-    await apply(lab, "ü", configMap("a"));
+    await apply(lab, "%C3%BC", configMap("a"));
     await apply(lab, "one", configMap("a"), "&force=perhaps");
   },
   ...casesFor(

@@ -330,7 +330,7 @@ const scripts: Record<string, Script> = {
       "x-kubernetes-validations": [
         {
           rule: "!has(self.low) || !has(self.high) || self.low <= self.high",
-          messageExpression: "'low ' + string(self.low) + ' is above ' + string(self.high)",
+          messageExpression: "self.low > 4 ? 'much too low' : 'too low'",
           fieldPath: ".low",
         },
         {

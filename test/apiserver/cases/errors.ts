@@ -66,10 +66,6 @@ const paths = [
   "/healthz/nothing",
   "/readyz/ping",
   "/swagger.json",
-  "/logs",
-  "/ui",
-  "/debug/pprof",
-  "/.well-known/openid-configuration",
   "/.well-known/nothing",
   "/api/v1/proxy/nodes/x",
   "/api/v1/watch/nothings",
@@ -79,7 +75,6 @@ const paths = [
   "/apis/authentication.k8s.io/v1/tokenreviews",
   "/api/v1/bindings",
   "/apis/ /v1",
-  "/index.html",
 ].filter((path) => !path.includes(" "));
 
 const configMapPath = "/api/v1/namespaces/default/configmaps";
@@ -121,10 +116,7 @@ const scripts: Record<string, Script> = {
           ["PUT", "/api/v1/namespaces/default/pods/x/eviction"],
           ["HEAD", `${configMapPath}/kube-root-ca.crt`],
           ["HEAD", `${configMapPath}/nothing`],
-          ["OPTIONS", "/"],
           ["DELETE", "/api/v1/nodes/x/status"],
-          ["POST", "/openapi/v3"],
-          ["DELETE", "/openapi/v2"],
           ["POST", "/apis/apps/v1"],
         ] as const
       ).map(([method, path]) => [`${method} ${path}`, { method, path }]),

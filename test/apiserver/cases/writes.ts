@@ -248,9 +248,6 @@ const scripts: Record<string, Script> = {
       lab.core("configmaps"),
       configMap("e", {}, { ownerReferences: [{ kind: "ConfigMap", name: "e", uid: "u" }] }),
     );
-    await lab.patch("merge", lab.core("configmaps", "a"), {
-      metadata: { ownerReferences: [owner, owner] },
-    });
   },
   "labels, annotations and finalizers that are not allowed": async (lab) => {
     for (const metadata of [

@@ -79,7 +79,13 @@ suite("custom resource definitions", () => {
     await eventually(async () => (await api.get(`${widgets}/a`)).code === 404, "its objects go");
     assert.deepEqual((await conditionsOf(api, "widgets.example.com"))["Terminating"], "True");
     const late = await api.create(widgets, widget("late"));
-    assert.equal(late.code, 405);
+    assert.deepEqual(
+      [late.code, late.object["message"]],
+      [
+        403,
+        'widgets.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
+      ],
+    );
     const freed = await api.merge(`${widgets}/held`, { metadata: { finalizers: null } });
     assert.equal(freed.code, 200, freed.text);
     await eventually(

@@ -15,6 +15,16 @@ const cases: readonly (readonly [string, string, string])[] = [
   ["times, which stay texts", "a: 2026-01-01", '{"a":"2026-01-01"}'],
   ["JSON", '{"a": [1, 2.5, null]}', '{"a":[1,2.5,null]}'],
   ["a merge", "a: &x {k: 1, l: 2}\nb: {<<: *x, k: 3}", '{"a":{"k":1,"l":2},"b":{"l":2,"k":3}}'],
+  [
+    "brackets that are text",
+    `a: "${"[".repeat(600)}"\nb: x${"[".repeat(600)}`,
+    `{"a":"${"[".repeat(600)}","b":"x${"[".repeat(600)}"}`,
+  ],
+  [
+    "many members on one line",
+    `{${Array.from({ length: 900 }, (_, at) => `k${at}: {a: [1]}`).join(", ")}}`,
+    `{${Array.from({ length: 900 }, (_, at) => `"k${at}":{"a":[1]}`).join(",")}}`,
+  ],
   ["a member called __proto__", "__proto__: {a: 1}", '{"__proto__":{"a":1}}'],
 ];
 
@@ -45,7 +55,9 @@ suite("YAML bodies", () => {
         )
         .join("\n"),
     ],
-    ["depth", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
+    ["depth", `${"[".repeat(1_500_000)}${"]".repeat(1_500_000)}`],
+    ["depth on one line", "- ".repeat(1_500_000)],
+    ["depth of maps", "{a: ".repeat(700_000)],
     [
       "depth by indentation",
       Array.from({ length: 2_000 }, (_, at) => `${" ".repeat(at)}a:`).join("\n"),

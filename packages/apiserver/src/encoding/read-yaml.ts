@@ -1,7 +1,7 @@
 // YAML bodies as Go's sigs.k8s.io/yaml reads them: YAML 1.1, then JSON.
 
 import { JsonNumber, setMember, type MutableJson, type MutableJsonObject } from "@keelson/base";
-import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { isAlias, isMap, isPair, isScalar, isSeq, Lexer, LineCounter, parseDocument } from "yaml";
 
 /** A text that is no YAML, with the words of Go's reader as far as they can be known. */
 export class YamlError extends Error {
@@ -19,6 +19,7 @@ const depthMax = 512;
 
 /** Reads one document. Throws a `YamlError`. Aliases may not blow it up, nor depth overflow the stack. */
 export function readYaml(text: string): YamlReport {
+  refuseDepth(text);
   const lines = new LineCounter();
   const document = parseDocument(text, {
     version: "1.1",
@@ -34,6 +35,31 @@ export function readYaml(text: string): YamlReport {
   const value = reader.convert(document.contents, 0);
   return { value, duplicates: reader.duplicates };
 }
+
+/** Before anything is built: the parser would work for seconds on what overflows its stack in the end. */
+function refuseDepth(text: string): void {
+  let depth = 0;
+  /** Collections that begin on one line, one inside the other. */
+  let chain = 0;
+  let isScalarNext = false;
+  for (const token of new Lexer().lex(text)) {
+    if (isScalarNext) {
+      isScalarNext = false;
+      continue;
+    }
+    if (token === scalarMark) isScalarNext = true;
+    else if (token === "[" || token === "{") depth += 1;
+    else if (token === "]" || token === "}") depth -= 1;
+    else if (token === "\n" || token === "\r\n") chain = 0;
+    else if (depth === 0 && (token === "-" || token === "?" || token === ":")) chain += 1;
+    if (depth > depthMax || chain > depthMax) {
+      throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
+    }
+  }
+}
+
+/** Before the text of a plain scalar: whatever follows is no mark of a collection. */
+const scalarMark = "\u001f";
 
 class Reader {
   readonly duplicates: string[] = [];

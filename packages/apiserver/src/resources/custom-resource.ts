@@ -44,6 +44,7 @@ export function customResources(definition: JsonObject): Resource[] {
       categories: kind.categories,
       isNamespaced: kind.isNamespaced,
       verbs: isTerminating ? verbs.terminating : verbs.usual,
+      ...(isTerminating ? { isClosing: true } : {}),
       storageVersionHash: served.has(storageVersion)
         ? storageHash(group, storageVersion, kind.kind)
         : undefined,

@@ -26,7 +26,10 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly isNamespaced: boolean;
+  /** As discovery tells them. */
   readonly verbs: readonly string[];
+  /** Whether its definition is being deleted: what is there may change and go, and nothing new may come. */
+  readonly isClosing?: boolean;
   readonly storageVersionHash: string | undefined;
   readonly subresources: readonly Subresource[];
   /** Whether it is a custom resource; kinds we define ourselves follow the rules of these. */

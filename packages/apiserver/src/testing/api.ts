@@ -41,7 +41,7 @@ export class Api {
         ...headers,
       },
       // A view of bytes is a body to the platform, whatever its buffer is.
-      ...(body === undefined ? {} : { body: isRaw ? (body as string) : writeJson(body as Json) }),
+      ...(body === undefined ? {} : { body: isRaw ? (body as string) : writeJson(body) }),
       signal: this.#signal,
     });
     const text = await response.text();
@@ -147,6 +147,12 @@ export function meta({ object }: { readonly object: JsonObject }, name: string):
   const { metadata = {} } = object as { metadata?: Record<string, unknown> };
   const value = metadata[name];
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+/** What a Status says. */
+export function messageOf({ object }: { readonly object: JsonObject }): string {
+  const { message } = object;
+  return typeof message === "string" ? message : "";
 }
 
 /** Waits for a fact about the server. */

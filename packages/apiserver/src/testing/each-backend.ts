@@ -2,14 +2,12 @@
 
 import { after, before, suite, test, type TestContext } from "node:test";
 
-import type { Clock } from "@keelson/base";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { postgresFixture, sqliteMemory, type Bed } from "@keelson/store/testing";
 import type { Store } from "@keelson/store";
 
 import { arkResources } from "../ark/ark-kinds.ts";
 import { Api, eventually } from "./api.ts";
-import { startTestServer, type TestServer, type TestServerOptions } from "./test-server.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
 
 /** A server that the tests of a suite share, each in a namespace of its own. */
 export interface ServerBed {
@@ -17,37 +15,32 @@ export interface ServerBed {
   readonly store: Store;
   readonly server: TestServer;
   /** Makes a namespace, and answers its name. */
-  namespace(): Promise<string>;
+  readonly namespace: () => Promise<string>;
   /** Stops the server, and starts another on the same store. */
-  restart(): Promise<void>;
+  readonly restart: () => Promise<void>;
 }
 
-const postgres = postgresFixture({
-  name: "PostgreSQL",
-  missing: undefined,
-  url: async () => (await sharedThrowawayPostgres("embedded")).url,
-});
-
-/** Runs the tests on SQLite and on PostgreSQL, each on one server with the Ark kinds. */
+/** Runs the tests on SQLite and on the PostgreSQL that is given, each on one server with the Ark kinds. */
 export function eachBackend(
   name: string,
+  postgres: () => Promise<{ readonly url: string }>,
   define: (
     it: (name: string, run: (bed: ServerBed, t: TestContext) => Promise<void>) => void,
   ) => void,
-  options: Omit<TestServerOptions, "store" | "resources"> & { readonly storeClock?: Clock } = {},
 ): void {
   const resources = arkResources();
-  for (const fixture of [sqliteMemory, postgres]) {
+  const url = async (): Promise<string> => (await postgres()).url;
+  const onPostgres = postgresFixture({ name: "PostgreSQL", missing: undefined, url });
+  for (const fixture of [sqliteMemory, onPostgres]) {
     suite(`${name}, on ${fixture.name}`, () => {
       const stop = new AbortController();
       let parts: { bed: Bed; store: Store; server: TestServer } | undefined;
       let namespaces = 0;
       const start = (store: Store): Promise<TestServer> =>
-        startTestServer({ ...options, store, resources }, stop.signal);
+        startTestServer({ store, resources }, stop.signal);
       before(async () => {
         const bed = await fixture.prepare();
-        const { storeClock: clock } = options;
-        const store = await bed.open(clock === undefined ? {} : { clock });
+        const store = await bed.open();
         parts = { bed, store, server: await start(store) };
       });
       after(async () => {

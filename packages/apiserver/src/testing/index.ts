@@ -2,4 +2,12 @@
 
 export { startTestServer, type TestServer, type TestServerOptions } from "./test-server.ts";
 export { eachBackend, type ServerBed } from "./each-backend.ts";
-export { Api, eventually, meta, OpenWatch, type Reply, type WatchedEvent } from "./api.ts";
+export {
+  Api,
+  eventually,
+  messageOf,
+  meta,
+  OpenWatch,
+  type Reply,
+  type WatchedEvent,
+} from "./api.ts";

@@ -79,12 +79,13 @@ function kindOf(
     const missing = `Object 'Kind' is missing in '${new TextDecoder().decode(body)}'`;
     throw failures.badRequest(unrecognizedMessage(resource.kind, missing, body));
   }
-  if (kind !== "" && kind !== resource.kind)
-    throw otherKind(resource, { kind, name: nameOf(value) });
   if (apiVersion !== "" && apiVersion !== expected.apiVersion) {
     throw failures.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
     );
+  }
+  if (kind !== "" && kind !== resource.kind) {
+    throw otherKind(resource, { kind, name: nameOf(value) });
   }
   return expected;
 }

@@ -57,6 +57,13 @@ export async function createObject(
   if (generated !== "") metadata["name"] = generateName(generated, writing.random);
 
   const named: WriteRequest = { ...request, name: nameOf(tracked) };
+  if (resource.isClosing === true) {
+    throw failures.forbidden(
+      groupResource(resource),
+      named.name,
+      "create not allowed while custom resource definition is terminating",
+    );
+  }
   const admitted = admissionRequest(named, "CREATE", { object: tracked, old: undefined });
   await writing.admission.admit(admitted, signal);
   mergeOwnerReferences(tracked, warn, { isAfterAdmission: true });

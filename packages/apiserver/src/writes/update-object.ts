@@ -228,6 +228,10 @@ function prepare(
   if (subresource !== "") {
     keepAllBut(resource, subresource, { next, live });
     model.prepareForStatusUpdate(next, live, context);
+    const raises = subresource === "ephemeralcontainers" || subresource === "resize";
+    if (raises && isChangedInside(next, live, hasStatus)) {
+      ownMetadata(next)["generation"] = (metadataNumber(live, "generation") ?? 0) + 1;
+    }
   } else {
     if (hasStatus) copyMember(next, live, "status");
     copyMember(metadata, metadataOf(live), "generation");
