@@ -33,7 +33,7 @@ function limitMemory() {
   const said = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
   if (!serving || process.execve === undefined || process.send !== undefined) return;
   if (/semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
-  const flags = ["--max-semi-space-size=8", "--heap-growing-percent=60"];
+  const flags = ["--max-semi-space-size=16", "--heap-growing-percent=60"];
   try {
     process.execve(
       process.execPath,

@@ -3,14 +3,24 @@
 import type { Row } from "./backend.ts";
 import type { Body } from "./body.ts";
 import type { Change } from "./change.ts";
-import { decoded } from "./columns.ts";
+import { decoded, storedBody } from "./columns.ts";
 import { type Key, keyText } from "./key.ts";
+import type { Revision } from "./revision.ts";
+
+/** An object as text: most are only passed on, and values that are kept cost the collector more than reading one again. */
+interface Entry {
+  readonly key: Key;
+  readonly uid: string;
+  readonly revision: Revision;
+  readonly object: string;
+  readonly bytes: number;
+}
 
 /** Holds objects as of the hub's cursor, up to a number of bytes; the least recently used go first. */
 export class ObjectCache {
   readonly #bytesMax: number;
   /** In order of use: a Map remembers insertion. */
-  readonly #rows = new Map<string, { readonly row: Row; readonly bytes: number }>();
+  readonly #rows = new Map<string, Entry>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -23,18 +33,26 @@ export class ObjectCache {
     if (entry === undefined) return undefined;
     this.#rows.delete(text);
     this.#rows.set(text, entry);
-    return entry.row;
+    const { key: own, uid, revision, object } = entry;
+    return { key: own, uid, revision, body: storedBody(own, object) };
+  }
+
+  /** The revision of an object that is here. */
+  revisionOf(key: Key): Revision | undefined {
+    return this.#rows.get(keyText(key))?.revision;
   }
 
   /** Takes a row in, unless a newer one is there. */
   put(row: Row): void {
     const text = keyText(row.key);
     const present = this.#rows.get(text);
-    if (present !== undefined && present.row.revision >= row.revision) return;
+    if (present !== undefined && present.revision >= row.revision) return;
     this.#remove(text);
-    const bytes = row.body.bytes + 256;
+    const { key, uid, revision } = row;
+    const object = row.body.text;
+    const bytes = object.length * 2 + 256;
     if (bytes > this.#bytesMax / 8) return; // One giant must not empty the cache.
-    this.#rows.set(text, { row, bytes });
+    this.#rows.set(text, { key, uid, revision, object, bytes });
     this.#bytes += bytes;
     if (this.#bytes > this.#bytesMax) this.#forgetOldest();
   }

@@ -373,7 +373,7 @@ export class Store implements AsyncDisposable {
   /** S7: memory answers only if it is level with a head read after the call began. */
   async #find(key: Key, signal: AbortSignal): Promise<Row | undefined> {
     signal.throwIfAborted();
-    if (this.#cache.get(key) !== undefined) {
+    if (this.#cache.revisionOf(key) !== undefined) {
       const before = this.#hub.cursor;
       const head = await this.#backend.head(signal);
       const isLevel = this.#hub.cursor >= head && head >= before;

@@ -275,20 +275,20 @@ function problems(
   context: RuleContext,
 ): Parameters<typeof failures.invalid>[2] {
   const { model } = resource;
+  const changed = validateMetadataUpdate(ownMetadata(next), metadataOf(live));
   const common = [
     ...validateMetadata(ownMetadata(next), {
       isNamespaced: resource.isNamespaced,
       nameRule: pathSegmentNames,
     }),
-    ...validateMetadataUpdate(ownMetadata(next), metadataOf(live)),
+    ...changed,
   ];
-  // Each kind's own rules say what is wrong with the metadata once more.
-  const repeated = validateMetadataUpdate(ownMetadata(next), metadataOf(live));
   const own =
     subresource === ""
       ? model.validateUpdate(next, live, context)
       : model.validateStatusUpdate(next, live, context);
-  return [...common, ...repeated, ...own];
+  // Each kind's own rules say what is wrong with the metadata once more.
+  return [...common, ...changed, ...own];
 }
 
 /** An object whose deletion was asked for goes with its last finalizer. */
