@@ -11,7 +11,7 @@ if (found < needed) {
   );
   process.exitCode = 1;
 } else {
-  limitMemory();
+  await limitMemory();
   // Sources are stripped of their types and compiled once, not at every start. Beside the packages, not in the
   // folder for temporary files, where others could have prepared something; where it cannot be written it is left.
   const { enableCompileCache } = await import("node:module");
@@ -24,23 +24,14 @@ if (found < needed) {
 }
 
 /**
- * Starts the program again in place, the same process with a smaller memory: by itself Node lets a busy server's youngest
- * objects take more than 100 MB, and the rest grow to twice what is in use, before it looks for what can go. Whoever sets
- * these flags decides; so does a parent that talks to us through a channel, which would be lost.
+ * By itself Node lets a busy server's youngest objects take more than 100 MB, and the rest grow to twice what is in use,
+ * before it looks for what can go. Set before anything is loaded; whoever sets these flags decides.
  */
-function limitMemory() {
+async function limitMemory() {
   const serving = ["apiserver", "up"].includes(process.argv[2] ?? "up");
   const said = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
-  if (!serving || process.execve === undefined || process.send !== undefined) return;
-  if (/semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
-  const flags = ["--max-semi-space-size=16", "--heap-growing-percent=60"];
-  try {
-    process.execve(
-      process.execPath,
-      [process.execPath, ...flags, ...process.execArgv, ...process.argv.slice(1)],
-      process.env,
-    );
-  } catch {
-    // Not everywhere can a process be replaced: then it is the same with more memory.
-  }
+  if (!serving || /semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
+  const { setFlagsFromString } = await import("node:v8");
+  setFlagsFromString("--max-semi-space-size=16");
+  setFlagsFromString("--heap-growing-percent=60");
 }
