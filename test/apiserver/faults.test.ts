@@ -223,10 +223,19 @@ suite("faults", () => {
       AbortSignal.any([t.signal, AbortSignal.timeout(40_000)]),
     ).catch(() => undefined);
     enough.abort();
-    await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
-    await hogs.end({ timeout: 0 });
-    await killer.end({ timeout: 0 });
-    await Promise.all(held);
+    const over = new AbortController();
+    const ended = Promise.all(held).then(() => over.abort());
+    // First everybody's queries, then the connections: the driver would tell nobody of what it cuts off.
+    await until(
+      async () => {
+        await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
+        return over.signal.aborted;
+      },
+      AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+    );
+    await ended;
+    await hogs.end({ timeout: 5 });
+    await killer.end({ timeout: 5 });
     assert.ok(refusal !== undefined, "nobody ran out of connections");
     assert.ok(refusal.headers["retry-after"] !== undefined, refusal.text);
     await until(

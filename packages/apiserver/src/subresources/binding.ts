@@ -10,18 +10,38 @@ import {
 import { failures, memberOf } from "@keelson/kube";
 
 import type { ResourceExchange } from "../http/exchange.ts";
-import { isTerminating, metadataOf, metadataText, ownMetadata, uidOf } from "../object-metadata.ts";
+import {
+  isTerminating,
+  metadataOf,
+  metadataText,
+  ownMetadata,
+  uidOf,
+  nameOf,
+} from "../object-metadata.ts";
 import type { Answerers } from "../resource-dispatch.ts";
+import type { Registry } from "../resources/registry.ts";
 import { updateObject } from "../writes/update-object.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Verbs } from "../verbs/verb.ts";
 import { writeOptions, writeRequest } from "../verbs/write-options.ts";
-import { namedBody, successAnswer, type BodyKind } from "./body.ts";
+import { namedBody, sentBody, successAnswer, type BodyKind } from "./body.ts";
 
 /** The verbs of `pods/binding`. */
 export function binding(kind: BodyKind): Answerers {
   return { create: (verbs, exchange) => bind(verbs, exchange, kind) };
+}
+
+/** The same by the older way: a `bindings` resource of its own, where the body names the pod. */
+export function legacyBinding(registry: Registry, kind: BodyKind): Answerers {
+  return {
+    create: (verbs, exchange) => {
+      const resource = registry.find("", "v1", "pods");
+      if (resource === undefined) throw failures.resourceNotFound();
+      const name = nameOf(sentBody(verbs, exchange, kind));
+      return bind(verbs, { ...exchange, resource, info: { ...exchange.info, name } }, kind);
+    },
+  };
 }
 
 async function bind(verbs: Verbs, exchange: ResourceExchange, kind: BodyKind): Promise<Answer> {

@@ -120,7 +120,8 @@ function changedParent(
       isNamespaced: resource.isNamespaced,
       nameRule: pathSegmentNames,
     }),
-    ...(replicas < 0
+    // A custom kind has rules of its own for its number.
+    ...(replicas < 0 && !resource.isCustom
       ? [
           {
             type: "FieldValueInvalid" as const,

@@ -10,7 +10,7 @@ import type { Answerers } from "../resource-dispatch.ts";
 import type { Registry } from "../resources/registry.ts";
 import { componentStatuses } from "../verbs/component-statuses.ts";
 import { reviewVerb } from "../verbs/review.ts";
-import { binding } from "./binding.ts";
+import { binding, legacyBinding } from "./binding.ts";
 import { bodyKind } from "./body.ts";
 import { eviction } from "./eviction.ts";
 import { scale } from "./scale.ts";
@@ -35,7 +35,6 @@ export function specialAnswerers({
   readonly virtual: ReadonlyMap<string, Answerers>;
 } {
   const { serviceAccounts, tokens = serviceAccounts } = identity;
-  const tokenRequest = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" };
   const create = reviewVerb({
     authorizer,
     rules: authorizer.rules,
@@ -43,12 +42,12 @@ export function specialAnswerers({
     audiences: serviceAccounts?.audiences ?? [],
     clock,
   });
-  const bind = binding(bodyKind(kinds, { group: "", version: "v1", kind: "Binding" }));
+  const bindingKind = bodyKind(kinds, { group: "", version: "v1", kind: "Binding" });
   const evict = bodyKind(kinds, { group: "policy", version: "v1", kind: "Eviction" });
   return {
     answerers: new Map([
       ["*/scale", scale],
-      ["pods/binding", bind],
+      ["pods/binding", binding(bindingKind)],
       ["pods/eviction", eviction(registry, evict)],
       [
         "serviceaccounts/token",
@@ -56,6 +55,7 @@ export function specialAnswerers({
       ],
     ]),
     virtual: new Map<string, Answerers>([
+      ["/bindings", legacyBinding(registry, bindingKind)],
       ["/componentstatuses", componentStatuses],
       ["authentication.k8s.io/tokenreviews", { create }],
       ["authentication.k8s.io/selfsubjectreviews", { create }],
@@ -66,3 +66,5 @@ export function specialAnswerers({
     ]),
   };
 }
+
+const tokenRequest = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" };
