@@ -41,7 +41,9 @@ export function eachBackend(
       before(async () => {
         const bed = await fixture.prepare();
         const store = await bed.open();
-        parts = { bed, store, server: await start(store) };
+        const server = await start(store);
+        await settled(new Api(server.url, stop.signal));
+        parts = { bed, store, server };
       });
       after(async () => {
         await parts?.server[Symbol.asyncDispose]();
@@ -87,4 +89,28 @@ export function eachBackend(
       });
     });
   }
+}
+
+/** Waits for what the loops of a new cluster write first: tests that count revisions begin after it. */
+async function settled(api: Api): Promise<void> {
+  for (const namespace of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
+    for (const one of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
+      const path = `/api/v1/namespaces/${namespace}/${one}`;
+      await eventually(async () => (await api.get(path)).code === 200, path);
+    }
+  }
+  // Roles that are made of others, each of more than the next.
+  const rulesOf = async (name: string): Promise<number> => {
+    const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`;
+    const { rules } = (await api.get(path)).object;
+    return Array.isArray(rules) ? rules.length : 0;
+  };
+  await eventually(async () => {
+    const [view, edit, admin] = [
+      await rulesOf("view"),
+      await rulesOf("edit"),
+      await rulesOf("admin"),
+    ];
+    return view > 0 && edit > view && admin > edit;
+  }, "the rules of admin, edit and view");
 }
