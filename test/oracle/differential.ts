@@ -1,5 +1,7 @@
 // The same requests to the real server and through our rules; the README beside it shows how.
 
+import { execFileSync } from "node:child_process";
+
 import { readJson, writeJson, type Json } from "@keelson/base";
 
 import { startOracle, type Oracle } from "./cluster.ts";
@@ -149,8 +151,9 @@ export class Laboratory implements AsyncDisposable {
 }
 
 /**
- * Seed and number of generated cases: from `ORACLE_SEED`, `ORACLE_CASES` and `ORACLE_TRIAL`, else a fresh
- * seed, the given number, and all. Print the report: it names the seed.
+ * Seed and number of generated cases: from `ORACLE_SEED`, `ORACLE_CASES` and `ORACLE_TRIAL`, else a fresh seed (in the
+ * gate that of the commit: each commit is judged by cases of its own, and always by the same), the given number, and all.
+ * Print the report: it names the seed.
  */
 export function trialSettings(countDefault: number): {
   readonly seed: string;
@@ -159,8 +162,19 @@ export function trialSettings(countDefault: number): {
 } {
   const { ORACLE_SEED, ORACLE_CASES, ORACLE_TRIAL } = process.env;
   return {
-    seed: ORACLE_SEED ?? String(Date.now() % 1_000_000_007),
+    seed: ORACLE_SEED ?? commitSeed() ?? String(Date.now() % 1_000_000_007),
     count: ORACLE_CASES === undefined ? countDefault : Number(ORACLE_CASES),
     only: ORACLE_TRIAL === undefined ? undefined : Number(ORACLE_TRIAL),
   };
+}
+
+/** In the gate, a number that follows from the commit. */
+function commitSeed(): string | undefined {
+  if (process.env["CI"] !== "true") return undefined;
+  try {
+    const hash = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" });
+    return String(Number.parseInt(hash.slice(0, 8), 16));
+  } catch {
+    return undefined; // Not a checkout.
+  }
 }

@@ -24,6 +24,10 @@ suite("what Go says of a text that is no JSON", () => {
     ["-x", "invalid character 'x' in numeric literal"],
     ["1.x", "invalid character 'x' after decimal point in numeric literal"],
     ["1ex", "invalid character 'x' in exponent of numeric literal"],
+    ["-", "invalid character ' ' in numeric literal"],
+    ["1.", "invalid character ' ' after decimal point in numeric literal"],
+    ["tru", "invalid character ' ' in literal true (expecting 'e')"],
+    ['"\\', "invalid character ' ' in string escape code"],
     ["tru1", "invalid character '1' in literal true (expecting 'e')"],
   ] as const) {
     test(JSON.stringify(text), () => {

@@ -107,14 +107,12 @@ class Scanner {
       if (next < " ") return this.#unexpected("in string literal");
       this.#at += 1;
       if (next !== "\\") continue;
-      const escape = this.#text[this.#at];
-      if (escape === undefined) return ended;
+      const escape = this.#text[this.#at] ?? " ";
       if (!'bfnrt\\/"u'.includes(escape)) return this.#unexpected("in string escape code");
       this.#at += 1;
       if (escape !== "u") continue;
       for (let digit = 0; digit < 4; digit += 1) {
-        const hex = this.#text[this.#at];
-        if (hex === undefined) return ended;
+        const hex = this.#text[this.#at] ?? " ";
         if (!/[0-9a-fA-F]/.test(hex))
           return this.#unexpected("in \\u hexadecimal character escape");
         this.#at += 1;
@@ -128,28 +126,24 @@ class Scanner {
       while (/[0-9]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
       return this.#at > start;
     };
-    const missing = (where: string): string =>
-      this.#text[this.#at] === undefined ? ended : this.#unexpected(where);
     if (this.#text[this.#at] === "-") this.#at += 1;
     if (this.#text[this.#at] === "0") this.#at += 1;
-    else if (!digits()) return missing("in numeric literal");
+    else if (!digits()) return this.#unexpected("in numeric literal");
     if (this.#text[this.#at] === ".") {
       this.#at += 1;
-      if (!digits()) return missing("after decimal point in numeric literal");
+      if (!digits()) return this.#unexpected("after decimal point in numeric literal");
     }
     if (/[eE]/.test(this.#text[this.#at] ?? "")) {
       this.#at += 1;
       if (/[+-]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
-      if (!digits()) return missing("in exponent of numeric literal");
+      if (!digits()) return this.#unexpected("in exponent of numeric literal");
     }
     return undefined;
   }
 
   #word(word: string): string | undefined {
     for (const [index, letter] of word.split("").entries()) {
-      const next = this.#text[this.#at];
-      if (next === undefined) return ended;
-      if (next !== letter) {
+      if (this.#text[this.#at] !== letter) {
         return this.#unexpected(
           `in literal ${word} (expecting ${quoteCharacter(word[index] ?? "")})`,
         );
@@ -164,7 +158,8 @@ class Scanner {
   }
 
   #unexpected(where: string): string {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    // Go ends a text by reading a blank, which is no part of a number, a word or an escape.
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0x20);
     return `invalid character ${quoteCharacter(character)} ${where}`;
   }
 }
