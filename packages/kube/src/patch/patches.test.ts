@@ -9,6 +9,7 @@ import { deploymentSchema } from "../testing/deployment-schema.ts";
 import { decodeJsonPatch } from "./json-patch-decode.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
+import type { StructuralSchema } from "../schema/structural.ts";
 import { applyStrategicMergePatch } from "./strategic-merge.ts";
 
 function failureOf(call: () => unknown): readonly [number, string | undefined] {
@@ -305,6 +306,28 @@ suite("strategic merge patch", () => {
   test("puts items into an order", () => {
     const patch = inPod({ "$setElementOrder/containers": [{ name: "two" }, { name: "one" }] });
     assert.deepEqual(names(apply(patch)), ["two", "one"]);
+  });
+
+  test("puts what it takes away and gives again behind what it does not name", () => {
+    const schema: StructuralSchema = {
+      properties: {
+        secrets: {
+          type: "array",
+          items: { type: "object", properties: { name: { type: "string" } } },
+          "x-kubernetes-patch-strategy": "merge",
+          "x-kubernetes-patch-merge-key": "name",
+        },
+      },
+    };
+    const patched = applyStrategicMergePatch(
+      { secrets: [{ name: "s2" }, { name: "s1" }, { name: "s3" }] },
+      {
+        secrets: [{ name: "s2" }, { $patch: "delete", name: "s2" }],
+        "$setElementOrder/secrets": [{ name: "s2" }, { name: "s1" }],
+      },
+      schema,
+    );
+    assert.deepEqual(patched, { secrets: [{ name: "s3" }, { name: "s2" }, { name: "s1" }] });
   });
 
   test("replaces and deletes objects", () => {

@@ -73,7 +73,7 @@ export function mergeOrderedLists(
   },
 ): MutableJson[] | undefined {
   checkOrder(patch ?? [], order, field.mergeKey);
-  const server = original === undefined ? [] : [...original];
+  const server = serverOrder(original ?? [], patch ?? [], field);
   let merged: MutableJson[];
   if (original !== undefined && patch !== undefined) {
     merged =
@@ -95,6 +95,40 @@ export function mergeOrderedLists(
   if (field.mergeKey !== undefined) requireMergeKeys(field.mergeKey, merged, order);
   const { named, others } = partition(merged, order, { mergeKey: field.mergeKey });
   return orderMerged(named, others, { patch: order, server }, kinship);
+}
+
+/**
+ * The order of the server, by which a merged list is arranged: as Go leaves it in memory. Deleting moves the rest up and keeps
+ * the room, and what is added fills it: only what finds no room there has no place in the order.
+ */
+function serverOrder(
+  original: readonly MutableJson[],
+  patch: readonly MutableJson[],
+  { mergeKey, strategy }: PatchField,
+): readonly MutableJson[] {
+  const order = [...original];
+  const directives = patch.map((item) => (isJsonObject(item) ? item[directive] : undefined));
+  if (mergeKey === undefined || strategy !== "merge") return order;
+  if (!directives.includes("delete") || directives.includes("replace")) return order;
+  const keyOf = (item: MutableJson | undefined): Json =>
+    isJsonObject(item) ? (memberOf(item, mergeKey) ?? null) : null;
+  let length = order.length;
+  for (const [index, item] of patch.entries()) {
+    if (directives[index] !== "delete") continue;
+    for (let at = length - 1; at >= 0; at -= 1) {
+      if (!sameScalar(keyOf(order[at]), keyOf(item))) continue;
+      order.copyWithin(at, at + 1, length);
+      length -= 1;
+    }
+  }
+  for (const [index, item] of patch.entries()) {
+    if (directives[index] !== undefined) continue;
+    const isThere = order.slice(0, length).some((one) => sameScalar(keyOf(one), keyOf(item)));
+    if (isThere) continue;
+    if (length < order.length) order[length] = item;
+    length += 1;
+  }
+  return order;
 }
 
 /** Takes `$patch: delete` items out of the original, and makes `$patch: replace` the whole list. */
