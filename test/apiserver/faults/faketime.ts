@@ -17,7 +17,7 @@ export function findFaketime(): { readonly library: string } | { readonly missin
   if (already !== undefined) return { library: already };
   try {
     mkdirSync(folder, { recursive: true });
-    execFileSync("apt-get", ["download", "libfaketime"], { cwd: folder, stdio: "ignore" });
+    download(folder);
     const [archive] = globSync(`${folder}/libfaketime_*.deb`);
     if (archive !== undefined) execFileSync("dpkg", ["-x", archive, folder], { stdio: "ignore" });
   } catch {
@@ -27,6 +27,17 @@ export function findFaketime(): { readonly library: string } | { readonly missin
   return library === undefined
     ? { missing: "there is no libfaketime here, and Debian's package cannot be had" }
     : { library };
+}
+
+/** A bare machine may not know yet which packages there are. */
+function download(folder: string): void {
+  const options = { cwd: folder, stdio: "ignore", timeout: 180_000 } as const;
+  try {
+    execFileSync("apt-get", ["download", "libfaketime"], options);
+  } catch {
+    execFileSync("apt-get", ["update"], options);
+    execFileSync("apt-get", ["download", "libfaketime"], options);
+  }
 }
 
 /** The wall clock of one process; the monotonic one stays true. */
