@@ -41,8 +41,8 @@ export interface Handled {
   readonly answer: Answer | Streaming;
   readonly info: RequestInfo;
   readonly user: User;
-  /** Who asked, where that is somebody else than the user it acts as. */
-  readonly asker: User;
+  /** Who asked: the user, or somebody who acts as the user. Undefined if nobody could be known. */
+  readonly asker: User | undefined;
   /** The verb that allowed it to act as another; empty for the plain `impersonate`. */
   readonly constraint: string;
   readonly warnings: readonly string[];
@@ -64,7 +64,7 @@ export class ApiHandler {
   async handle(incoming: Incoming, credentials: Credentials): Promise<Handled> {
     const { info } = incoming;
     const warnings = new Warnings();
-    let asker = anonymous;
+    let asker: User | undefined;
     let user = anonymous;
     let constraint = "";
     let turn: Disposable | undefined;

@@ -29,7 +29,7 @@ export function finishedRequests({
     audit({
       auditId: incoming.auditId,
       user: asker,
-      ...(user === asker ? {} : { impersonated: { user, constraint } }),
+      ...(asker === undefined || user === asker ? {} : { impersonated: { user, constraint } }),
       attributes: attributesOf(info),
       path: info.path,
       code,

@@ -2,6 +2,7 @@
 
 export { ApiServer, type ApiServerOptions, type Identity } from "./apiserver.ts";
 export { certDirIn, StandaloneServer, type StandaloneOptions } from "./standalone.ts";
+export { auditLines, type Audit, type FinishedRequest } from "./audit.ts";
 export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
 export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
 export { anonymous, mastersGroup, type User } from "./auth/user.ts";

@@ -7,6 +7,7 @@ import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
 import { ApiServer, type IdentityParts } from "./apiserver.ts";
+import type { Audit } from "./audit.ts";
 import { certificateAuthenticator } from "./auth/client-certificates.ts";
 import { CertificateFiles } from "./auth/pki/certificate-files.ts";
 import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
@@ -28,6 +29,8 @@ export interface StandaloneOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly resources?: readonly Resource[];
+  /** Told of every finished request. */
+  readonly audit?: Audit;
   readonly host: string;
   readonly port: number;
   /** Where certificates and keys are kept, and made if there are none. */

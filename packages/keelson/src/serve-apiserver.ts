@@ -1,6 +1,7 @@
 // The composition root of `keelson apiserver`: a store, the Kubernetes API on it, metrics.
 
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { Health } from "./health.ts";
@@ -36,8 +37,9 @@ export async function serveApiserver(
   const { tlsCertFile: certificate, tlsKeyFile: key } = config;
   const servingFiles =
     certificate === undefined || key === undefined ? undefined : { certificate, key };
+  await using auditLog = await AuditLog.openIfWanted(config.auditLogPath, shared);
   await using kubernetes = await startKubernetes(
-    { ...shared, config, store, servingFiles },
+    { ...shared, config, store, servingFiles, auditLog },
     signal,
   );
   const checks = [{ name: "store", run: (within: AbortSignal) => store.ping(within) }];

@@ -13,6 +13,7 @@ import {
 } from "@keelson/database";
 import type { Store } from "@keelson/store";
 import { authenticatorOf } from "./authenticator-of.ts";
+import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { Health, type Check } from "./health.ts";
@@ -69,10 +70,15 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   await using store = parts.has("store")
     ? await openStore({ ...shared, config, databaseUrl, migrates: autoMigrate }, signal)
     : undefined;
+  await using auditLog =
+    store === undefined ? undefined : await AuditLog.openIfWanted(config.auditLogPath, shared);
   await using kubernetes =
     store === undefined
       ? undefined
-      : await startKubernetes({ ...shared, config, store, servingFiles: undefined }, signal);
+      : await startKubernetes(
+          { ...shared, config, store, servingFiles: undefined, auditLog },
+          signal,
+        );
 
   const checks = [databaseCheck(database), ...storeCheck(store)];
   const health = new Health({ checks, clock, metrics });

@@ -1,7 +1,8 @@
 // The Kubernetes API as the configuration wants it.
 
 import { join } from "node:path";
-import { StandaloneServer, type StandaloneOptions } from "@keelson/apiserver";
+import { auditLines, StandaloneServer, type StandaloneOptions } from "@keelson/apiserver";
+import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { listenFailure } from "./start-failure.ts";
 
@@ -10,11 +11,13 @@ export interface StartKubernetesOptions extends Pick<
   "store" | "clock" | "random" | "log" | "metrics" | "servingFiles"
 > {
   readonly config: Config;
+  /** Where finished requests are told of; belongs to the caller, and outlives the server. */
+  readonly auditLog: AuditLog | undefined;
 }
 
 /** Starts the server, which listens and has written its kubeconfig. Throws a `StartError` for what a user can act on. */
 export async function startKubernetes(
-  { config, ...parts }: StartKubernetesOptions,
+  { config, auditLog, ...parts }: StartKubernetesOptions,
   signal: AbortSignal,
 ): Promise<StandaloneServer> {
   const { kubeAddress: host, kubePort: port } = config;
@@ -23,6 +26,7 @@ export async function startKubernetes(
       {
         ...parts,
         log: parts.log.child({ part: "kubernetes" }),
+        ...(auditLog === undefined ? {} : { audit: auditLines((line) => auditLog.write(line)) }),
         host,
         port,
         certDir: config.certDir,

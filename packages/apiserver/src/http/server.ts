@@ -169,7 +169,7 @@ export class Server implements AsyncDisposable {
       answer,
       info: incoming.info,
       user: anonymous,
-      asker: anonymous,
+      asker: undefined,
       constraint: "",
       warnings: [],
       done: () => undefined,

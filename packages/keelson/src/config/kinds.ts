@@ -34,6 +34,13 @@ export const path: Kind<string> = {
   write: (value) => value,
 };
 
+/** A file, or `-` for standard output. */
+export const outputPath: Kind<string> = {
+  name: "path or -",
+  read: (text, context) => (text === "-" ? text : path.read(text, context)),
+  write: (value) => value,
+};
+
 export const boolean: Kind<boolean> = {
   name: "true or false",
   read: (text) => {

@@ -1,5 +1,15 @@
 import { join } from "node:path";
-import { address, boolean, integer, oneOf, path, port, positiveDuration, text } from "../kinds.ts";
+import {
+  address,
+  boolean,
+  integer,
+  oneOf,
+  outputPath,
+  path,
+  port,
+  positiveDuration,
+  text,
+} from "../kinds.ts";
 import { alias, optional, setting } from "../setting.ts";
 
 /** The Kubernetes API and the store below it. */
@@ -19,6 +29,10 @@ export const kubernetesSettings = {
   ),
   clientCaFile: optional(path, "authorities that may vouch for clients, besides our own"),
   tokenAuthFile: optional(path, 'static tokens: token,user,uid,"group1,group2" in each line'),
+  auditLogPath: optional(
+    outputPath,
+    "file to which a line of JSON is appended for each request, - for standard output",
+  ),
   simulateWorkloads: setting(boolean, "mark workloads as a healthy cluster would", "true"),
   storageDriver: setting(
     oneOf(["sqlite", "postgresql"]),
