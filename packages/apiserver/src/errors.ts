@@ -11,6 +11,8 @@ import {
   TooNew,
 } from "@keelson/store";
 
+import { HostUnavailable } from "./aggregated/host.ts";
+
 /** What a failure is about. */
 export interface Subject {
   readonly resource: GroupResource;
@@ -23,6 +25,9 @@ export function toStatusError(error: unknown, subject?: Subject): StatusError {
     return isUnexplained(error) ? failures.badRequest(error.message) : error;
   if (error instanceof StoreError) return answers[error.code](error, subject ?? unknownSubject);
   if (error instanceof JsonSyntaxError) return failures.badRequest(error.message);
+  if (error instanceof HostUnavailable) {
+    return withRetry(failures.serviceUnavailable(`the host cluster is away: ${error.message}`), 1);
+  }
   if (isTimeout(error)) {
     return failures.timeout("request did not complete within the requested timeout");
   }
@@ -38,6 +43,7 @@ function isUnexplained({ status }: StatusError): boolean {
 export function isOurFault(error: unknown): boolean {
   if (error instanceof StatusError) return false;
   if (error instanceof StoreError) return error.code === "Corrupt" || error.code === "Invalid";
+  if (error instanceof HostUnavailable) return false; // It is said where it is noticed, once.
   return !(error instanceof JsonSyntaxError) && !isTimeout(error);
 }
 

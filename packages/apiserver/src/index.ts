@@ -3,6 +3,11 @@
 export { ApiServer, type ApiServerOptions, type Identity } from "./apiserver.ts";
 export { certDirIn, StandaloneServer, type StandaloneOptions } from "./standalone.ts";
 export { auditLines, type Audit, type FinishedRequest } from "./audit.ts";
+export { AggregatedServer, type AggregatedOptions } from "./aggregated/aggregated.ts";
+export { HostUnavailable, type Host, type TokenVerdict } from "./aggregated/host.ts";
+export { BadHostTrust } from "./aggregated/host-trust.ts";
+export type { NamespacePhase, Namespaces } from "./admission/namespace-lifecycle.ts";
+export { CertificateFileError } from "./auth/pki/certificate-files.ts";
 export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
 export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
 export { anonymous, mastersGroup, type User } from "./auth/user.ts";

@@ -114,6 +114,11 @@ export class StandaloneServer implements AsyncDisposable {
     return new StandaloneServer({ api, url, undo: undo.move() });
   }
 
+  /** Resolves never, or rejects with what no loop could survive. */
+  join(): Promise<void> {
+    return this.api.join();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }

@@ -1,6 +1,8 @@
 // The only place where flags, variables and the configuration file are read. What it returns is checked as a
 // whole, frozen, and knows where each value came from.
 
+import { delimiter, resolve } from "node:path";
+
 import { fromFile } from "./config/file.ts";
 import {
   fromEnvironment,
@@ -18,6 +20,8 @@ export interface Config extends Values {
   readonly sources: Sources;
   /** The configuration file that was read, if there was one. */
   readonly configFile: string | undefined;
+  /** The files of `KUBECONFIG`, as kubectl reads it: where a host cluster may be found. */
+  readonly hostKubeconfigs: readonly string[];
 }
 
 /** Everything that is wrong with a configuration, at once. */
@@ -59,7 +63,11 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
   const all = [...gathered.flatMap(({ problems }) => problems), ...problems];
   all.push(...brokenRules({ values, sources, purpose }, unread));
   if (all.length > 0) throw new ConfigError(all);
-  return deepFreeze({ ...values, sources, configFile: file.path });
+  const hostKubeconfigs = (environment["KUBECONFIG"] ?? "")
+    .split(delimiter)
+    .filter((path) => path !== "")
+    .map((path) => resolve(folder, path));
+  return deepFreeze({ ...values, sources, configFile: file.path, hostKubeconfigs });
 }
 
 /** The environment of this process. */

@@ -1,14 +1,16 @@
-// The composition root of `keelson apiserver`: a store, the Kubernetes API on it, metrics.
+// The composition root of `keelson apiserver`: a store, the Kubernetes API on it, alone or behind a host cluster, metrics.
 
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
-import { Health } from "./health.ts";
+import { Health, type Check } from "./health.ts";
+import { openHost } from "./host/open-host.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
+import { startAggregated } from "./start-aggregated.ts";
 import { listenFailure } from "./start-failure.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 
@@ -38,11 +40,16 @@ export async function serveApiserver(
   const servingFiles =
     certificate === undefined || key === undefined ? undefined : { certificate, key };
   await using auditLog = await AuditLog.openIfWanted(config.auditLogPath, shared);
-  await using kubernetes = await startKubernetes(
-    { ...shared, config, store, servingFiles, auditLog },
-    signal,
-  );
-  const checks = [{ name: "store", run: (within: AbortSignal) => store.ping(within) }];
+  const parts = { ...shared, config, store, servingFiles, auditLog };
+  await using opened = config.aggregated
+    ? await openHost({ ...shared, config, log: log.child({ part: "host" }) }, signal)
+    : undefined;
+  await using kubernetes =
+    opened === undefined
+      ? await startKubernetes(parts, signal)
+      : await startAggregated({ ...parts, opened }, signal);
+  const checks: Check[] = [{ name: "store", run: (within) => store.ping(within) }];
+  if (opened !== undefined) checks.push({ name: "host", run: () => opened.host.ping() });
   const health = new Health({ checks, clock, metrics });
   const { metricsAddress: address, metricsPort: port } = config;
   await using metricsServer = config.metricsEnabled
@@ -69,10 +76,11 @@ export async function serveApiserver(
   }
   const addresses: Addresses = {
     kubernetes: kubernetes.url,
-    kubeconfig: kubeconfigOf(config),
+    ...(opened === undefined ? { kubeconfig: kubeconfigOf(config) } : {}),
     ...(metricsUrl === undefined ? {} : { metrics: metricsUrl }),
   };
-  scope.spawn("Kubernetes API", () => kubernetes.api.join());
+  scope.spawn("Kubernetes API", () => kubernetes.join());
+  if (opened !== undefined) scope.spawn("host", (within) => opened.host.run(within));
   scope.spawn("health", (within) => health.keepAsking(within));
   await health.ask();
   await using _runFile = await writeRunFile(dataDir.path, {

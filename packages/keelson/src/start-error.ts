@@ -6,7 +6,8 @@ export type StartErrorCode =
   | "PORT_TAKEN"
   | "DATA_DIR_LOCKED"
   | "DATA_DIR_NOT_WRITABLE"
-  | "DATABASE_UNAVAILABLE";
+  | "DATABASE_UNAVAILABLE"
+  | "HOST_UNAVAILABLE";
 
 /** The exit codes. 0 is an orderly stop, 1 any other failure, 130 a second Ctrl-C. */
 export const exitCodes = {
@@ -15,6 +16,7 @@ export const exitCodes = {
   DATA_DIR_LOCKED: 4,
   DATA_DIR_NOT_WRITABLE: 5,
   DATABASE_UNAVAILABLE: 6,
+  HOST_UNAVAILABLE: 7,
 } as const satisfies Record<StartErrorCode, number>;
 
 export const exitInterrupted = 130;

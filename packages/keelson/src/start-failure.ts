@@ -1,6 +1,7 @@
 // What parts throw at the start, as the one sentence that the user needs.
 
 import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
+import { BadHostTrust, CertificateFileError } from "@keelson/apiserver";
 import { StoreError } from "@keelson/store";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
@@ -12,9 +13,21 @@ export function startFailure(error: unknown): unknown {
   const wrap = (code: StartErrorCode): StartError =>
     new StartError(code, error.message, { cause: error });
   if (error instanceof TokensFileError || error instanceof TlsFilesError) return wrap("USAGE");
+  if (error instanceof CertificateFileError) {
+    const settings = "--tls-cert-file, --tls-private-key-file, --client-ca-file and --cert-dir";
+    return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
+      cause: error,
+    });
+  }
   if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
   if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");
   if (error instanceof SchemaTooNew) return wrap("DATABASE_UNAVAILABLE");
+  if (error instanceof BadHostTrust) {
+    const place = "ConfigMap kube-system/extension-apiserver-authentication of the host cluster";
+    return new StartError("HOST_UNAVAILABLE", `${place} cannot be used: ${error.message}`, {
+      cause: error,
+    });
+  }
   if (error instanceof StoreError) {
     return wrap(error.code === "Locked" ? "DATA_DIR_LOCKED" : "DATABASE_UNAVAILABLE");
   }

@@ -1,46 +1,38 @@
 // Nothing is created in a namespace that is not there, or that is going (KB 75).
 
 import { failures, StatusError } from "@keelson/kube";
-import { NotFound, type Store } from "@keelson/store";
 
-import { isTerminating } from "../object-metadata.ts";
-import type { Mirror } from "../mirror.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 
-export function namespaceLifecycle({
-  store,
-  namespaces,
-}: {
-  readonly store: Store;
-  readonly namespaces: Pick<Mirror, "get">;
-}): AdmissionPlugin {
-  const isGoing = async (name: string, signal: AbortSignal): Promise<boolean> => {
-    const mirrored = namespaces.get("", name);
-    if (mirrored !== undefined) return isTerminating(mirrored.object);
-    try {
-      // It may be younger than what we have been told.
-      const { body } = await store.get({ kind: "Namespace", namespace: "", name }, signal);
-      return isTerminating(body.value);
-    } catch (error) {
-      if (error instanceof NotFound) {
-        throw failures.notFound({ group: "", resource: "namespaces" }, name);
-      }
-      throw error;
-    }
-  };
+export type NamespacePhase = "active" | "terminating" | "missing";
+
+/** The namespaces of the cluster, wherever they are kept. */
+export interface Namespaces {
+  /** Whether a namespace is known to be there and to stay. What is remembered may be old: a no means ask. */
+  isActive(name: string): boolean;
+  /** How it is now. */
+  ask(name: string, signal: AbortSignal): Promise<NamespacePhase>;
+}
+
+export function namespaceLifecycle(namespaces: Namespaces): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
     handles: ({ isNamespaced, storage }, operation) =>
       isNamespaced && operation === "CREATE" && storage !== undefined,
     admit: (request, signal) => {
       // At once for almost everybody: nothing is looked up, nobody waits.
-      const mirrored = namespaces.get("", request.namespace);
-      if (mirrored !== undefined && !isTerminating(mirrored.object)) return undefined;
-      return isGoing(request.namespace, signal).then((going) => {
-        if (going) throw terminating(request);
+      if (namespaces.isActive(request.namespace)) return undefined;
+      // It may be younger than what we have been told.
+      return namespaces.ask(request.namespace, signal).then((phase) => {
+        if (phase === "missing") throw missing(request);
+        if (phase === "terminating") throw terminating(request);
       });
     },
   };
+}
+
+function missing({ namespace }: AdmissionRequest): StatusError {
+  return failures.notFound({ group: "", resource: "namespaces" }, namespace);
 }
 
 function terminating({ resource, namespace, name }: AdmissionRequest): StatusError {

@@ -16,6 +16,7 @@ import {
   notReadyTaint,
   storageProtection,
 } from "./small-defaults.ts";
+import { storedNamespaces } from "./stored-namespaces.ts";
 
 export function standardAdmission({
   store,
@@ -30,7 +31,7 @@ export function standardAdmission({
 }): readonly AdmissionPlugin[] {
   const { namespaces, serviceAccounts, priorityClasses, storageClasses, ingressClasses } = mirrors;
   return [
-    namespaceLifecycle({ store, namespaces }),
+    namespaceLifecycle(storedNamespaces({ store, mirror: namespaces })),
     serviceAccountAdmission({ store, serviceAccounts, random }),
     notReadyTaint,
     priorityAdmission({ classes: priorityClasses }),

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly tls: SecureContextOptions | undefined;
   /** Told of every finished request. */
   readonly onFinished: (finished: Finished) => void;
+  /** The header in which front proxies name the user, in lower case, where it is not the usual one. */
+  readonly userHeaders?: () => readonly string[];
 }
 
 /** A finished request, for metrics and audit. */
@@ -225,11 +227,21 @@ export class Server implements AsyncDisposable {
       path,
       query,
       info: requestInfo(method, path, query),
-      headers: carriesIdentity(headers) ? distinctHeaders(received.rawHeaders) : headers,
+      headers: this.#carriesIdentity(headers) ? distinctHeaders(received.rawHeaders) : headers,
       body: noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
     };
+  }
+
+  /** Groups are named by repeated fields, which Node joins by commas. */
+  #carriesIdentity(headers: Incoming["headers"]): boolean {
+    return (
+      headers["impersonate-user"] !== undefined ||
+      headers["impersonate-group"] !== undefined ||
+      headers["x-remote-user"] !== undefined ||
+      this.#options.userHeaders?.().some((name) => headers[name] !== undefined) === true
+    );
   }
 
   /** Headers go out at once; then pieces, as fast as the client takes them. */
@@ -268,15 +280,6 @@ export class Server implements AsyncDisposable {
       output.end();
     }
   }
-}
-
-/** Groups are named by repeated fields, which Node joins by commas. */
-function carriesIdentity(headers: Incoming["headers"]): boolean {
-  return (
-    headers["impersonate-user"] !== undefined ||
-    headers["impersonate-group"] !== undefined ||
-    headers["x-remote-user"] !== undefined
-  );
 }
 
 const noQuery = new URLSearchParams();

@@ -136,6 +136,28 @@ const rules: readonly Rule[] = [
     const field = nameOf("roles", sources);
     return [{ field, message: "is for keelson serve; keelson up runs every part" }];
   },
+  function aggregatedAlone({ values, sources, purpose }) {
+    if (!values.aggregated || (purpose !== "up" && purpose !== "serve")) return [];
+    return [
+      {
+        field: nameOf("aggregated", sources),
+        message: "is for keelson apiserver: everything else needs a cluster of its own",
+      },
+    ];
+  },
+  function whatTheHostDecides({ values, sources }) {
+    if (!values.aggregated) return [];
+    const given = (["tokenAuthFile", "simulateWorkloads"] as const).filter(
+      (key) => sources[key].origin !== "default",
+    );
+    return given.map((key) => ({
+      field: nameOf(key, sources),
+      message: `is of no use with ${nameOf("aggregated", sources)}: the host cluster ${
+        key === "tokenAuthFile" ? "judges tokens" : "runs the workloads"
+      }`,
+      fix: "leave it out",
+    }));
+  },
   function storageOfTheDriver({ values, sources }) {
     if (values.storageDriver === "postgresql") return [];
     return (["postgresHost", "postgresPassword", "postgresPasswordFile"] as const)

@@ -14,6 +14,11 @@ import { alias, optional, setting } from "../setting.ts";
 
 /** The Kubernetes API and the store below it. */
 export const kubernetesSettings = {
+  aggregated: setting(
+    boolean,
+    "serve the kinds of ark.mckinsey.com behind a host cluster, which says who may what",
+    "false",
+  ),
   kubeAddress: setting(address, "address of the Kubernetes API", "127.0.0.1", {
     flagAliases: ["bind-address"],
   }),

@@ -1,0 +1,49 @@
+// The Kubernetes API behind a host cluster, as the configuration wants it.
+
+import {
+  AggregatedServer,
+  arkResources,
+  auditLines,
+  type AggregatedOptions,
+} from "@keelson/apiserver";
+import type { AuditLog } from "./audit-log.ts";
+import type { Config } from "./config.ts";
+import type { OpenedHost } from "./host/open-host.ts";
+import { listenFailure } from "./start-failure.ts";
+
+export interface StartAggregatedOptions extends Pick<
+  AggregatedOptions,
+  "store" | "clock" | "random" | "log" | "metrics" | "servingFiles"
+> {
+  readonly config: Config;
+  readonly opened: OpenedHost;
+  /** Where finished requests are told of; belongs to the caller, and outlives the server. */
+  readonly auditLog: AuditLog | undefined;
+}
+
+/** Starts the server, which listens. Throws a `StartError` for what a user can act on. */
+export async function startAggregated(
+  { config, opened, auditLog, ...parts }: StartAggregatedOptions,
+  signal: AbortSignal,
+): Promise<AggregatedServer> {
+  const { kubeAddress: host, kubePort: port } = config;
+  try {
+    return await AggregatedServer.start(
+      {
+        ...parts,
+        log: parts.log.child({ part: "kubernetes" }),
+        ...(auditLog === undefined ? {} : { audit: auditLines((line) => auditLog.write(line)) }),
+        cluster: opened.host,
+        resources: arkResources(),
+        host,
+        port,
+        certDir: config.certDir,
+        clientAuthorityFile: config.clientCaFile,
+      },
+      signal,
+    );
+  } catch (error) {
+    const what = "the Kubernetes API";
+    throw listenFailure(error, { what, flag: "--kube-port", address: host, port });
+  }
+}

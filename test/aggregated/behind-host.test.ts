@@ -1,0 +1,159 @@
+// Our server behind a real kube-apiserver: API-1, kubectl, RBAC by the host, identity (API-15), namespaces and garbage
+// collection by the host's controllers, and nothing of ours in its etcd.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { suite } from "node:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { programPath } from "../oracle/programs.ts";
+import { until } from "../oracle/until.ts";
+import { create, createNamespace, expectStatus, kubectl } from "./asking.ts";
+import { startBed, type Bed } from "./bed.ts";
+import { controllersWalk } from "./controllers-walk.ts";
+import { identityWalk } from "./identity-walk.ts";
+import { memory, pathOf } from "./objects.ts";
+
+const eightVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
+
+for (const driver of ["sqlite", "postgresql"] as const) {
+  suite(`behind a host, ${driver}`, () => {
+    oracleTest("a cluster with our kinds works as one", async (t) => {
+      const controllers = ["namespace-controller", "garbage-collector-controller"];
+      await using bed = await startBed({ driver, oracle: { controllers } }, t.signal);
+      const { signal } = t;
+
+      await t.test("API-1: every kind is there with its verbs, beside the host's own", async () => {
+        const words = ["api-resources", "--api-group=ark.mckinsey.com", "-o", "wide"];
+        const [, ...lines] = (await kubectl(bed, words, signal)).trim().split("\n");
+        assert.equal(lines.length, 13);
+        for (const line of lines) {
+          const verbs = /\S+,watch|\S*watch\S*/.exec(line)?.[0] ?? "";
+          assert.equal(verbs.split(",").sort().join(","), eightVerbs, line);
+        }
+        await kubectl(bed, ["get", "queries", "-A"], signal);
+        await kubectl(bed, ["get", "pods", "-A"], signal);
+      });
+
+      await t.test("kubectl explains, applies, gets, watches, patches and deletes", () =>
+        kubectlWalk(bed, signal),
+      );
+      await t.test("API-11: nothing is created in a namespace that is not there", async () => {
+        const path = pathOf("memories", "ghost");
+        const request = { method: "POST", path, body: memory("m") } as const;
+        const { body } = await expectStatus(bed.oracle.client, request, 404, signal);
+        const { message } = body as { message: string };
+        assert.equal(message, 'namespaces "ghost" not found');
+      });
+      await t.test("a namespace that was made a moment ago can be used", async () => {
+        for (let n = 0; n < 20; n += 1) {
+          await createNamespace(bed, `fresh-${n}`, signal);
+          await create(bed, pathOf("memories", `fresh-${n}`), memory("m"), signal);
+        }
+      });
+      await t.test("who callers are and what they may is the host's word", () =>
+        identityWalk(bed, signal),
+      );
+      await t.test("the host's controllers reach our objects", () => controllersWalk(bed, signal));
+      await t.test("nothing of ours is in etcd", () => etcdWalk(bed, signal));
+    });
+  });
+}
+
+async function kubectlWalk(bed: Bed, signal: AbortSignal): Promise<void> {
+  // The host reads our documents a moment after it reads our kinds.
+  const explained = await until(async () => {
+    const { code, stdout } = await bed.oracle.kubectl(["explain", "query.spec.target"], signal);
+    return code === 0 ? stdout : undefined;
+  }, signal);
+  assert.match(
+    explained,
+    /FIELDS:\s+name\t<string> -required-[\s\S]*enum: agent, team, model, tool/,
+  );
+
+  await createNamespace(bed, "walk", signal);
+  const file = join(bed.folder, "memory.json");
+  const write = (address: string): void =>
+    writeFileSync(file, JSON.stringify(memory("m", { address, labels: { app: "walk" } })));
+  const versionOf = async (): Promise<string> =>
+    await kubectl(
+      bed,
+      ["get", "memory", "m", "-n", "walk", "-o", "jsonpath={.metadata.resourceVersion}"],
+      signal,
+    );
+  await using watch = watchByKubectl(bed, ["get", "memories", "-n", "walk", "-w", "-o", "name"]);
+  write("http://one");
+  assert.match(await kubectl(bed, ["apply", "-n", "walk", "-f", file], signal), /created/);
+  const version = await versionOf();
+  // API-3: the second time nothing changes, whichever way.
+  assert.match(await kubectl(bed, ["apply", "-n", "walk", "-f", file], signal), /unchanged/);
+  assert.equal(await versionOf(), version);
+  write("http://two");
+  assert.match(await kubectl(bed, ["apply", "-n", "walk", "-f", file], signal), /configured/);
+  const serverSide = ["apply", "--server-side", "--force-conflicts", "-n", "walk", "-f", file];
+  await kubectl(bed, serverSide, signal);
+  const applied = await versionOf();
+  await kubectl(bed, serverSide, signal);
+  assert.equal(await versionOf(), applied);
+  const status = ["patch", "memory", "m", "-n", "walk", "--subresource=status", "--type=merge"];
+  await kubectl(bed, [...status, "-p", '{"status":{"phase":"ready"}}'], signal);
+  assert.match(await kubectl(bed, ["get", "memories", "-n", "walk"], signal), /m\s+ready/);
+  await until(() => watch.lines.length >= 4, signal);
+  assert.match(
+    await kubectl(bed, ["describe", "memory", "m", "-n", "walk"], signal),
+    /Phase:\s+ready/,
+  );
+  const wait = ["wait", "memory/m", "-n", "walk", "--for=jsonpath={.status.phase}=ready"];
+  await kubectl(bed, wait, signal);
+  await kubectl(bed, ["delete", "memory", "m", "-n", "walk", "--wait"], signal);
+  assert.deepEqual(
+    watch.lines.filter((line) => line !== "memory.ark.mckinsey.com/m"),
+    [],
+  );
+  await expectStatus(bed.oracle.client, { path: pathOf("memories", "walk", "m") }, 404, signal);
+}
+
+/** A kubectl that watches, and the lines it has printed. */
+function watchByKubectl(bed: Bed, words: readonly string[]) {
+  const { kubeconfig, folder } = bed.oracle;
+  const child = spawn(programPath("kubectl"), words, {
+    env: { KUBECONFIG: kubeconfig, HOME: folder, PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const lines: string[] = [];
+  createInterface(child.stdout).on("line", (line) => lines.push(line));
+  return {
+    lines,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+async function etcdWalk(bed: Bed, signal: AbortSignal): Promise<void> {
+  const marker = "http://nowhere-but-in-sql.example.com";
+  await createNamespace(bed, "marked", signal);
+  await create(bed, pathOf("memories", "marked"), memory("marked", { address: marker }), signal);
+  const request = {
+    method: "POST",
+    body: JSON.stringify({ key: "AA==", range_end: "AA==" }),
+    signal,
+  };
+  const response = await fetch(new URL("/v3/kv/range", bed.oracle.etcdUrl), request);
+  const { kvs } = (await response.json()) as { kvs: { key: string; value: string }[] };
+  const all = kvs.map(({ key, value }) => ({
+    key: Buffer.from(key, "base64").toString("utf8"),
+    value: Buffer.from(value, "base64").toString("latin1"),
+  }));
+  assert.ok(all.length > 50, "etcd shows the cluster's own objects");
+  assert.ok(all.some(({ key }) => key === "/registry/namespaces/marked"));
+  const ours = all.filter(
+    ({ key, value }) => key.startsWith("/registry/ark.") || value.includes(marker),
+  );
+  assert.deepEqual(ours, []);
+}

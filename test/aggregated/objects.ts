@@ -1,0 +1,58 @@
+// Objects of ours for tests, and where they are.
+
+import { group } from "./host-objects.ts";
+
+export function pathOf(plural: string, namespace: string, name?: string): string {
+  const path = `/apis/${group}/v1alpha1/namespaces/${namespace}/${plural}`;
+  return name === undefined ? path : `${path}/${name}`;
+}
+
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface MemoryOptions {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owners?: readonly Owner[];
+  readonly finalizers?: readonly string[];
+  readonly address?: string;
+}
+
+/** The smallest of our kinds that refers to nothing. */
+export function memory(name: string, options: MemoryOptions = {}): object {
+  const { labels, owners, finalizers, address = "http://memory.example.com" } = options;
+  return {
+    apiVersion: `${group}/v1alpha1`,
+    kind: "Memory",
+    metadata: {
+      name,
+      ...(labels === undefined ? {} : { labels }),
+      ...(owners === undefined ? {} : { ownerReferences: owners }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+    },
+    spec: { address: { value: address } },
+  };
+}
+
+export function configMap(name: string, options: Pick<MemoryOptions, "owners"> = {}): object {
+  const { owners } = options;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, ...(owners === undefined ? {} : { ownerReferences: owners }) },
+    data: {},
+  };
+}
+
+/** A created object as something that owns others. */
+export function ownerOf(created: unknown): Owner {
+  const { apiVersion, kind, metadata } = created as {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: { readonly name: string; readonly uid: string };
+  };
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+}
