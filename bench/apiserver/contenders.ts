@@ -1,6 +1,6 @@
 // The servers that are measured, and the program that measures them.
 
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,46 +9,21 @@ import { createInterface } from "node:readline";
 
 import { CertificateAuthority, type KeyPair } from "../../test/oracle/certificates.ts";
 import { startOracle } from "../../test/oracle/cluster.ts";
-import { programPath } from "../../test/oracle/programs.ts";
+import {
+  failuresOf,
+  LoadGenerator,
+  type LoadOptions,
+  type LoadResult,
+} from "../../test/apiserver/loadgen.ts";
 import { startOurs, type OursOptions } from "../../test/apiserver/ours.ts";
 
-/** What the load generator says. Times in milliseconds. */
-export interface LoadResult {
-  readonly requests: number;
-  readonly seconds: number;
-  readonly rate: number;
-  readonly bytes: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-  readonly errors: Readonly<Record<string, number>>;
-  readonly sample?: string;
-  readonly expected?: number;
-  readonly seen?: number;
-}
-
-export interface LoadOptions {
-  readonly verb: "create" | "fill" | "update" | "get" | "list" | "page" | "watch" | "post" | "raw";
-  readonly path?: string;
-  readonly prefix?: string;
-  readonly clients?: number;
-  readonly objects?: number;
-  readonly size?: number;
-  readonly limit?: number;
-  readonly watchers?: number;
-  readonly rate?: number;
-  readonly count?: number;
-  readonly seconds?: number;
-  readonly http2?: boolean;
-  readonly watchUrls?: readonly string[];
-}
+export type { LoadOptions, LoadResult };
 
 /** A server under load. */
 export class Contender implements AsyncDisposable {
   readonly name: string;
   readonly url: string;
-  readonly #flags: readonly string[];
+  readonly #generator: LoadGenerator;
   readonly #pids: () => readonly number[];
   readonly #undo: AsyncDisposableStack;
   #peakBytes = 0;
@@ -62,20 +37,7 @@ export class Contender implements AsyncDisposable {
     this.url = server.url;
     this.#pids = pids;
     this.#undo = undo;
-    const folder = mkdtempSync(join(tmpdir(), "keelson-bench-"));
-    undo.defer(() => rmSync(folder, { recursive: true, force: true }));
-    const write = (file: string, text: string): string => {
-      writeFileSync(join(folder, file), text, { mode: 0o600 });
-      return join(folder, file);
-    };
-    this.#flags = [
-      "-ca",
-      write("ca.crt", server.ca),
-      "-cert",
-      write("client.crt", server.admin.certificate),
-      "-key",
-      write("client.key", server.admin.key),
-    ];
+    this.#generator = undo.use(new LoadGenerator(server));
     const sampling = setInterval(() => this.#sample(), 250);
     undo.defer(() => clearInterval(sampling));
   }
@@ -88,26 +50,8 @@ export class Contender implements AsyncDisposable {
 
   /** Runs the generator to its end. Errors of the server end the run: figures of failures mean nothing. */
   async load(options: LoadOptions, signal: AbortSignal): Promise<LoadResult> {
-    const { seconds = 2, http2 = false, watchUrls, ...rest } = options;
-    const flags = [...this.#flags, "-url", this.url, "-duration", `${seconds}s`, `-http2=${http2}`];
-    if (watchUrls !== undefined) flags.push("-watch-urls", watchUrls.join(","));
-    for (const [name, value] of Object.entries(rest)) flags.push(`-${name}`, String(value));
-    const output = await new Promise<string>((resolve, reject) => {
-      execFile(
-        programPath("loadgen"),
-        flags,
-        { signal, maxBuffer: 1 << 24 },
-        (error, stdout, stderr) => {
-          if (error === null) resolve(stdout);
-          else
-            reject(
-              new Error(`${this.name}: the load generator failed: ${stderr}`, { cause: error }),
-            );
-        },
-      );
-    });
-    const result = JSON.parse(output) as LoadResult;
-    const failed = Object.values(result.errors).reduce((sum, count) => sum + count, 0);
+    const result = await this.#generator.run(options, signal);
+    const failed = failuresOf(result);
     if (failed > 0)
       throw new Error(
         `${this.name}: ${failed} requests failed: ${JSON.stringify(result.errors)} ${result.sample ?? ""}`,

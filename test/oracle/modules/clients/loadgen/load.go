@@ -155,8 +155,13 @@ func nameOf(settings Settings, index int) string {
 
 var fillers sync.Map
 
-// Object is a ConfigMap with about as many bytes of data as were asked for. The stamp differs from write to write.
+// Object is what the template says, or a ConfigMap with about as many bytes of data as were asked for. The stamp differs from
+// write to write.
 func object(settings Settings, name, stamp string) []byte {
+	if settings.Template != nil {
+		named := bytes.ReplaceAll(settings.Template, []byte("{name}"), []byte(name))
+		return bytes.ReplaceAll(named, []byte("{stamp}"), []byte(stamp))
+	}
 	filler, found := fillers.Load(settings.Size)
 	if !found {
 		text := make([]byte, max(0, settings.Size-40))

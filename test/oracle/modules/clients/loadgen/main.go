@@ -35,6 +35,7 @@ type Settings struct {
 	Count     int
 	Duration  time.Duration
 	SlowEvery time.Duration
+	Template  []byte
 }
 
 // Result is what is printed.
@@ -55,6 +56,8 @@ type Result struct {
 	// Events that watchers should have seen, and did.
 	Expected int `json:"expected,omitempty"`
 	Seen     int `json:"seen,omitempty"`
+	// Different streams among those who followed: one, if all saw the same.
+	Streams int `json:"streams,omitempty"`
 }
 
 func main() {
@@ -65,7 +68,7 @@ func main() {
 	key := flag.String("key", "", "file: its key")
 	elsewhere := flag.String("watch-urls", "", "where the watchers are, commas between; each gets as many")
 	flag.BoolVar(&settings.HTTP2, "http2", false, "speak HTTP/2")
-	flag.StringVar(&settings.Verb, "verb", "get", "create, fill, update, get, list, page, watch, post")
+	flag.StringVar(&settings.Verb, "verb", "get", "create, fill, update, get, list, page, watch, follow, post")
 	flag.StringVar(&settings.Path, "path", "/api/v1/namespaces/default/configmaps", "the collection")
 	flag.StringVar(&settings.Prefix, "prefix", "load", "what names start with")
 	flag.IntVar(&settings.Clients, "clients", 1, "how many at once")
@@ -77,8 +80,14 @@ func main() {
 	flag.IntVar(&settings.Count, "count", 0, "stop after so many requests; 0: after the duration")
 	flag.DurationVar(&settings.Duration, "duration", 3*time.Second, "how long")
 	flag.DurationVar(&settings.SlowEvery, "slow", 0, "the first watcher rests that long after each event")
+	template := flag.String("template", "", "file: the object to write, with {name} and {stamp} in it")
 	flag.Parse()
 
+	if *template != "" {
+		text, err := os.ReadFile(*template)
+		check(err)
+		settings.Template = text
+	}
 	parsed, err := url.Parse(*address)
 	check(err)
 	settings.URL = parsed
@@ -94,9 +103,12 @@ func main() {
 	}
 	settings.TLS = tlsConfig(*authority, *certificate, *key)
 	var result Result
-	if settings.Verb == "watch" {
+	switch settings.Verb {
+	case "watch":
 		result = watchLatency(settings)
-	} else {
+	case "follow":
+		result = follow(settings)
+	default:
 		result = load(settings)
 	}
 	line, err := json.Marshal(result)

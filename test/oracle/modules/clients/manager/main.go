@@ -1,15 +1,19 @@
 // A manager of controller-runtime with leader election and one reconciler: a ConfigMap labelled "reconcile=yes" gets the
 // annotation "keelson.dev/seen" with the length of its data, and an Event says so.
 //
-// It prints "started", "leading" and "reconciled namespace/name" as these things happen.
+// It prints "started", "leading" and "reconciled namespace/name" as these things happen. The order "dump" on standard input is
+// answered by every ConfigMap of its cache in the lease's namespace, a line of JSON each, and a line "end".
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,20 +32,21 @@ const seen = "keelson.dev/seen"
 func main() {
 	kubeconfig := flag.String("cluster", "", "a kubeconfig: where the cluster is")
 	namespace := flag.String("namespace", "default", "where the lease is")
+	lease := flag.Duration("lease", 4*time.Second, "how long the lease lasts")
 	flag.Parse()
-	if err := run(*kubeconfig, *namespace); err != nil {
+	if err := run(*kubeconfig, *namespace, *lease); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig, namespace string) error {
+func run(kubeconfig, namespace string, lease time.Duration) error {
 	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
-	lease, renew, retry := 4*time.Second, 3*time.Second, 500*time.Millisecond
+	renew, retry := lease*3/4, lease/8
 	built, err := manager.New(config, manager.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "keelson-test-manager",
@@ -64,7 +69,31 @@ func run(kubeconfig, namespace string) error {
 		<-built.Elected()
 		fmt.Println("leading")
 	}()
+	go obey(built.GetCache(), namespace)
 	return built.Start(ctrl.SetupSignalHandler())
+}
+
+func obey(cached client.Reader, namespace string) {
+	orders := bufio.NewScanner(os.Stdin)
+	for orders.Scan() {
+		var list corev1.ConfigMapList
+		if err := cached.List(context.Background(), &list, client.InNamespace(namespace)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		var text strings.Builder
+		for _, object := range list.Items {
+			object.Kind, object.APIVersion = "ConfigMap", "v1"
+			line, err := json.Marshal(object)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			text.Write(append(line, '\n'))
+		}
+		// At once: what is reconciled meanwhile is told on lines of its own.
+		fmt.Print(text.String() + "end\n")
+	}
 }
 
 type reconciler struct {
