@@ -1,0 +1,158 @@
+// A real server on each backend, with the Ark kinds, for the scenarios of a suite.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, suite, test, type TestContext } from "node:test";
+
+import type { JsonObject } from "@keelson/base";
+
+import { reasonForNoOracle } from "../../oracle/build.ts";
+import type { Method, Response } from "../../oracle/http-client.ts";
+import { until } from "../../oracle/until.ts";
+import { startOurs, type Driver, type Ours, type OursOptions } from "../ours.ts";
+import { Commands, type CommandOptions } from "../walks/commands.ts";
+import { serveArk } from "./ark.ts";
+import { openStream } from "./stream.ts";
+
+export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
+
+/** A suite's server, in the hands of one test. */
+export class ScenarioBed {
+  readonly driver: Driver;
+  readonly server: Ours;
+  readonly t: TestContext;
+  readonly commands: Commands;
+
+  constructor(server: Ours, { driver, t }: { readonly driver: Driver; readonly t: TestContext }) {
+    this.driver = driver;
+    this.server = server;
+    this.t = t;
+    this.commands = new Commands(server);
+  }
+
+  get signal(): AbortSignal {
+    return this.t.signal;
+  }
+
+  /** Runs kubectl; words are divided by blanks. Anything but success throws. */
+  async kubectl(words: string, options?: CommandOptions): Promise<string> {
+    return await this.commands.must("kubectl", words.split(" "), this.signal, options);
+  }
+
+  /** Runs kubectl, which must fail, and answers everything it says. */
+  async refused(words: string, input?: string): Promise<string> {
+    const options = input === undefined ? {} : { input };
+    const { code, stdout, stderr } = await this.commands.run(
+      "kubectl",
+      words.split(" "),
+      this.signal,
+      options,
+    );
+    assert.notEqual(code, 0, `kubectl ${words} succeeded: ${stdout}`);
+    return stdout + stderr;
+  }
+
+  async send(method: Method, path: string, body?: JsonObject): Promise<Response> {
+    const request = { method, path, ...(body === undefined ? {} : { body }) };
+    return await this.server.client.send(request, this.signal);
+  }
+
+  /** Sends what has to succeed, and answers the object. */
+  async must(method: Method, path: string, body?: JsonObject): Promise<Answered> {
+    const { status, text, body: object } = await this.send(method, path, body);
+    assert.ok(status < 300, `${method} ${path} answered ${status} ${text.slice(0, 500)}`);
+    return object as Answered;
+  }
+
+  async namespace(name: string): Promise<string> {
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+    await this.must("POST", "/api/v1/namespaces", body);
+    // What every namespace is given comes a moment later.
+    const given = ["serviceaccounts/default", "configmaps/kube-root-ca.crt"];
+    await until(async () => {
+      const paths = given.map((one) => `/api/v1/namespaces/${name}/${one}`);
+      const answers = await Promise.all(paths.map((path) => this.send("GET", path)));
+      return answers.every(({ status }) => status === 200);
+    }, this.signal);
+    return name;
+  }
+
+  /** What a watch of the collection has told since `from`, up to the creation of a mark. */
+  async toldSince(
+    path: string,
+    { from, mark }: { readonly from: string; readonly mark: JsonObject },
+  ): Promise<readonly string[]> {
+    using stream = await openStream(this.server, `${path}?watch=1&resourceVersion=${from}`);
+    const { metadata } = await this.must("POST", path, mark);
+    const told: string[] = [];
+    for (;;) {
+      const event = await stream.next(this.signal);
+      assert.ok(event !== undefined, "the watch has ended");
+      if (event.name === metadata.name) return told;
+      told.push(`${event.type} ${event.name}`);
+    }
+  }
+
+  /** The revision of a list of the collection. */
+  async revisionOf(path: string): Promise<string> {
+    const { metadata } = await this.must("GET", `${path}?limit=1`);
+    return metadata.resourceVersion;
+  }
+}
+
+export interface Answered {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly [member: string]: unknown;
+  };
+  readonly items?: readonly Answered[];
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+}
+
+/** Runs the tests on one server for each backend, both with programs of the oracle at hand. */
+export function eachDriver(
+  title: string,
+  define: (it: (name: string, run: (bed: ScenarioBed) => Promise<void>) => void) => void,
+  options: Partial<OursOptions> = {},
+): void {
+  const skip = reasonForNoOracle() ?? false;
+  for (const driver of drivers) {
+    suite(`${title}, ${driver}`, () => {
+      const stop = new AbortController();
+      let server: Ours | undefined;
+      before(async () => {
+        if (skip !== false) return;
+        server = await startOurs({ driver, ...options }, stop.signal);
+        await serveArk(server, stop.signal);
+      });
+      after(async () => {
+        await server?.[Symbol.asyncDispose]();
+        stop.abort();
+      });
+      define((name, run) => {
+        test(name, { skip }, async (t) => {
+          if (server === undefined) throw new Error("there is no server");
+          await run(new ScenarioBed(server, { driver, t }));
+        });
+      });
+    });
+  }
+}
+
+/** Resident memory of a process, in MB. */
+export function residentMegabytes(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024) / 1e6;
+}
+
+/** Tells a figure that is recorded and not judged. */
+export function tell({ t }: ScenarioBed, what: string, value: number, unit: string): void {
+  t.diagnostic(`${what}: ${value >= 100 ? Math.round(value) : value.toPrecision(3)} ${unit}`);
+}
