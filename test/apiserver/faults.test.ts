@@ -19,9 +19,10 @@ import { FakeWallClock, findFaketime } from "./faults/faketime.ts";
 import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts";
 import { configMap } from "./objects.ts";
 import { startOurs, type Ours } from "./ours.ts";
+import { measure } from "./scenarios/length.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
-const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 4);
+const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? measure({ gate: 4, full: 60 }));
 
 suite("faults", () => {
   test("the shim takes back what was not synced, and nothing else", async () => {

@@ -1,33 +1,52 @@
-// The history checker of the store, through HTTP: kill -9 of the real process, a PostgreSQL that restarts.
-// KEELSON_TEST_ROUNDS and KEELSON_TEST_SEED choose how often and when.
+// The history checker of the store, through HTTP: kill -9 of the real process (FAULT-1), a PostgreSQL that restarts (FAULT-2),
+// commits that stall (WATCH-2). KEELSON_TEST_SEED chooses when, KEELSON_TEST_ROUNDS how often.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { suite, test, type TestContext } from "node:test";
 
 import { checkHistory } from "../simulation/checker.ts";
 import type { History } from "../simulation/history.ts";
 import { countsOf, explain } from "../simulation/report.ts";
-import { disturbOverHttp, killOverHttp } from "./history/rounds.ts";
+import { disturbOverHttp, killOverHttp, stallOverHttp } from "./history/rounds.ts";
+import { drivers } from "./scenarios/bed.ts";
+import { measure } from "./scenarios/length.ts";
 
-const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 4);
+const asked = process.env["KEELSON_TEST_ROUNDS"];
 const seed = process.env["KEELSON_TEST_SEED"] ?? "history";
+const kills = Number(asked ?? measure({ gate: 3, full: 1_000 }));
+const restarts = Number(asked ?? measure({ gate: 2, full: 60 }));
+const stallSeconds = measure({ gate: 5, full: 60 });
+/** Longer histories are several: each is judged when it is over, and then forgotten. */
+const roundsOfHistory = 25;
 
-suite(`histories over HTTP, ${rounds} rounds, seed ${seed}`, () => {
-  test("a server on SQLite is killed under load: nothing acknowledged is lost, no change missed or told twice", async (t) => {
-    const history = await killOverHttp({ seed, rounds }, t.signal);
-    t.diagnostic(JSON.stringify(countsOf(history)));
-    assertClean(history);
-  });
+suite(`histories over HTTP, seed ${seed}`, () => {
+  for (const driver of drivers) {
+    test(`FAULT-1 ${kills} kills under load, ${driver}: nothing acknowledged is lost, no change missed or told twice`, async (t) => {
+      for (let done = 0; done < kills; done += roundsOfHistory) {
+        const rounds = Math.min(roundsOfHistory, kills - done);
+        const own = `${seed}.${driver}.${done}`;
+        assertClean(t, await killOverHttp({ seed: own, rounds, driver }, t.signal), own);
+      }
+    });
 
-  test("two replicas on a PostgreSQL that restarts, with commits that stall", async (t) => {
-    const history = await disturbOverHttp({ seed, rounds: Math.max(2, rounds / 2) }, t.signal);
-    t.diagnostic(JSON.stringify(countsOf(history)));
-    assertClean(history);
+    test(`WATCH-2 twelve writers, 2 % of commits stalled for 400 ms, ${stallSeconds} s, ${driver}: every stream is whole`, async (t) => {
+      const seconds = stallSeconds;
+      assertClean(t, await stallOverHttp({ seed, seconds, driver }, t.signal), seed);
+    });
+  }
+
+  test(`FAULT-2 two replicas on a PostgreSQL that restarts, with commits that stall, ${restarts} rounds`, async (t) => {
+    for (let done = 0; done < restarts; done += roundsOfHistory) {
+      const rounds = Math.min(roundsOfHistory, restarts - done);
+      const own = `${seed}.${done}`;
+      assertClean(t, await disturbOverHttp({ seed: own, rounds }, t.signal), own);
+    }
   });
 });
 
-function assertClean(history: History): void {
+function assertClean(t: TestContext, history: History, own: string): void {
+  t.diagnostic(JSON.stringify(countsOf(history)));
   const verdicts = checkHistory(history);
-  assert.equal(verdicts.length, 0, explain({ seed, history, verdicts }, { backend: "http" }));
+  assert.equal(verdicts.length, 0, explain({ seed: own, history, verdicts }, { backend: "http" }));
   assert.ok(countsOf(history).changes > 100, "too little happened");
 }

@@ -1,6 +1,5 @@
 // Histories over HTTP under misfortunes: kill -9 of real servers, a database that restarts, commits that stall.
 
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { seededRandom } from "@keelson/base";
@@ -8,10 +7,11 @@ import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { HistoryRecorder, type History } from "../../simulation/history.ts";
 import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
-import { Observer, SqliteLook, type Look } from "../../simulation/world/look.ts";
-import { startOurs, type Ours } from "../ours.ts";
+import { Observer, type Look } from "../../simulation/world/look.ts";
+import { startOurs, type Driver, type Ours } from "../ours.ts";
 import { Clients } from "./clients.ts";
 import { onlyOurs } from "./looking.ts";
+import { startPlace } from "./place.ts";
 import { namespaces } from "./pod-templates.ts";
 
 export interface RoundsOptions {
@@ -21,25 +21,15 @@ export interface RoundsOptions {
 
 const workMsMax = 60_000;
 
-/** One server on a SQLite file, killed again and again while twelve clients use it. */
+/** One server, killed again and again while twelve clients use it. */
 export async function killOverHttp(
-  { seed, rounds }: RoundsOptions,
+  { seed, rounds, driver }: RoundsOptions & { readonly driver: Driver },
   signal: AbortSignal,
 ): Promise<History> {
-  await using server = await startOurs({ driver: "sqlite" }, signal);
+  await using place = await startPlace({ driver }, signal);
+  const { server, look } = place;
   const random = seededRandom(seed);
   const recorder = new HistoryRecorder();
-  const path = join(server.dataDir, "apiserver.db");
-  const look: Look = {
-    sight: async () => {
-      using sight = new SqliteLook(path);
-      return await sight.sight();
-    },
-    tables: async () => {
-      using sight = new SqliteLook(path);
-      return await sight.tables();
-    },
-  };
   const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
   return await scene.play(async () => {
     for (let round = 0; round < rounds; round += 1) {
@@ -47,14 +37,28 @@ export async function killOverHttp(
       recorder.record({ type: "trouble", replica: "server", state: "begins", what: "kill -9" });
       await server.stop("SIGKILL");
       await scene.observer.observe();
-      using sight = new SqliteLook(path);
-      const state = sight.integrity();
-      if (state !== "ok") throw new Error(`after a kill the file is ${state}`);
+      await place.assertWhole();
       await server.start(signal);
       recorder.record({ type: "trouble", replica: "server", state: "ends", what: "kill -9" });
     }
     await scene.progress(100);
   }, signal);
+}
+
+/** One server whose commits stall: 2 % of them for 400 ms, while twelve clients write and others watch. */
+export async function stallOverHttp(
+  { seed, seconds, driver }: { seed: string; seconds: number; driver: Driver },
+  signal: AbortSignal,
+): Promise<History> {
+  await using place = await startPlace({ driver, stalls: { share: 0.02, ms: 400 } }, signal);
+  const { server, look } = place;
+  const recorder = new HistoryRecorder();
+  const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
+  const working = async (): Promise<void> => {
+    await wait(seconds * 1_000, undefined, { signal });
+    await scene.progress(100);
+  };
+  return await scene.play(working, signal);
 }
 
 /** Two replicas on one PostgreSQL with commits that stall; the database restarts, replicas are killed. */
@@ -111,14 +115,16 @@ export async function disturbOverHttp(
   }, signal);
 }
 
-interface SceneOptions {
+/** Servers under observation. */
+export interface SceneOptions {
   readonly seed: string;
   readonly servers: ReadonlyMap<string, Ours>;
   readonly look: Look;
   readonly recorder: HistoryRecorder;
 }
 
-class Scene {
+/** Clients at servers, and everything they see on record. */
+export class Scene {
   readonly observer: Observer;
   readonly #options: SceneOptions;
   readonly #look: Look;

@@ -38,12 +38,13 @@ export class PostgresLook implements Look, AsyncDisposable {
     return { ...numbers(bounds), rows: rows.map(rowFactOf), counts: countsOf(counts) };
   }
 
-  /** So many of the commits stall from now on, after they have taken their revisions. */
-  async stallCommits(share: number): Promise<void> {
+  /** So many of the commits stall from now on, after they have taken their revisions: for that long, or up to 200 ms. */
+  async stallCommits(share: number, ms?: number): Promise<void> {
+    const seconds = ms === undefined ? "random() * 0.2" : String(ms / 1_000);
     await this.#sql.unsafe(`
       CREATE FUNCTION ark.stall() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        IF random() < ${share} THEN PERFORM pg_sleep(random() * 0.2); END IF;
+        IF random() < ${share} THEN PERFORM pg_sleep(${seconds}); END IF;
         RETURN NULL;
       END $$;
       CREATE TRIGGER stall AFTER INSERT ON ark.changes FOR EACH STATEMENT EXECUTE FUNCTION ark.stall();`);
