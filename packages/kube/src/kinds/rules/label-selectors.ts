@@ -15,6 +15,11 @@ export interface SelectorRuleOptions {
   readonly allowInvalidValues?: boolean;
 }
 
+export interface RequirementRuleOptions extends SelectorRuleOptions {
+  /** Nodes are chosen by `Gt` and `Lt`, too. */
+  readonly takesComparisons?: boolean;
+}
+
 /** Reports what is wrong with a `LabelSelector`; none at all is right. */
 export function checkLabelSelector(
   selector: JsonObject | undefined,
@@ -28,6 +33,50 @@ export function checkLabelSelector(
   const place = at.child("matchExpressions");
   for (const [index, expression] of expressions.entries()) {
     checkRequirement(expression, place.item(index), { allowInvalidValues });
+  }
+}
+
+/** Reports what is wrong with one condition of a selector of labels or nodes. */
+export function checkRequirement(
+  requirement: JsonObject,
+  at: Place,
+  { allowInvalidValues = false, takesComparisons = false }: RequirementRuleOptions,
+): void {
+  const operator = textOf(requirement, "operator");
+  const values = textsOf(requirement, "values");
+  switch (operator) {
+    case "In":
+    case "NotIn":
+      if (values.length === 0) {
+        at.child("values").required("must be specified when `operator` is 'In' or 'NotIn'");
+      }
+      break;
+    case "Exists":
+    case "DoesNotExist":
+      if (values.length > 0) {
+        at.child("values").forbidden(
+          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        );
+      }
+      break;
+    case "Gt":
+    case "Lt":
+      if (!takesComparisons) {
+        at.child("operator").invalid(operator, "not a valid selector operator");
+      } else if (values.length !== 1) {
+        at.child("values").required(
+          "must be specified single value when `operator` is 'Lt' or 'Gt'",
+        );
+      }
+      break;
+    default:
+      at.child("operator").invalid(operator, "not a valid selector operator");
+  }
+  const key = textOf(requirement, "key");
+  at.child("key").invalidEach(key, labelKeyProblems(key));
+  if (allowInvalidValues) return;
+  for (const [index, value] of values.entries()) {
+    at.child("values").item(index).invalidEach(value, labelValueProblems(value));
   }
 }
 
@@ -88,39 +137,6 @@ export function hasInvalidValue(selector: JsonObject | undefined): boolean {
   return objectsOf(selector, "matchExpressions").some((expression) =>
     textsOf(expression, "values").some((value) => labelValueProblems(value).length > 0),
   );
-}
-
-function checkRequirement(
-  requirement: JsonObject,
-  at: Place,
-  { allowInvalidValues = false }: SelectorRuleOptions,
-): void {
-  const operator = textOf(requirement, "operator");
-  const values = textsOf(requirement, "values");
-  switch (operator) {
-    case "In":
-    case "NotIn":
-      if (values.length === 0) {
-        at.child("values").required("must be specified when `operator` is 'In' or 'NotIn'");
-      }
-      break;
-    case "Exists":
-    case "DoesNotExist":
-      if (values.length > 0) {
-        at.child("values").forbidden(
-          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-        );
-      }
-      break;
-    default:
-      at.child("operator").invalid(operator, "not a valid selector operator");
-  }
-  const key = textOf(requirement, "key");
-  at.child("key").invalidEach(key, labelKeyProblems(key));
-  if (allowInvalidValues) return;
-  for (const [index, value] of values.entries()) {
-    at.child("values").item(index).invalidEach(value, labelValueProblems(value));
-  }
 }
 
 function showRequirement(requirement: Json): string {

@@ -2,11 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import {
-  dnsSubdomainProblems,
-  labelKeyProblems,
-  labelValueProblems,
-} from "../../../object/names.ts";
+import { dnsSubdomainProblems } from "../../../object/names.ts";
+import { checkRequirement } from "../label-selectors.ts";
 import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
@@ -42,51 +39,11 @@ export function checkWeight(term: JsonObject, at: Place): void {
 
 function checkTerm(term: JsonObject, at: Place, options: NodeSelectorOptions): void {
   for (const [index, requirement] of objectsOf(term, "matchExpressions").entries()) {
-    checkExpression(requirement, at.child("matchExpressions").item(index), options);
+    const place = at.child("matchExpressions").item(index);
+    checkRequirement(requirement, place, { ...options, takesComparisons: true });
   }
   for (const [index, requirement] of objectsOf(term, "matchFields").entries()) {
     checkField(requirement, at.child("matchFields").item(index));
-  }
-}
-
-function checkExpression(
-  requirement: JsonObject,
-  at: Place,
-  { allowInvalidValues }: NodeSelectorOptions,
-): void {
-  const operator = textOf(requirement, "operator");
-  const values = textsOf(requirement, "values");
-  switch (operator) {
-    case "In":
-    case "NotIn":
-      if (values.length === 0) {
-        at.child("values").required("must be specified when `operator` is 'In' or 'NotIn'");
-      }
-      break;
-    case "Exists":
-    case "DoesNotExist":
-      if (values.length > 0) {
-        at.child("values").forbidden(
-          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-        );
-      }
-      break;
-    case "Gt":
-    case "Lt":
-      if (values.length !== 1) {
-        at.child("values").required(
-          "must be specified single value when `operator` is 'Lt' or 'Gt'",
-        );
-      }
-      break;
-    default:
-      at.child("operator").invalid(operator, "not a valid selector operator");
-  }
-  const key = textOf(requirement, "key");
-  at.child("key").invalidEach(key, labelKeyProblems(key));
-  if (allowInvalidValues) return;
-  for (const [index, value] of values.entries()) {
-    at.child("values").item(index).invalidEach(value, labelValueProblems(value));
   }
 }
 
