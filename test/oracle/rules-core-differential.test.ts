@@ -1,15 +1,16 @@
 // The rules of core, apps and batch: the real server and ours must say the same of every case.
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
-import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
+import { loadBuiltinKinds } from "@keelson/kube";
 
 import { Laboratory, oracleTest, runTrials, trialSettings, type Trial } from "./differential.ts";
 import { coreTables } from "./rules-core/core-tables.ts";
 import { mutate } from "./rules-core/mutations.ts";
 import { richObjects } from "./rules-core/rich-objects.ts";
 import { prepare, preparedPart } from "./rules-core/prepared.ts";
+import { testCasesByHand } from "./rules-groups/by-hand.ts";
 import { changed } from "./rules-groups/cases.ts";
-import { Runner, stepsOf } from "./rules-groups/run.ts";
+import { Runner } from "./rules-groups/run.ts";
 import { apiVersionOf, collectionPath } from "./kinds/paths.ts";
 
 /** Plugins that change or refuse what the rules are asked about. */
@@ -17,32 +18,7 @@ const flags = [
   "--disable-admission-plugins=Priority,RuntimeClass,DefaultTolerationSeconds,StorageObjectInUseProtection,PersistentVolumeClaimResize,DefaultStorageClass,LimitRanger,ResourceQuota,TaintNodesByCondition,PodTopologyLabels",
 ];
 
-oracleTest("cases by hand are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const find = (name: string): BuiltinKind => {
-    const [group = "", version = "", kind = ""] = name.split("/");
-    const found = kinds.find({ group, version, kind });
-    if (found === undefined) throw new Error(`no kind ${name}`);
-    return found;
-  };
-  const only = process.env["ORACLE_KIND"];
-  const steps = stepsOf(coreTables, find).filter(
-    ({ kind }) => only === undefined || only.split(",").includes(kind.kind),
-  );
-  const runner = new Runner(laboratory, kinds);
-  const report = await runTrials(
-    { title: "cases", seed: 0, count: steps.length, concurrency: 8 },
-    async (_random, index, signal) => {
-      const step = steps[index];
-      if (step === undefined) throw new RangeError(`no step ${index}`);
-      return withoutUids(await runner.run(step, signal));
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+testCasesByHand({ tables: coreTables, flags, compared: withoutUids });
 
 oracleTest("objects that are taken become what the real server makes of them", async (t) => {
   await using laboratory = await Laboratory.open({ flags }, t.signal);

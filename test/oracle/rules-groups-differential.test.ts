@@ -9,14 +9,14 @@ import {
   kindOfDefinition,
   loadBuiltinKinds,
   servedKinds,
-  type BuiltinKind,
 } from "@keelson/kube";
 
 import { collectionPath } from "./kinds/paths.ts";
 import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
+import { testCasesByHand } from "./rules-groups/by-hand.ts";
 import { play, type LifeStep } from "./rules-groups/definition-life.ts";
 import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
-import { Runner, stepsOf } from "./rules-groups/run.ts";
+import { Runner } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
 import { until } from "./until.ts";
 
@@ -26,32 +26,7 @@ const flags = [
   "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
 ];
 
-oracleTest("cases by hand are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const find = (name: string): BuiltinKind => {
-    const [group = "", version = "", kind = ""] = name.split("/");
-    const found = kinds.find({ group, version, kind });
-    if (found === undefined) throw new Error(`no kind ${name}`);
-    return found;
-  };
-  const only = process.env["ORACLE_KIND"];
-  const steps = stepsOf(tables, find).filter(
-    ({ kind }) => only === undefined || only.split(",").includes(kind.kind),
-  );
-  const runner = new Runner(laboratory, kinds);
-  const report = await runTrials(
-    { title: "cases", seed: 0, count: steps.length, concurrency: 8 },
-    async (_random, index, signal) => {
-      const step = steps[index];
-      if (step === undefined) throw new RangeError(`no step ${index}`);
-      return await runner.run(step, signal);
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+testCasesByHand({ tables, flags });
 
 oracleTest("what the unit tests expect is what the real server says", async (t) => {
   await using laboratory = await Laboratory.open({ flags, namespaces: 1 }, t.signal);
