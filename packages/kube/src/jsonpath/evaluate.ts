@@ -53,6 +53,8 @@ function take(step: Step, values: readonly Json[]): Json[] {
       return values.flatMap((value) => filtered(value, step));
     case "value":
       return values.map(() => step.value);
+    case "word":
+      throw new JsonPathError(`unrecognized identifier ${step.word}`);
   }
 }
 

@@ -40,6 +40,23 @@ suite("JSON paths", () => {
     test(`${path} cannot be read`, () => assert.throws(() => new JsonPath(path), JsonPathError));
   }
 
+  for (const [path, message] of [
+    ["50%", "unrecognized character in action: U+0025 '%'"],
+    ["a *", "unrecognized character in action: U+002A '*'"],
+    ["\u{1f600}", "unrecognized character in action: U+1F600 '\u{1f600}'"],
+    ["\u0007", "unrecognized character in action: U+0007"],
+    ["a\n", "unclosed action"],
+    ["10.0.0.1", "cannot parse number 10.0.0.1"],
+  ] as const) {
+    test(`${JSON.stringify(path)} is refused in the words of the real server`, () =>
+      assert.throws(() => new JsonPath(path), { message }));
+  }
+
+  test("a word that stands alone is told when the path is followed", () => {
+    const path = new JsonPath("word.of.no.meaning");
+    assert.throws(() => path.find(object), { message: "unrecognized identifier word" });
+  });
+
   test("what cannot be followed is an error of its own", () => {
     assert.throws(() => new JsonPath(".spec.list[9]").find(object), /index 9, length 3/);
     assert.throws(() => new JsonPath(".spec.map[0]").find(object), JsonPathError);

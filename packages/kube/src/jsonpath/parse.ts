@@ -1,6 +1,8 @@
 // Paths into objects, in the dialect of kubectl and of printer columns: `.spec.ports[0].port`,
 // `.status.conditions[?(@.type=="Ready")].status`, `..name`.
 
+import { isPrintable } from "../go-text/quote.ts";
+
 /** A path that cannot be read, or cannot be followed. */
 export class JsonPathError extends Error {
   readonly code = "JSON_PATH";
@@ -24,7 +26,9 @@ export type Step =
       readonly operator: string;
       readonly right: readonly Step[];
     }
-  | { readonly op: "value"; readonly value: string | number | boolean };
+  | { readonly op: "value"; readonly value: string | number | boolean }
+  /** A word that stands alone, which means nothing: that is told when the path is followed. */
+  | { readonly op: "word"; readonly word: string };
 
 /** A bound of a slice. `isDerived`: it follows from the first one, as in `[-1]`. */
 export interface Bound {
@@ -66,7 +70,8 @@ class Parser {
   #step(): void {
     if (this.#text.startsWith("[?(", this.#at)) return this.#filter();
     if (this.#text.startsWith("..", this.#at)) return this.#recurse();
-    const character = this.#text[this.#at++] ?? "";
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    this.#at += character.length;
     switch (character) {
       case " ":
       case "@":
@@ -79,13 +84,19 @@ class Parser {
         return this.#quote(character);
       case ".":
         return this.#field();
+      case "\n":
+      case "\r":
+        throw new JsonPathError("unclosed action");
       case "}":
         throw new JsonPathError("unexpected end of the path");
       default:
     }
     if (/[+\-0-9]/.test(character)) return this.#number();
-    if (/[\p{L}\p{N}_]/u.test(character)) return this.#identifier();
-    throw new JsonPathError(`unrecognized character in action: ${character}`);
+    if (/[\p{L}\p{N}_]/u.test(character)) {
+      this.#at -= character.length;
+      return this.#identifier();
+    }
+    throw new JsonPathError(`unrecognized character in action: ${codePoint(character)}`);
   }
 
   /** Text up to the next terminator; a backslash takes the next character along. */
@@ -125,12 +136,9 @@ class Parser {
   }
 
   #identifier(): void {
-    this.#at--;
     const word = this.#word();
-    if (word !== "true" && word !== "false") {
-      throw new JsonPathError(`unrecognized identifier ${word}`);
-    }
-    this.#steps.push({ op: "value", value: word === "true" });
+    const isFlag = word === "true" || word === "false";
+    this.#steps.push(isFlag ? { op: "value", value: word === "true" } : { op: "word", word });
   }
 
   #quote(quote: string): void {
@@ -192,6 +200,12 @@ class Parser {
       right: match === null ? [] : this.#nested(right),
     });
   }
+}
+
+/** Go's `%#U`: `U+0025 '%'`. */
+function codePoint(character: string): string {
+  const number = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return isPrintable(character) ? `U+${number} '${character}'` : `U+${number}`;
 }
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };

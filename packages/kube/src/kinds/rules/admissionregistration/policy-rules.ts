@@ -101,8 +101,6 @@ function checkFieldRef(path: string, at: Place): void {
     parseSteps(path);
   } catch (error) {
     if (!(error instanceof JsonPathError)) throw error;
-    // A word that stands alone is told only when the path is followed.
-    if (error.message.startsWith("unrecognized identifier")) return;
     at.invalid(path, `invalid JSONPath: ${error.message}`);
   }
 }
