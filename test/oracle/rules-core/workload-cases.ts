@@ -264,6 +264,9 @@ const controllerRevision: KindCases = {
     { data: { a: 2 } },
     { data: undefined },
     { "data/b": "<>&" },
+    { data: { z: 1, a: "<>&" } },
+    { before: { data: { b: 1, a: 2 } }, after: { data: { a: 2, b: 1 } } },
+    { before: { data: { b: 1.5, a: 2 } }, after: {} },
   ],
 };
 

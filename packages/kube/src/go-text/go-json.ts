@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, JsonNumber, type Json } from "@keelson/base";
+import { isJsonArray, isJsonObject, JsonNumber, writeJson, type Json } from "@keelson/base";
 
 import { compareBytes } from "./byte-order.ts";
 
@@ -18,6 +18,11 @@ export function goJsonString(text: string): string {
   // Go's decoder has replaced lone surrogates before its encoder sees the text.
   const plain = JSON.stringify(text.toWellFormed());
   return plain.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape);
+}
+
+/** JSON that Go has not decoded, as its encoder passes it on: members and numbers as they were sent. */
+export function goRawJson(value: Json): string {
+  return writeJson(value).replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape);
 }
 
 function nestedJson(value: Json): string {

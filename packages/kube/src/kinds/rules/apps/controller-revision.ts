@@ -1,10 +1,12 @@
 import { isJsonObject } from "@keelson/base";
 
+import { goRawJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
-import { checkImmutable, checkNonNegative } from "../workloads.ts";
+import { checkNonNegative } from "../workloads.ts";
 
+/** Its data is kept as it was sent: the same members in another order are other data. */
 export const controllerRevisionRules: KindRules = {
   validate: (revision) => {
     const at = Place.root("");
@@ -17,7 +19,8 @@ export const controllerRevisionRules: KindRules = {
   validateUpdate: (revision, old) => {
     const at = Place.root("");
     checkNonNegative(revision, at, ["revision"]);
-    checkImmutable(memberOf(revision, "data"), memberOf(old, "data"), at.child("data"));
+    const [data, before] = [revision, old].map((own) => goRawJson(memberOf(own, "data") ?? null));
+    if (data !== before) at.child("data").invalidShown(data ?? "", "field is immutable");
     return at.errors;
   },
 };
