@@ -127,7 +127,7 @@ function ours({ model, kind, version }: Resource, sent: JsonObject, old?: JsonOb
     const errors =
       old === undefined
         ? model.validate(next, context)
-        : model.validateStatusUpdate(next, old, context);
+        : model.subresource("status").validateUpdate(next, old, context);
     if (errors.length > 0) return { errors: errors.map(printFieldError).sort() };
     return {
       spec: next["spec"] ?? null,

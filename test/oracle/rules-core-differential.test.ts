@@ -7,6 +7,7 @@ import { Laboratory, oracleTest, runTrials, trialSettings, type Trial } from "./
 import { coreTables } from "./rules-core/core-tables.ts";
 import { mutate } from "./rules-core/mutations.ts";
 import { richObjects } from "./rules-core/rich-objects.ts";
+import { podSubresourceCases } from "./rules-core/pod-subresource-cases.ts";
 import { prepare, preparedPart } from "./rules-core/prepared.ts";
 import { testCasesByHand } from "./rules-groups/by-hand.ts";
 import { changed } from "./rules-groups/cases.ts";
@@ -18,7 +19,7 @@ const flags = [
   "--disable-admission-plugins=Priority,RuntimeClass,DefaultTolerationSeconds,StorageObjectInUseProtection,PersistentVolumeClaimResize,DefaultStorageClass,LimitRanger,ResourceQuota,TaintNodesByCondition,PodTopologyLabels",
 ];
 
-testCasesByHand({ tables: coreTables, flags, compared: withoutUids });
+testCasesByHand({ tables: [...coreTables, podSubresourceCases], flags, compared: withoutUids });
 
 oracleTest("objects that are taken become what the real server makes of them", async (t) => {
   await using laboratory = await Laboratory.open({ flags }, t.signal);

@@ -62,7 +62,7 @@ export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
-export { rulesOf } from "./kinds/rules/rules-of.ts";
+export { rulesOf, subresourceRulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
 export { printValue } from "./go-text/go-print.ts";

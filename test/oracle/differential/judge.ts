@@ -278,16 +278,18 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   return differences;
 }
 
-/** The stored object without what was filled in after the managers were noted: what was not sent. */
+/** The stored object without what was filled in after the managers were noted: such fields are as they were sent. */
 function beforeFilling(subject: Subject, stored: JsonObject, sent: JsonObject): JsonObject {
   let result = stored;
   for (const [outer, inner] of subject.filledLate ?? []) {
     const section = result[outer];
     const said = sent[outer];
     if (!isJsonObject(section)) continue;
-    if (isJsonObject(said) && said[inner] !== undefined && said[inner] !== null) continue;
     const { [inner]: _, ...rest } = section;
-    result = { ...result, [outer]: rest };
+    const own = isJsonObject(said) ? said[inner] : undefined;
+    // An empty list says nothing.
+    const isSaid = own !== undefined && own !== null && !(isJsonArray(own) && own.length === 0);
+    result = { ...result, [outer]: isSaid ? { ...rest, [inner]: own } : rest };
   }
   return result;
 }

@@ -4,6 +4,8 @@ import { cloneJson, isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
 import type { BuiltinKind, BuiltinKinds, FieldType, GoField } from "@keelson/kube";
 
+import { given } from "../rules-groups/mutations.ts";
+
 const texts: readonly string[] = [
   ..."a b|Not_Right|a.b|x|..|/a|../a|/a/../b|1.2.3.4|2001:DB8::1|::1|0.0.0.0|10.0.0.0/8|Always|Never|None|In".split(
     "|",
@@ -39,9 +41,6 @@ const keys: readonly string[] = [
 ];
 const integers: readonly number[] = [0, 1, -1, 2, 80, 65_536, 511, 512, 1000, 2_147_483_647];
 const amounts: readonly string[] = ["0", "1", "-1", "1500m", "2Gi", "100m", "3"];
-
-/** What the server gives to Services before it judges them. */
-const given: readonly string[] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
 
 /** A copy of the object with some fields set anew. Metadata is left alone: it is not the kinds' business. */
 export function mutate(

@@ -141,6 +141,15 @@ const namespace: KindCases = {
     { "metadata/labels": { a: "b!" } },
   ],
   status: [{}, status({ phase: "Terminating" }), status({ phase: "Nothing" }), { status: {} }],
+  finalize: [
+    {},
+    { "spec/finalizers": [] },
+    { spec: undefined },
+    { "spec/finalizers": ["kubernetes", "example.com/x"] },
+    { "spec/finalizers": ["kubernetes", "unqualified"] },
+    { "spec/finalizers": ["not right/x y", ""] },
+    { "status/phase": "Terminating" },
+  ],
 };
 
 const serviceAccount: KindCases = {

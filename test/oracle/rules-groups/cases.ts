@@ -12,6 +12,8 @@ export type Change = Readonly<Record<string, Json | undefined>>;
 /** An update: what the object is before, and what is then changed. */
 export interface UpdateCase {
   readonly before: Change;
+  /** What is changed first, by endpoint: some things cannot be there from the start. */
+  readonly through?: Readonly<Record<string, Change>>;
   readonly after: Change;
 }
 
@@ -25,6 +27,11 @@ export interface KindCases {
   readonly status?: readonly (Change | UpdateCase)[];
   /** Updates of a request's `/approval`. */
   readonly approval?: readonly (Change | UpdateCase)[];
+  /** Updates of a Namespace's `/finalize`. */
+  readonly finalize?: readonly (Change | UpdateCase)[];
+  /** Updates of a Pod's `/resize` and `/ephemeralcontainers`. */
+  readonly resize?: readonly (Change | UpdateCase)[];
+  readonly ephemeralcontainers?: readonly (Change | UpdateCase)[];
   /** For kinds whose names follow from the object. */
   readonly name?: (index: number) => string;
 }

@@ -12,6 +12,7 @@ import {
   pathSegmentNames,
   refusedAs,
   rulesOf,
+  subresourceRulesOf,
   subdomainNames,
   validateMetadata,
   validateMetadataUpdate,
@@ -91,23 +92,39 @@ export function judgeUpdate(kind: BuiltinKind, object: JsonObject, old: JsonObje
   return { verdict: verdict(kind, copy, errors), object: copy, warnings };
 }
 
-/** An update of the status: all else stays as it was. */
-export function judgeStatusUpdate(
+/** An update through a subresource: all that is not its part stays as it was. */
+export function judgeSubresourceUpdate(
   kind: BuiltinKind,
   object: JsonObject,
   old: JsonObject,
-  judged: Parameters<typeof rulesOf>[0] = kind,
+  subresource: string,
 ): Judged {
-  const rules = rulesOf(judged);
+  const rules = subresourceRulesOf(kind, subresource);
   const copy = cloneJson(old);
-  if (object["status"] === undefined) delete copy["status"];
-  else copy["status"] = cloneJson(object["status"]);
+  switch (subresource) {
+    case "finalize":
+    case "resize":
+      copyMember(copy, object, "spec");
+      break;
+    case "ephemeralcontainers": {
+      const [spec, sent] = [copy["spec"], object["spec"]];
+      if (isJsonObject(spec) && isJsonObject(sent)) copyMember(spec, sent, "ephemeralContainers");
+      break;
+    }
+    default:
+      copyMember(copy, object, "status");
+  }
   rules.prepareForStatusUpdate?.(copy, old, context);
   const errors = [
     ...metadataErrors(kind, copy, old),
     ...(rules.validateStatusUpdate?.(copy, old, context) ?? []),
   ];
   return { verdict: verdict(kind, copy, errors), object: copy, warnings: [] };
+}
+
+function copyMember(target: MutableJsonObject, source: JsonObject, name: string): void {
+  if (source[name] === undefined) delete target[name];
+  else target[name] = cloneJson(source[name]);
 }
 
 function metadataErrors(kind: BuiltinKind, object: JsonObject, old: JsonObject): Errors {
@@ -119,9 +136,7 @@ function metadataErrors(kind: BuiltinKind, object: JsonObject, old: JsonObject):
 }
 
 function keepStatus(kind: BuiltinKind, object: MutableJsonObject, old: JsonObject): void {
-  if (!kind.subresources.some(({ name }) => name === "status")) return;
-  if (old["status"] === undefined) delete object["status"];
-  else object["status"] = cloneJson(old["status"]);
+  if (kind.subresources.some(({ name }) => name === "status")) copyMember(object, old, "status");
 }
 
 function metadataOf(object: JsonObject): JsonObject {

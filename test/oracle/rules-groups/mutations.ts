@@ -59,6 +59,9 @@ const untouched = new Set([
   "certificate",
 ]);
 
+/** What the server gives to Services before it judges them. */
+export const given: readonly string[] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
+
 /** Parts that are judged by themselves. */
 const separate = new Set(["metadata", "status"]);
 
@@ -121,7 +124,10 @@ interface Chance {
 function mutateStruct(object: MutableJsonObject, type: string, chance: Chance): void {
   const { kinds, random, depth } = chance;
   const fields = fieldsOf(kinds, type).filter(
-    ({ name }) => !untouched.has(name) && (depth > 0 || !separate.has(name)),
+    ({ name }) =>
+      !untouched.has(name) &&
+      (depth > 0 || !separate.has(name)) &&
+      !(type === "core.v1.ServiceSpec" && given.includes(name)),
   );
   if (fields.length === 0) return;
   // What is there already is more interesting than what is not.

@@ -15,9 +15,25 @@ import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
 import { mutate, mutateStatus, unordered } from "./mutations.ts";
-import { judgeCreate, judgeStatusUpdate, judgeUpdate, verdictOf, type Judged } from "./judge.ts";
+import {
+  judgeCreate,
+  judgeSubresourceUpdate,
+  judgeUpdate,
+  verdictOf,
+  type Judged,
+} from "./judge.ts";
 
-export type Operation = "create" | "update" | "status" | "approval";
+const operations = [
+  "create",
+  "update",
+  "status",
+  "approval",
+  "finalize",
+  "resize",
+  "ephemeralcontainers",
+] as const;
+
+export type Operation = (typeof operations)[number];
 
 export interface Step {
   readonly cases: KindCases;
@@ -34,7 +50,6 @@ export function stepsOf(
 ): readonly Step[] {
   return tables.flatMap((cases) => {
     const kind = find(cases.kind);
-    const operations = ["create", "update", "status", "approval"] as const;
     return operations.flatMap((operation) =>
       [...(cases[operation] ?? []), ...shared(kind, operation)].map((change, index) => ({
         cases,
@@ -105,7 +120,7 @@ export class Runner {
       { method: "POST", path: `${path}${query}`, body },
       signal,
     );
-    const ours = this.#decoded(kind, body, (object) =>
+    const ours = this.#decoded(step, body, (object) =>
       judgeCreate(
         kind,
         kind.listKind === undefined
@@ -131,11 +146,17 @@ export class Runner {
   }
 
   /** What is said of a body once it is decoded and defaulted, or of one that cannot be decoded. */
-  #decoded(kind: BuiltinKind, body: JsonObject, judge: (object: JsonObject) => Judged): Judged {
+  #decoded(
+    { kind, operation }: Step,
+    body: JsonObject,
+    judge: (object: JsonObject) => Judged,
+  ): Judged {
     const typed = this.#typedOf(kind);
     try {
       const { object } = typed.decode(body);
       typed.applyDefaults(object, { now: "2026-01-01T00:00:00Z" });
+      // What is compared with a stored object has its form.
+      if (operation !== "create") typed.toStored(object);
       const judged = judge(object);
       const stored = cloneJson(judged.object);
       typed.toStored(stored);
@@ -164,6 +185,12 @@ export class Runner {
     if (typeof name !== "string") throw new TypeError("the server gave no name");
     const path = `${collection}/${encodeURIComponent(name)}`;
     try {
+      const through = isUpdateCase(change) ? (change.through ?? {}) : {};
+      for (const [endpoint, first] of Object.entries(through)) {
+        const old = objectOf(await this.#laboratory.must({ path }, signal));
+        const request = { method: "PUT", path: `${path}/${endpoint}` } as const;
+        await this.#laboratory.must({ ...request, body: changed(old, first) }, signal);
+      }
       for (;;) {
         const old = await this.#settled(path, signal);
         const next = make(changed(old, after));
@@ -174,11 +201,10 @@ export class Runner {
         );
         // A loop of the server was quicker.
         if (answer.status === 409) continue;
-        const judged = operation === "approval" ? { ...kind, kind: `${kind.kind}/approval` } : kind;
-        const ours = this.#decoded(kind, next, (object) =>
+        const ours = this.#decoded(step, next, (object) =>
           operation === "update"
             ? judgeUpdate(kind, object, old)
-            : judgeStatusUpdate(kind, object, old, judged),
+            : judgeSubresourceUpdate(kind, object, old, operation),
         );
         return trialOf(step, answer, ours, next);
       }

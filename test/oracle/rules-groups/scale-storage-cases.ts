@@ -223,6 +223,7 @@ export const scaleStorageCases: readonly KindCases[] = [
       {},
       spec({ "drivers/0/nodeID": "two" }),
       spec({ "drivers/0/topologyKeys": ["a"] }),
+      spec({ "drivers/0/topologyKeys": [] }),
       spec({ "drivers/0/allocatable": { count: 4 } }),
       spec({ drivers: [] }),
     ],

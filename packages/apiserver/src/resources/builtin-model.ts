@@ -5,6 +5,7 @@ import {
   fieldManager,
   rulesOf,
   subdomainNames,
+  subresourceRulesOf,
   typedKind,
   type BuiltinKind,
   type BuiltinKinds,
@@ -27,8 +28,9 @@ export function builtinModel(
   kind: BuiltinKind,
   shapes: Shapes | undefined,
 ): Model {
-  const rules =
-    shapes?.rulesAreOfStored === true ? inStoredShape(rulesOf(kind), shapes) : rulesOf(kind);
+  const inShape = (rules: KindRules): KindRules =>
+    shapes?.rulesAreOfStored === true ? inStoredShape(rules, shapes) : rules;
+  const rules = inShape(rulesOf(kind));
   const typed = once(() => typedKind(kinds, kind));
   const empty = once(() => typed().empty());
   const managers = onceByKey((subresource) => managerOf(kinds, kind, { subresource, shapes }));
@@ -54,11 +56,16 @@ export function builtinModel(
     },
     prepareForCreate: rules.prepareForCreate ?? leave,
     prepareForUpdate: rules.prepareForUpdate ?? leave,
-    prepareForStatusUpdate: rules.prepareForStatusUpdate ?? leave,
     validate: rules.validate ?? nothing,
     validateUpdate:
       rules.validateUpdate ?? ((object, _old, context) => rules.validate?.(object, context) ?? []),
-    validateStatusUpdate: rules.validateStatusUpdate ?? nothing,
+    subresource: onceByKey((name) => {
+      const own = inShape(subresourceRulesOf(kind, name));
+      return {
+        prepareForUpdate: own.prepareForStatusUpdate ?? leave,
+        validateUpdate: own.validateStatusUpdate ?? nothing,
+      };
+    }),
     warnings: rules.warnings ?? nothing,
     fieldManager: managers,
     get mergeSchema() {

@@ -83,11 +83,13 @@ export function customModel(
     toStored: (object) => convertByName(object, storage),
     prepareForCreate: leave,
     prepareForUpdate: leave,
-    prepareForStatusUpdate: leave,
     validate: (object) => judge(object, { others: scaleErrors(object) }),
     validateUpdate: (object, old) => judge(object, { old, others: scaleErrors(object) }),
-    validateStatusUpdate: (object, old) =>
-      judge(object, { old, onlyStatus: true, others: scaleStatusErrors(object, kind.scale) }),
+    subresource: () => ({
+      prepareForUpdate: leave,
+      validateUpdate: (object, old) =>
+        judge(object, { old, onlyStatus: true, others: scaleStatusErrors(object, kind.scale) }),
+    }),
     warnings: (object, old) => [
       ...(ruleWarnings.get(object) ?? []),
       ...finalizerWarnings(object, old),

@@ -190,7 +190,7 @@ suite("custom resources", () => {
   test("a write of the status is judged by the status", () => {
     const old = widget({ size: 1, color: "blue" }, { status: { replicas: 1 } });
     const next = widget({ size: 1, color: "blue" }, { status: { replicas: "x" } });
-    const errors = v1.model.validateStatusUpdate(next, old, context);
+    const errors = v1.model.subresource("status").validateUpdate(next, old, context);
     assert.deepEqual(
       errors.map(({ field }) => field),
       ["status.replicas", ".status.replicas", "<nil>"],

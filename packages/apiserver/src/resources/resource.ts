@@ -93,6 +93,12 @@ export interface Read {
  * What is done to the objects of a kind, in the order of the life of a write. Everything is pure but for the
  * objects passed as mutable, which belong to the call.
  */
+export interface SubresourceModel {
+  prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
+  /** What is wrong, metadata aside. */
+  validateUpdate(object: JsonObject, old: JsonObject, context: RuleContext): readonly FieldError[];
+}
+
 export interface Model {
   /** How names are judged. */
   readonly names: NameRule;
@@ -117,15 +123,11 @@ export interface Model {
   settle(object: MutableJsonObject): void;
   prepareForCreate(object: MutableJsonObject, context: RuleContext): void;
   prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
-  prepareForStatusUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
   /** What is wrong, metadata aside. */
   validate(object: JsonObject, context: RuleContext): readonly FieldError[];
   validateUpdate(object: JsonObject, old: JsonObject, context: RuleContext): readonly FieldError[];
-  validateStatusUpdate(
-    object: JsonObject,
-    old: JsonObject,
-    context: RuleContext,
-  ): readonly FieldError[];
+  /** The same for what is written through a subresource. */
+  subresource(name: string): SubresourceModel;
   warnings(object: JsonObject, old: JsonObject | undefined): readonly string[];
 
   /** The managed fields at the object itself (`""`) or at a subresource. */

@@ -1,13 +1,6 @@
 // Which part of an object each of its subresources writes. Everything else stays as it is stored.
 
-import {
-  cloneJson,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-} from "@keelson/base";
+import { cloneJson, isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { metadataOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -52,26 +45,15 @@ const parts: Readonly<Record<string, Part>> = {
   ephemeralcontainers: (next, sent) => {
     copyMember(ownObject(next, "spec"), objectAt(sent, "spec"), "ephemeralContainers");
   },
-  resize: (next, sent) => {
-    for (const list of ["containers", "initContainers"]) {
-      const wanted = byName(objectAt(sent, "spec")[list]);
-      const { [list]: containers } = ownObject(next, "spec");
-      if (!isJsonArray(containers)) continue;
-      for (const container of containers) {
-        if (!isJsonObject(container)) continue;
-        const other = wanted.get(container["name"] ?? "");
-        if (other === undefined) continue;
-        copyMember(container, other, "resources");
-        copyMember(container, other, "resizePolicy");
-      }
-    }
-  },
+  /** Of a pod: which part of the spec is taken is a rule of its own. */
+  resize: (next, sent) => copyMember(next, sent, "spec"),
 };
 
 /** Who manages what is written through; of some kinds also labels and annotations (KB §4). */
 function keepMetadata(resource: Resource, subresource: string, { next, live }: Change): void {
   const sent = ownMetadata(next);
-  if (resource.switches.statusWritesMetadata || subresource === "binding") {
+  const isOfPods = subresource === "ephemeralcontainers" || subresource === "resize";
+  if ((resource.switches.statusWritesMetadata && !isOfPods) || subresource === "binding") {
     copyMember(sent, metadataOf(live), "generation");
     return;
   }
@@ -94,11 +76,6 @@ export function copyMember(target: MutableJsonObject, source: JsonObject, name: 
   const value = source[name];
   if (value === undefined) delete target[name];
   else target[name] = cloneJson(value);
-}
-
-function byName(list: Json | undefined): ReadonlyMap<Json, JsonObject> {
-  const containers = isJsonArray(list) ? list.filter(isJsonObject) : [];
-  return new Map(containers.map((container) => [container["name"] ?? "", container]));
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {

@@ -227,7 +227,7 @@ function prepare(
   const hasStatus = resource.subresources.some(({ name }) => name === "status");
   if (subresource !== "") {
     keepAllBut(resource, subresource, { next, live });
-    model.prepareForStatusUpdate(next, live, context);
+    model.subresource(subresource).prepareForUpdate(next, live, context);
     const raises = subresource === "ephemeralcontainers" || subresource === "resize";
     if (raises && isChangedInside(next, live, hasStatus)) {
       ownMetadata(next)["generation"] = (metadataNumber(live, "generation") ?? 0) + 1;
@@ -286,7 +286,7 @@ function problems(
   const own =
     subresource === ""
       ? model.validateUpdate(next, live, context)
-      : model.validateStatusUpdate(next, live, context);
+      : model.subresource(subresource).validateUpdate(next, live, context);
   // Each kind's own rules say what is wrong with the metadata once more.
   return [...common, ...changed, ...own];
 }

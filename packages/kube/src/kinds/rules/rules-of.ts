@@ -123,6 +123,18 @@ const rules: Readonly<Record<string, GroupRules>> = {
   "storagemigration.k8s.io": { StorageVersionMigration: storageVersionMigration },
 };
 
+/**
+ * The rules by which a subresource is updated, as `prepareForStatusUpdate` and `validateStatusUpdate`: its own, or those
+ * of the status.
+ */
+export function subresourceRulesOf(
+  { group, kind }: { readonly group: string; readonly kind: string },
+  subresource: string,
+): KindRules {
+  const own = find(group, `${kind}/${subresource}`);
+  return own ?? rulesOf({ group, kind });
+}
+
 /** The rules of a kind; none for a kind whose structure says everything. */
 export function rulesOf({
   group,
@@ -131,6 +143,10 @@ export function rulesOf({
   readonly group: string;
   readonly kind: string;
 }): KindRules {
+  return find(group, kind) ?? {};
+}
+
+function find(group: string, kind: string): KindRules | undefined {
   const ofGroup = Object.hasOwn(rules, group) ? rules[group] : undefined;
-  return (ofGroup !== undefined && Object.hasOwn(ofGroup, kind) ? ofGroup[kind] : undefined) ?? {};
+  return ofGroup !== undefined && Object.hasOwn(ofGroup, kind) ? ofGroup[kind] : undefined;
 }

@@ -4,11 +4,12 @@ import { configMapRules } from "./config-map.ts";
 import { endpointsRules } from "./endpoints.ts";
 import { eventRules } from "./event.ts";
 import { limitRangeRules } from "./limit-range.ts";
-import { namespaceRules } from "./namespace.ts";
+import { namespaceFinalizeRules, namespaceRules } from "./namespace.ts";
 import { nodeRules } from "./node.ts";
 import { persistentVolumeClaimRules } from "./persistent-volume-claim.ts";
 import { persistentVolumeRules } from "./persistent-volume.ts";
 import { podTemplateRules } from "./pod-template-rules.ts";
+import { podEphemeralContainersRules, podResizeRules } from "./pod/pod-subresources.ts";
 import { podRules } from "./pod/pod.ts";
 import { replicationControllerRules } from "./replication-controller.ts";
 import { resourceQuotaRules } from "./resource-quota.ts";
@@ -24,10 +25,13 @@ export const coreRules: GroupRules = {
   Event: eventRules,
   LimitRange: limitRangeRules,
   Namespace: namespaceRules,
+  "Namespace/finalize": namespaceFinalizeRules,
   Node: nodeRules,
   PersistentVolume: persistentVolumeRules,
   PersistentVolumeClaim: persistentVolumeClaimRules,
   Pod: podRules,
+  "Pod/ephemeralcontainers": podEphemeralContainersRules,
+  "Pod/resize": podResizeRules,
   PodTemplate: podTemplateRules,
   ReplicationController: replicationControllerRules,
   ResourceQuota: resourceQuotaRules,

@@ -41,6 +41,18 @@ export const namespaceRules: KindRules = {
   },
 };
 
+/** At `/finalize`, which is updated as a status is: only the finalizers of its spec change. */
+export const namespaceFinalizeRules: KindRules = {
+  prepareForStatusUpdate: labelWithName,
+  validateStatusUpdate: (namespace) => {
+    const at = Place.root("spec").child("finalizers");
+    for (const [index, name] of textsOf(objectOf(namespace, "spec"), "finalizers").entries()) {
+      checkFinalizer(name, at.item(index));
+    }
+    return at.errors;
+  },
+};
+
 /** So that selectors can choose a namespace by its name. */
 function labelWithName(namespace: MutableJsonObject): void {
   const metadata = writableOrMade(namespace, "metadata");
@@ -52,12 +64,15 @@ function validateSpec(namespace: JsonObject): Place["errors"] {
   const finalizers = objectOf(namespace, "spec")["finalizers"];
   if (finalizers === undefined || !isJsonArray(finalizers)) return at.errors;
   for (const name of finalizers) {
-    if (typeof name !== "string") continue;
-    at.invalidEach(name, labelKeyProblems(name));
-    const isStandard = ["kubernetes", "orphan", "foregroundDeletion"].includes(name);
-    if (!name.includes("/") && !isStandard) {
-      at.invalid(name, "name is neither a standard finalizer name nor is it fully qualified");
-    }
+    if (typeof name === "string") checkFinalizer(name, at);
   }
   return at.errors;
+}
+
+function checkFinalizer(name: string, at: Place): void {
+  at.invalidEach(name, labelKeyProblems(name));
+  const isStandard = ["kubernetes", "orphan", "foregroundDeletion"].includes(name);
+  if (!name.includes("/") && !isStandard) {
+    at.invalid(name, "name is neither a standard finalizer name nor is it fully qualified");
+  }
 }
