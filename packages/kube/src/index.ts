@@ -61,6 +61,7 @@ export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
+export type { SignedBytes } from "./kinds/rules/certificates/request-signature.ts";
 export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { rulesOf, subresourceRulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "@keelson/base";
 
 import { authority, certificateRequest, otherAuthority } from "../kinds/fixed-pem.ts";
 import type { Change, KindCases } from "./cases.ts";
+import { signedRequests } from "./signed-requests.ts";
 
 const prefixed = (prefix: string, more: Change): Change =>
   Object.fromEntries(Object.entries(more).map(([name, value]) => [`${prefix}/${name}`, value]));
@@ -154,6 +155,7 @@ export const certificateCases: readonly KindCases[] = [
       { spec: {} },
       spec({ request: base64("nothing") }),
       spec({ request: base64(authority) }),
+      ...signedRequests().map((request) => spec({ request: base64(request) })),
       spec({ usages: [] }),
       spec({ usages: ["magic", "client auth"] }),
       spec({ usages: ["client auth", "client auth"] }),
@@ -287,6 +289,9 @@ export const certificateCases: readonly KindCases[] = [
           expressionWarnings: [{ fieldRef: "spec.validations[0].expression", warning: "x" }],
         },
       },
+      ...["50%", "a *", "a/b.c[x]", "10.0.0.1", " ", "a[?(@.b)]", "'a"].map((fieldRef) => ({
+        "status/typeChecking": { expressionWarnings: [{ fieldRef, warning: "x" }] },
+      })),
       {
         "status/conditions": [
           { type: "", status: "Odd", reason: "", message: "", lastTransitionTime: null },

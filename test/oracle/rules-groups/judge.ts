@@ -20,7 +20,11 @@ import {
   type RuleContext,
 } from "@keelson/kube";
 
+import { isSigned } from "../../../packages/apiserver/src/auth/pki/is-signed.ts";
+
+// The server brings cryptography along.
 const context: RuleContext = {
+  isSigned,
   now: "2026-01-01T00:00:00Z",
   uuid: () => "7a3c1f5e-0000-4000-8000-00000000000a",
 };

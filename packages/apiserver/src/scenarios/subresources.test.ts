@@ -42,13 +42,22 @@ const pod: JsonObject = {
 };
 
 function messageOf({ object }: Reply): string {
-  return String(object["message"]);
+  const { message } = object;
+  return typeof message === "string" ? message : "";
 }
 
 eachBackend(
   "subresources",
   () => sharedThrowawayPostgres("embedded"),
   (it) => {
+    it("a request for a certificate is taken if its own key has signed it", async ({ api }) => {
+      const forged = signed.replace("e50CID0sn22jN9nr", "e50CID0sn22jN9ns");
+      const refused = await api.create(requests, request("forged", forged));
+      assert.equal(refused.code, 422);
+      assert.match(messageOf(refused), /: x509: ECDSA verification failure$/);
+      assert.equal((await api.create(requests, request("signed", signed))).code, 201);
+    });
+
     it("a request is approved at /approval and nowhere else", async ({ api }) => {
       await api.create(requests, request("wanted", signed));
       const conditions = [{ type: "Approved", status: "True", reason: "R", message: "m" }];
@@ -79,13 +88,13 @@ eachBackend(
         });
       const resized = await resize({ resources: { requests: { cpu: "2" } } });
       assert.equal(resized.code, 200, messageOf(resized));
-      const { metadata, spec } = resized.object as Record<string, JsonObject>;
+      const { metadata, spec = {} } = resized.object as Record<string, JsonObject>;
       assert.equal(metadata?.["labels"], undefined);
       assert.equal(metadata?.["generation"], 2);
-      const [container] = spec?.["containers"] as JsonObject[];
+      const { containers } = spec as { readonly containers: readonly JsonObject[] };
       assert.deepEqual(
-        [container?.["image"], container?.["resources"]],
-        ["i", { requests: { cpu: "2" } }],
+        containers.map(({ image, resources }) => [image, resources]),
+        [["i", { requests: { cpu: "2" } }]],
       );
       const removed = await resize({});
       assert.equal(removed.code, 422);

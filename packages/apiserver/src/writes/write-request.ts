@@ -5,6 +5,7 @@ import { timeFromMs, type GroupKind, type GroupResource, type RuleContext } from
 import type { Body, Key, Revision, Store } from "@keelson/store";
 
 import type { Admission, Operation } from "../admission/admission.ts";
+import { isSigned } from "../auth/pki/is-signed.ts";
 import type { User } from "../auth/user.ts";
 import type { Resource } from "../resources/resource.ts";
 import type { Turns } from "./turns.ts";
@@ -97,7 +98,7 @@ export function ruleContext(
   { clock, random }: Pick<Writing, "clock" | "random">,
   user?: User,
 ): RuleContext {
-  const context = { now: timeFromMs(clock.now()), uuid: () => random.uuid() };
+  const context = { now: timeFromMs(clock.now()), uuid: () => random.uuid(), isSigned };
   return user === undefined ? context : { ...context, user };
 }
 

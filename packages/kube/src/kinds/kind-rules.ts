@@ -4,6 +4,7 @@ import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import type { NameRule } from "../object/names.ts";
 import type { FieldError } from "../status/field-error.ts";
+import type { SignedBytes } from "./rules/certificates/request-signature.ts";
 
 /** What a rule may know besides the object. */
 export interface RuleContext {
@@ -18,6 +19,8 @@ export interface RuleContext {
     readonly groups: readonly string[];
     readonly extra: Readonly<Record<string, readonly string[]>>;
   };
+  /** Whether a signature is that of its key; where there is no cryptography, none is looked at. */
+  readonly isSigned?: (signed: SignedBytes) => boolean;
 }
 
 /**

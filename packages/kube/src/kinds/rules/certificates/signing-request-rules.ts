@@ -1,5 +1,4 @@
-// The rules of CertificateSigningRequests. That the request is signed by its own key is not looked at: it takes
-// cryptography, which is not everywhere where this runs.
+// The rules of CertificateSigningRequests.
 
 import {
   cloneJson,
@@ -32,6 +31,7 @@ import {
   decodePem,
 } from "../meta/pem.ts";
 import { Place } from "../place.ts";
+import { signatureProblem } from "./request-signature.ts";
 import { checkSignerName } from "./signer-name.ts";
 
 const usages = [
@@ -66,6 +66,7 @@ const final = ["Approved", "Denied", "Failed"] as const;
 interface Options {
   readonly setsApproval: boolean;
   readonly setsCertificate: boolean;
+  readonly context: RuleContext;
 }
 
 export const certificateSigningRequest: KindRules = {
@@ -86,11 +87,11 @@ export const certificateSigningRequest: KindRules = {
     keepConditions(object, old, "Denied");
     stampConditions(object, old, context);
   },
-  validate: (object) => requestErrors(object, undefined),
-  validateUpdate: (object, old) =>
-    updateErrors(object, old, { setsApproval: false, setsCertificate: false }),
-  validateStatusUpdate: (object, old) =>
-    updateErrors(object, old, { setsApproval: false, setsCertificate: true }),
+  validate: (object, context) => requestErrors(object, { old: undefined, context }),
+  validateUpdate: (object, old, context) =>
+    updateErrors(object, old, { setsApproval: false, setsCertificate: false, context }),
+  validateStatusUpdate: (object, old, context) =>
+    updateErrors(object, old, { setsApproval: false, setsCertificate: true, context }),
 };
 
 /** The same at `/approval`, which is updated as a status is. */
@@ -104,8 +105,8 @@ export const certificateSigningRequestApproval: KindRules = {
     if (conditions === undefined) delete status["conditions"];
     else status["conditions"] = cloneJson(conditions);
   },
-  validateStatusUpdate: (object, old) =>
-    updateErrors(object, old, { setsApproval: true, setsCertificate: false }),
+  validateStatusUpdate: (object, old, context) =>
+    updateErrors(object, old, { setsApproval: true, setsCertificate: false, context }),
 };
 
 function keep(object: MutableJsonObject, old: JsonObject, name: string): void {
@@ -145,12 +146,15 @@ function stampConditions(object: MutableJsonObject, old: JsonObject, { now }: Ru
   }
 }
 
-function requestErrors(object: JsonObject, old: JsonObject | undefined): FieldError[] {
+function requestErrors(
+  object: JsonObject,
+  { old, context }: { readonly old: JsonObject | undefined; readonly context: RuleContext },
+): FieldError[] {
   const at = Place.root("spec");
   const spec = objectOf(object, "spec");
   const before = objectOf(old ?? {}, "spec");
   const request = textOf(spec, "request");
-  const problem = requestProblem(request);
+  const problem = requestProblem(request, context);
   if (problem !== undefined) {
     at.child("request").invalid(request === "" ? null : request, problem);
   }
@@ -192,12 +196,14 @@ function certificateOf(object: JsonObject): string {
   return textOf(objectOf(object, "status"), "certificate");
 }
 
-function requestProblem(request: string): string | undefined {
+function requestProblem(request: string, { isSigned }: RuleContext): string | undefined {
   const { block } = decodePem(bytesOfBase64(request) ?? "");
   if (block === undefined || block.type !== "CERTIFICATE REQUEST") {
     return "PEM block type must be CERTIFICATE REQUEST";
   }
-  return certificateRequestProblem(block.bytes);
+  const wrong = certificateRequestProblem(block.bytes);
+  if (wrong !== undefined || isSigned === undefined) return wrong;
+  return signatureProblem(block.bytes, isSigned);
 }
 
 function certificateBytesProblem(certificate: string): string | undefined {
@@ -246,7 +252,7 @@ function checkConditions(object: JsonObject, old: JsonObject | undefined, at: Pl
 }
 
 function updateErrors(object: JsonObject, old: JsonObject, options: Options): FieldError[] {
-  const errors = requestErrors(object, old);
+  const errors = requestErrors(object, { old, context: options.context });
   const at = Place.root("status", errors);
   const ofType = (from: JsonObject, type: string): readonly Json[] =>
     objectsOf(objectOf(from, "status"), "conditions").filter(
