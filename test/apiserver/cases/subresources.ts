@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
+import { certificateRequest } from "../../oracle/kinds/fixed-pem.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { definition, deployment, pod, podTemplate } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";
@@ -261,6 +262,28 @@ const scripts: Record<string, Script> = {
     });
     await lab.get(lab.core("pods", "p"));
     await lab.patch("merge", lab.core("pods", "p"), { spec: { ephemeralContainers: null } });
+    await lab.patch("merge", `${lab.core("pods", "p")}/ephemeralcontainers`, {
+      metadata: { labels: { sneaked: "in" } },
+      spec: { ephemeralContainers: [{ name: "debug", image: "other" }] },
+    });
+    await lab.patch("merge", `${lab.core("pods", "p")}/ephemeralcontainers`, {
+      spec: { ephemeralContainers: null },
+    });
+    const path = `${lab.core("pods", "p")}/resize`;
+    const sized = (name: string, resources: JsonObject): JsonObject => ({
+      metadata: { labels: { sneaked: "in" } },
+      spec: { containers: [{ name, image: "other", resources }] },
+    });
+    await lab.patch("strategic", path, sized("c", { requests: { cpu: "1" } }));
+    const container = { name: "c", image: "i", resources: { requests: { cpu: "1" } } };
+    await lab.create(lab.core("pods"), pod("q", { containers: [container] }));
+    const other = `${lab.core("pods", "q")}/resize`;
+    await lab.patch("strategic", other, sized("c", { requests: { cpu: "2" } }));
+    await lab.patch("strategic", other, sized("c", { requests: { cpu: "2" } }));
+    await lab.patch("strategic", other, sized("c", { requests: { memory: "1Gi" } }));
+    await lab.patch("merge", other, sized("c", {}));
+    await lab.patch("merge", other, sized("d", { requests: { cpu: "2" } }));
+    await lab.get(lab.core("pods", "q"));
   },
   "tokens of an account": async (lab) => {
     await lab.create(lab.core("serviceaccounts"), {
@@ -316,6 +339,27 @@ const scripts: Record<string, Script> = {
       spec: { request: "eA==", signerName: "example.com/x", usages: ["client auth"] },
     });
     await lab.patch("merge", `${path}/none-${lab.id}/approval`, { status: {} });
+    const name = `s-${lab.id}`;
+    await lab.post(path, {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata: { name },
+      spec: {
+        request: Buffer.from(certificateRequest).toString("base64"),
+        signerName: "example.com/x",
+        usages: ["client auth"],
+      },
+    });
+    const approved = [{ type: "Approved", status: "True", reason: "R", message: "m" }];
+    await lab.patch("merge", `${path}/${name}/status`, { status: { conditions: approved } });
+    await lab.patch("merge", `${path}/${name}/approval`, {
+      metadata: { labels: { a: "b" } },
+      status: { conditions: approved, certificate: "eA==" },
+    });
+    await lab.patch("merge", `${path}/${name}/approval`, { status: { conditions: [] } });
+    await lab.patch("merge", `${path}/${name}/status`, { status: { certificate: "eA==" } });
+    await lab.get(`${path}/${name}`);
+    await lab.delete(`${path}/${name}`);
   },
 };
 
