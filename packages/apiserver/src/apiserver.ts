@@ -7,7 +7,7 @@ import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@kee
 import { loadBuiltinKinds, ProtobufCodec, type BuiltinKinds } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
-import { Admission } from "./admission/admission.ts";
+import { Admission, type AdmissionPlugin } from "./admission/admission.ts";
 import { standardAdmission } from "./admission/standard-admission.ts";
 import { ApiHandler } from "./api-handler.ts";
 import type { Audit } from "./audit.ts";
@@ -58,6 +58,8 @@ export interface ApiServerOptions {
   readonly metrics: Metrics;
   /** Kinds of our own, served beside the built-in ones. */
   readonly resources?: readonly Resource[];
+  /** What is asked besides, after what every cluster asks. */
+  readonly admission?: readonly AdmissionPlugin[];
   /** Who callers are. Called once, before anything is served. */
   readonly identity: (parts: IdentityParts) => Identity;
   /** Told of every finished request. */
@@ -148,7 +150,10 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     serveDefinitions({ definitions: mirrors.definitions, registry, resourcesOf: customResources }),
   );
 
-  const plugins = standardAdmission({ store, random, mirrors, authorizer });
+  const plugins = [
+    ...standardAdmission({ store, random, mirrors, authorizer }),
+    ...(options.admission ?? []),
+  ];
   const addresses = addressRange(serviceRange);
   const writing: Writing = {
     store,

@@ -19,4 +19,14 @@ export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
 export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
 export { builtinResources } from "./resources/builtin-resource.ts";
 export { customResources } from "./resources/custom-resource.ts";
-export { arkDefinitions, arkGroup, arkResources } from "./ark/ark-kinds.ts";
+export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
+export { arkAdmission, type ArkAdmissionOptions } from "./ark/admission/ark-admission.ts";
+export {
+  arkLookup,
+  storedValues,
+  type ArkLookup,
+  type ClusterValues,
+} from "./ark/admission/lookup.ts";
+export { ModelHosts, type ModelHostsOptions } from "./ark/admission/model-hosts.ts";
+export { arkGroup } from "./ark/ark-group.ts";
+export { arkDefinitions, arkResources } from "./ark/ark-kinds.ts";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
+import type { AdmissionPlugin } from "./admission/admission.ts";
 import { ApiServer, type IdentityParts } from "./apiserver.ts";
 import type { Audit } from "./audit.ts";
 import { certificateAuthenticator } from "./auth/client-certificates.ts";
@@ -31,6 +32,7 @@ export interface StandaloneOptions {
   readonly resources?: readonly Resource[];
   /** Told of every finished request. */
   readonly audit?: Audit;
+  readonly admission?: readonly AdmissionPlugin[];
   readonly host: string;
   readonly port: number;
   /** Where certificates and keys are kept, and made if there are none. */

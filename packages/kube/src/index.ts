@@ -99,6 +99,8 @@ export {
   type FieldErrorType,
 } from "./status/field-error.ts";
 export { codeOfReason, type StatusReason } from "./status/reason.ts";
+export { Place as FieldPlace } from "./kinds/rules/place.ts";
+export { compilePattern, type Pattern } from "./schema/pattern.ts";
 export {
   printGroupKind,
   printGroupResource,

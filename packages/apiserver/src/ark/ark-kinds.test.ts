@@ -4,7 +4,8 @@ import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { validateSchema } from "@keelson/kube";
 
-import { arkDefinitions, arkGroup, arkResources } from "./ark-kinds.ts";
+import { arkGroup } from "./ark-group.ts";
+import { arkDefinitions, arkResources } from "./ark-kinds.ts";
 
 const resources = arkResources();
 const context = { now: "2026-01-01T00:00:00Z", uuid: () => "00000000-0000-0000-0000-000000000000" };

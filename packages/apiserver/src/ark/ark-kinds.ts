@@ -8,6 +8,7 @@ import type { Resource } from "../resources/resource.ts";
 import { a2aTask } from "./a2a-task.ts";
 import { agent } from "./agent.ts";
 import { arkConfig } from "./ark-config.ts";
+import { arkGroup } from "./ark-group.ts";
 import type { ArkKind } from "./ark-kind.ts";
 import { evaluation, evaluator } from "./evaluation.ts";
 import { model } from "./model.ts";
@@ -15,8 +16,6 @@ import { query } from "./query.ts";
 import { a2aServer, executionEngine, mcpServer, memory } from "./servers.ts";
 import { team } from "./team.ts";
 import { tool } from "./tool.ts";
-
-export const arkGroup = "ark.mckinsey.com";
 
 const kinds: readonly ArkKind[] = [
   query,

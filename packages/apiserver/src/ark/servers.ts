@@ -56,11 +56,13 @@ export const mcpServer = arkKind({
   ],
 });
 
+export const memorySpec = Type.Object({ address: value, headers });
+
 export const memory = arkKind({
   kind: "Memory",
   plural: "memories",
   description: "A server that remembers conversations.",
-  spec: Type.Object({ address: value, headers }),
+  spec: memorySpec,
   status: Type.Object({
     phase: Type.Optional(oneOf(["running", "ready", "error"])),
     message: Type.Optional(Type.String()),
@@ -70,20 +72,22 @@ export const memory = arkKind({
   selectableFields: ["status.phase"],
 });
 
+export const a2aServerSpec = Type.Object({
+  address: value,
+  headers,
+  description,
+  pollInterval: Type.Optional(duration({ default: "1m" })),
+  timeout: Type.Optional(duration({ default: "5m" })),
+  allowedEndpointHosts: Type.Optional(Type.Array(Type.String())),
+  endpointResolution: Type.Optional(oneOf(["address", "cardPath", "cardUrl"])),
+});
+
 export const a2aServer = arkKind({
   kind: "A2AServer",
   plural: "a2aservers",
   version: "v1prealpha1",
   description: "A server of agents that speaks the Agent2Agent protocol.",
-  spec: Type.Object({
-    address: value,
-    headers,
-    description,
-    pollInterval: Type.Optional(duration({ default: "1m" })),
-    timeout: Type.Optional(duration({ default: "5m" })),
-    allowedEndpointHosts: Type.Optional(Type.Array(Type.String())),
-    endpointResolution: Type.Optional(oneOf(["address", "cardPath", "cardUrl"])),
-  }),
+  spec: a2aServerSpec,
   status: Type.Object({
     lastResolvedAddress: Type.Optional(Type.String()),
     lastResolvedEndpoint: Type.Optional(Type.String()),

@@ -5,7 +5,11 @@ import { after, before, suite, test, type TestContext } from "node:test";
 import { postgresFixture, sqliteMemory, type Bed } from "@keelson/store/testing";
 import type { Store } from "@keelson/store";
 
+import { arkAdmission } from "../ark/admission/ark-admission.ts";
+import { arkLookup, storedValues } from "../ark/admission/lookup.ts";
+import { ModelHosts } from "../ark/admission/model-hosts.ts";
 import { arkResources } from "../ark/ark-kinds.ts";
+import type { AdmissionPlugin } from "../admission/admission.ts";
 import { Api, eventually } from "./api.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
@@ -37,7 +41,7 @@ export function eachBackend(
       let parts: { bed: Bed; store: Store; server: TestServer } | undefined;
       let namespaces = 0;
       const start = (store: Store): Promise<TestServer> =>
-        startTestServer({ store, resources }, stop.signal);
+        startTestServer({ store, resources, admission: [ark(store)] }, stop.signal);
       before(async () => {
         const bed = await fixture.prepare();
         const store = await bed.open();
@@ -89,6 +93,14 @@ export function eachBackend(
       });
     });
   }
+}
+
+/** The rules of the Ark kinds; models may be anywhere but where nobody lets them. */
+function ark(store: Store): AdmissionPlugin {
+  return arkAdmission({
+    lookup: arkLookup(store, storedValues(store)),
+    modelHosts: new ModelHosts({ allowedRanges: [], domains: [] }),
+  });
 }
 
 /** Waits for what the loops of a new cluster write first: tests that count revisions begin after it. */

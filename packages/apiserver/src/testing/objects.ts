@@ -20,12 +20,13 @@ export function agent(name: string, { prompt = "p", ...parts }: Parts & { prompt
   };
 }
 
+/** A query that names nobody, so that nobody must be there. */
 export function query(name: string, parts: Parts = {}) {
   return {
     apiVersion: "ark.mckinsey.com/v1alpha1",
     kind: "Query",
     metadata: named(name, parts),
-    spec: { input: "hello", target: { type: "agent", name: "a" }, ttl: "1h" },
+    spec: { input: "hello", selector: { matchLabels: { app: "any" } }, ttl: "1h" },
   };
 }
 

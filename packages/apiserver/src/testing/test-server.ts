@@ -10,6 +10,7 @@ import {
 } from "@keelson/base";
 import { SqliteBackend, Store } from "@keelson/store";
 
+import type { AdmissionPlugin } from "../admission/admission.ts";
 import { ApiServer } from "../apiserver.ts";
 import type { Audit } from "../audit.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -20,6 +21,7 @@ export interface TestServerOptions {
   /** Belongs to the caller; one in memory unless told. */
   readonly store?: Store;
   readonly resources?: readonly Resource[];
+  readonly admission?: readonly AdmissionPlugin[];
   readonly clock?: Clock;
   readonly log?: Log;
   /** Everybody is in `system:masters` unless told. */
@@ -70,6 +72,7 @@ export async function startTestServer(
         random: systemRandom,
         metrics: noMetrics,
         resources: options.resources ?? [],
+        admission: options.admission ?? [],
         identity: () => ({ authenticator }),
         rootCertificate: "",
         tls: options.tls,
