@@ -132,6 +132,57 @@ suite("the configuration", () => {
   });
 });
 
+suite("where models may be", () => {
+  const ranges = `
+    # the office
+    10.1.0.0/16
+    192.168.7.1   # the machine below the desk
+    fd00::/8
+  `;
+  const domains = `
+# ours
+*.Example.com
+api.openai.com.
+#example.org
+`;
+
+  test("an entry a line, with comments", async () => {
+    const { allowedPrivateIpRanges, whitelistedModelDomains } = await load({
+      environment: { ALLOWED_PRIVATE_IP_RANGES: ranges, WHITELISTED_MODEL_DOMAINS: domains },
+    });
+    assert.deepEqual(allowedPrivateIpRanges, ["10.1.0.0/16", "192.168.7.1", "fd00::/8"]);
+    assert.deepEqual(whitelistedModelDomains, ["example.com", "api.openai.com"]);
+  });
+
+  test("nothing but comments is no entry", async () => {
+    const { whitelistedModelDomains } = await load({
+      environment: { WHITELISTED_MODEL_DOMAINS: "# example.com" },
+    });
+    assert.deepEqual(whitelistedModelDomains, []);
+  });
+
+  test("what is no entry is a problem", async () => {
+    for (const range of [
+      "10.0.0.0/33",
+      "10.0.0/8",
+      "fe80::1%eth0",
+      "fd00::/129",
+      "example.com",
+      "10.0.0.0/8/8",
+    ]) {
+      const [problem] = await problemsOf({ environment: { ALLOWED_PRIVATE_IP_RANGES: range } });
+      assert.match(
+        String(problem),
+        /^ALLOWED_PRIVATE_IP_RANGES .* which must be a network such as/,
+      );
+    }
+    for (const domain of ["https://x.com", "a b.com", "x.com/v1", "x.com:443", "a.*.com", "*"]) {
+      const [problem] = await problemsOf({ environment: { WHITELISTED_MODEL_DOMAINS: domain } });
+      assert.match(String(problem), /^WHITELISTED_MODEL_DOMAINS .* which must be a domain such as/);
+    }
+  });
+});
+
 suite("rules between settings", () => {
   const gateway = { AUTH_MODE: "gateway", AUTH_GATEWAY_SECRET: "s" };
   const accepted: readonly Record<string, string>[] = [

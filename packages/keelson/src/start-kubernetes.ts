@@ -1,7 +1,13 @@
 // The Kubernetes API as the configuration wants it.
 
 import { join } from "node:path";
-import { auditLines, StandaloneServer, type StandaloneOptions } from "@keelson/apiserver";
+import {
+  auditLines,
+  StandaloneServer,
+  storedValues,
+  type StandaloneOptions,
+} from "@keelson/apiserver";
+import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { listenFailure } from "./start-failure.ts";
@@ -25,6 +31,7 @@ export async function startKubernetes(
     return await StandaloneServer.start(
       {
         ...parts,
+        ...arkKinds({ config, store: parts.store, values: storedValues(parts.store) }),
         log: parts.log.child({ part: "kubernetes" }),
         ...(auditLog === undefined ? {} : { audit: auditLines((line) => auditLog.write(line)) }),
         host,

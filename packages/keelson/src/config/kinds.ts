@@ -1,5 +1,6 @@
 // How the text of a setting becomes its value. Every kind says what it takes, so that a refusal can say it too.
 
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { isLoopbackHost } from "../loopback.ts";
 
@@ -172,6 +173,23 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
+/** Values in lines, or between commas as in a list of the file; what follows a `#` is a comment. Perhaps none. */
+export function linesOf<T>(item: Kind<T>): Kind<readonly T[]> {
+  return {
+    name: `${item.name} in each line`,
+    read: (text, context) => {
+      const items = text
+        .split("\n")
+        .flatMap((line) => line.replace(/#.*/, "").split(","))
+        .map((part) => part.trim())
+        .filter((part) => part !== "")
+        .map((part) => readItem(item, part, context));
+      return [...new Set(items)];
+    },
+    write: (values) => values.map((value) => item.write(value)).join(","),
+  };
+}
+
 /** An item that is no value is named: the list may be long. */
 function readItem<T>(item: Kind<T>, text: string, context: ReadContext): T {
   try {
@@ -210,6 +228,34 @@ export const address: Kind<string> = {
     const bare = text.replace(/^\[(.*)\]$/, "$1");
     if (!/^[A-Za-z0-9._:%-]+$/.test(bare) || /^[^:]*:\d*$/.test(bare)) {
       throw new BadValue("must be an IP address or a host name without a port");
+    }
+    return bare;
+  },
+  write: (value) => value,
+};
+
+/** A network, or a single address. */
+export const network: Kind<string> = {
+  name: "network",
+  read: (text) => {
+    const [, address = "", bits = "0"] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+    const family = isIP(address);
+    if (family === 0 || address.includes("%") || Number(bits) > (family === 4 ? 32 : 128)) {
+      throw new BadValue("must be a network such as 10.0.0.0/8 or fd00::/8, or an address");
+    }
+    return text;
+  },
+  write: (value) => value,
+};
+
+/** A domain, with `*.` before it or not. */
+export const domain: Kind<string> = {
+  name: "domain",
+  read: (text) => {
+    const bare = text.toLowerCase().replace(/^\*\./, "").replace(/\.$/, "");
+    const url = `https://${bare}`;
+    if (!/^[^\s/\\?#@:*[\]]+$/.test(bare) || !URL.canParse(url)) {
+      throw new BadValue("must be a domain such as example.com or *.example.com");
     }
     return bare;
   },

@@ -25,6 +25,8 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   address: ["127.0.0.17", "127.0.0.19"],
   "text,…": ["http://one.localhost,http://two.localhost", "*"],
   "rest|worker|scheduler|operator,…": ["rest,worker", "scheduler"],
+  "network in each line": ["10.0.0.0/8,fd00::/8", "127.0.0.1"],
+  "domain in each line": ["one.example.com,two.example.com", "example.com"],
   "key=value,…": ["a@x.org=one", "b@x.org=two"],
   "true or false": ["true", "false"],
   "debug|info|warn|error": ["debug", "warn"],

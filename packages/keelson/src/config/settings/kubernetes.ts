@@ -2,7 +2,10 @@ import { join } from "node:path";
 import {
   address,
   boolean,
+  domain,
   integer,
+  linesOf,
+  network,
   oneOf,
   outputPath,
   path,
@@ -39,6 +42,16 @@ export const kubernetesSettings = {
     "file to which a line of JSON is appended for each request, - for standard output",
   ),
   simulateWorkloads: setting(boolean, "mark workloads as a healthy cluster would", "true"),
+  allowedPrivateIpRanges: optional(
+    linesOf(network),
+    "networks at which models may be although they are private, loopback or link-local",
+    { aliases: [alias("ALLOWED_PRIVATE_IP_RANGES")] },
+  ),
+  whitelistedModelDomains: optional(
+    linesOf(domain),
+    "domains in which every model must be; any unless told",
+    { aliases: [alias("WHITELISTED_MODEL_DOMAINS")] },
+  ),
   storageDriver: setting(
     oneOf(["sqlite", "postgresql"]),
     "where the store keeps objects",
