@@ -18,6 +18,7 @@ const folder = "/somewhere";
 const samples: Readonly<Record<string, readonly [string, string]>> = {
   text: ["one", "two"],
   path: ["/tmp/one", "/tmp/two"],
+  "path or -": ["/tmp/one", "-"],
   duration: ["17s", "19s"],
   bytes: ["17KiB", "19KiB"],
   port: ["1701", "1702"],
