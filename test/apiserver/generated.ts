@@ -124,9 +124,10 @@ function broken(random: Random, object: JsonObject): JsonObject {
   for (let depth = 0; depth < 12; depth += 1) {
     if (isJsonArray(place) && place.length > 0) place = place[random.integer(place.length)] ?? null;
     else if (isJsonObject(place)) {
-      const keys: string[] = Object.keys(place).filter(
-        (key) => key !== "kind" && key !== "apiVersion" && key !== "name",
-      );
+      // Sorted: members of an answer come in any order, and both servers are to be told the same.
+      const keys: string[] = Object.keys(place)
+        .filter((key) => key !== "kind" && key !== "apiVersion" && key !== "name")
+        .toSorted();
       if (keys.length === 0) break;
       const key: string = random.pick(keys);
       const inner: MutableJson = place[key] ?? null;

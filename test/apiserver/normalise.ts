@@ -44,6 +44,10 @@ export class Normaliser {
     if (last === "causes") {
       return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
     }
+    // The real server walks its bindings in the order of a map, which changes.
+    if (last === "resourceRules" || last === "nonResourceRules") {
+      return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
+    }
     if (last !== "managedFields") return items;
     // Within a second entries are ordered by manager, across a second by time: that is chance.
     return items.sort((a, b) => (managerKey(a) < managerKey(b) ? -1 : 1));

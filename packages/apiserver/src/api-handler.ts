@@ -1,7 +1,7 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
-import { failures, type StatusError } from "@keelson/kube";
+import { failures, StatusError } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
@@ -74,7 +74,11 @@ export class ApiHandler {
       user = asker;
       if (isImpersonating(incoming.headers)) {
         const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
-        const acting = await this.#options.impersonation.impersonate(request, incoming.signal);
+        const acting = await this.#impersonate(request, incoming.signal);
+        if (acting instanceof StatusError) {
+          const answer = withNoSniff(this.#options.encodeFailure(acting, incoming));
+          return { answer, info, user, asker, constraint, warnings: [], done };
+        }
         user = acting?.user ?? asker;
         constraint = acting?.constraint ?? "";
       }
@@ -129,6 +133,19 @@ export class ApiHandler {
     const outcome = this.#options.authenticator.authenticate(credentials, signal);
     const authenticated = outcome instanceof Promise ? await outcome : outcome;
     return authenticated?.user ?? anonymous;
+  }
+
+  /** As whom to act, or why not. */
+  async #impersonate(
+    request: Parameters<Impersonation["impersonate"]>[0],
+    signal: AbortSignal,
+  ): Promise<Awaited<ReturnType<Impersonation["impersonate"]>> | StatusError> {
+    try {
+      return await this.#options.impersonation.impersonate(request, signal);
+    } catch (error) {
+      if (error instanceof StatusError) return error;
+      throw error;
+    }
   }
 
   async #refusal(

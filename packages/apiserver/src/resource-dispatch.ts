@@ -141,6 +141,9 @@ export class ResourceDispatch {
       subresource === ""
         ? resource.verbs
         : (resource.subresources.find(({ name }) => name === subresource)?.verbs ?? []);
+    // What cannot be listed is nowhere but in its namespace.
+    const isEverywhere = resource.isNamespaced && info.namespace === "" && !info.isNamed;
+    if (isEverywhere && !resource.verbs.includes("list")) throw failures.resourceNotFound();
     const answerers = this.#answerersOf(resource, subresource);
     const found = Object.hasOwn(answerers, verb) ? answerers[verb] : undefined;
     // Of a kind that goes discovery tells less than is answered: finalizers must still be removed.

@@ -15,7 +15,7 @@ export {
   type WriteOptions,
 } from "./apply/field-manager.ts";
 export { keepTimes } from "./apply/keep-times.ts";
-export { BadManagedFields } from "./apply/managed-fields.ts";
+export { BadManagedFields, managedFieldsOf } from "./apply/managed-fields.ts";
 export {
   parentManagedFields,
   scaleManagedFields,
@@ -227,7 +227,13 @@ export {
 export { AutoscalerConversion } from "./typed/convert/autoscaler.ts";
 export { convertEvent, type EventShape } from "./typed/convert/event.ts";
 export type { DuplicateKeys } from "./typed/decode-state.ts";
-export { sentKindProblem, unrecognizedMessage, type SentBody } from "./typed/sent-kind.ts";
+export {
+  otherKindProblem,
+  sentKindProblem,
+  unrecognizedMessage,
+  unregisteredKind,
+  type SentBody,
+} from "./typed/sent-kind.ts";
 export {
   emptyOf,
   typedBody,

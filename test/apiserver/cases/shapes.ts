@@ -1,6 +1,6 @@
 // How answers are written: Accept, tables, metadata, discovery, OpenAPI. KB 55 to 60.
 
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, readJson, type Json, type JsonObject } from "@keelson/base";
 
 import { casesFor, casesOf, type Script } from "../case.ts";
 import type { Lab } from "../lab.ts";
@@ -127,6 +127,47 @@ const scripts: Record<string, Script> = {
     );
     await lab.get(lab.core("pods", "none"), { headers });
     await lab.get("/api/v1", { headers });
+  },
+  ...casesFor(
+    {
+      "a page": "text/html",
+      "anything of an application": "application/*",
+      "a table": "application/json;as=Table;v=v1;g=meta.k8s.io",
+      metadata: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    },
+    "documents as %",
+    async (lab, accept) => {
+      for (const path of ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"]) {
+        await lab.get(path, { headers: { accept } });
+      }
+      const { status, text } = await lab.quietly({ path: "/version", headers: { accept } });
+      lab.note("version", status === 200 ? status : readJson(text));
+      lab.note("in lines", text.includes("\n  "));
+    },
+  ),
+  "what nobody keeps, as metadata": async (lab) => {
+    const headers = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };
+    await lab.post(
+      "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+      {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { nonResourceAttributes: { path: "/", verb: "get" } },
+      },
+      { headers },
+    );
+    const path = `${lab.core("serviceaccounts", "default")}/token`;
+    const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    await lab.post(path, request, { headers });
+    const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+    await lab.post(path, request, { headers: table });
+    await lab.post(`${path}?fieldValidation=Strict`, { ...request, x: 1 });
+    await lab.post(`${path}?fieldManager=me`, { ...request, x: 1 });
+  },
+  "watches in formats that there are not": async (lab) => {
+    for (const accept of ["text/html", "application/*", "application/yaml"]) {
+      await lab.get(`${lab.core("configmaps")}?watch=1&timeoutSeconds=1`, { headers: { accept } });
+    }
   },
   "metadata of what a write answers": async (lab) => {
     const headers = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };

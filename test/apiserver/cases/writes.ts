@@ -184,6 +184,16 @@ const scripts: Record<string, Script> = {
     await lab.create(lab.core("configmaps"), configMap("p"));
     await lab.patch("merge", lab.core("configmaps", "p"), { kind: "Secret" });
     await lab.patch("merge", lab.core("configmaps", "p"), { apiVersion: "v2" });
+    await lab.patch("merge", lab.core("configmaps", "p"), { kind: "Service" });
+    await lab.patch("merge", lab.core("configmaps", "p"), {
+      kind: "Deployment",
+      apiVersion: "apps/v1",
+    });
+    await lab.patch("merge", lab.core("configmaps", "p"), { kind: "ConfigMapList" });
+    await lab.patch("merge", lab.core("configmaps", "p"), { kind: null });
+    await lab.patch("strategic", lab.core("configmaps", "p"), { kind: "Secret" });
+    await lab.patch("strategic", lab.core("configmaps", "p"), { apiVersion: "v2" });
+    await lab.post(lab.core("configmaps"), secret("a", {}, { data: { c: "not base64" } }));
   },
   "a write that changes nothing keeps its version": async (lab) => {
     const { body } = await lab.post(lab.core("configmaps"), configMap("a"));

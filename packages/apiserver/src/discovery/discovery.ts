@@ -3,6 +3,7 @@
 import { negotiateAnswer, type Negotiated, type Offer } from "@keelson/kube";
 import { stringify } from "yaml";
 
+import { isProduced, notProduced, produced } from "../encoding/produced.ts";
 import type { Registry } from "../resources/registry.ts";
 import { aggregatedShape, apiGroupDiscoveryList } from "./aggregated.ts";
 import { apiGroups, type ApiGroup } from "./api-groups.ts";
@@ -43,6 +44,7 @@ export class Discovery {
   answer({ path, accept, ifNoneMatch }: DocumentRequest): DocumentAnswer | undefined {
     this.#refresh();
     if (path === "/" || path === "/version" || path === "/version/") {
+      if (path !== "/" && !isProduced(accept, jsonOnly)) throw notProduced(jsonOnly);
       const document = this.#document(path, () =>
         JSON.stringify(path === "/" ? { paths: this.#paths() } : serverVersion(), undefined, 2),
       );
@@ -52,6 +54,7 @@ export class Discovery {
     const hasAggregated = path === "/api" || path === "/apis";
     const make = this.#legacyBody(path);
     if (make === undefined) return undefined;
+    if (this.#isRouted(path) && !isProduced(accept)) throw notProduced();
     const negotiated = negotiateAnswer(accept, hasAggregated ? withShape : plain);
     if (negotiated.conversion !== undefined) {
       return this.#aggregated(path, negotiated, ifNoneMatch);
@@ -59,6 +62,15 @@ export class Discovery {
     const { mediaType } = negotiated;
     const document = this.#document(`${mediaType} ${path}`, () => write(make(), mediaType));
     return answerOf(document, mediaType, revalidated);
+  }
+
+  /** Whether the real server's router answers: not for groups, nor for versions of custom kinds alone. */
+  #isRouted(path: string): boolean {
+    const [, root, name, version] = withoutSlash(path).split("/");
+    if (root === "api") return true;
+    const group = this.#groups.find((one) => one.name === name);
+    const found = group?.versions.find((one) => one.version === version);
+    return found?.resources.some(({ isCustom }) => !isCustom) ?? false;
   }
 
   #aggregated(
@@ -152,9 +164,12 @@ const formats: Offer["formats"] = ["application/json", "application/yaml"].map((
   canStream: false,
 }));
 
-const plain: Offer = { formats };
+const jsonOnly = ["application/json"];
+/** Protobuf is not among our formats, but the words of a refusal name it. */
+const plain: Offer = { formats, named: produced };
 const withShape: Offer = {
   formats,
+  named: produced,
   canConvert: ({ group, version, kind }) =>
     group === aggregatedShape.group &&
     version === aggregatedShape.version &&

@@ -1,7 +1,7 @@
 // The addresses and ports of Services (KB 76).
 
 import type { Clock, JsonObject, Log, MutableJson, MutableJsonObject, Random } from "@keelson/base";
-import { failures, timeFromMs } from "@keelson/kube";
+import { failures, quote, timeFromMs } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
 import { nameOf, namespaceOf } from "../object-metadata.ts";
@@ -123,6 +123,10 @@ class Given {
   };
 }
 
+function namelessHolder(address: string): string {
+  return `IPAddress.networking.k8s.io ${quote(address)} is invalid: spec.parentRef.name: Required value`;
+}
+
 interface Wish {
   readonly request: WriteRequest;
   readonly given: Given;
@@ -149,14 +153,22 @@ class ServiceAllocator {
     const asked = typeof spec["clusterIP"] === "string" ? spec["clusterIP"] : "";
     const address = asked === "" ? undefined : asked;
     const refuse = (why: string): Error => invalid(service, [clusterIpsError(spec, why)]);
+    // An address names its holder, and is taken before anybody asks whether the holder has a name.
+    const isNameless = nameOf(service) === "" && !request.isDryRun;
     if (address !== undefined) {
       const problem = this.#problemOf(address);
       if (problem !== undefined) throw refuse(`failed to allocate IP ${address}: ${problem}`);
+      if (isNameless) throw refuse(`failed to allocate IP ${address}: ${namelessHolder(address)}`);
       const isOurs = await this.#takeAddress(service, address, request, signal);
       if (!isOurs)
         throw refuse(`failed to allocate IP ${address}: provided IP is already allocated`);
       if (!request.isDryRun) given.addresses.push(address);
       return;
+    }
+    if (isNameless) {
+      const free = await this.#nextAddress(service, { ...request, isDryRun: true }, signal);
+      const error = clusterIpsError(spec, `failed to allocate IP: ${namelessHolder(free)}`);
+      throw invalid(service, [{ ...error, value: [""] }]);
     }
     const found = await this.#nextAddress(service, request, signal);
     if (!request.isDryRun) given.addresses.push(found);

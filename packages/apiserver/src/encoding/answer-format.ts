@@ -10,6 +10,7 @@ import {
 import { failures, StatusError } from "@keelson/kube";
 
 import type { Resource } from "../resources/resource.ts";
+import { isProduced, notAcceptable, notProduced, onlyThese, produced } from "./produced.ts";
 import { json, protobuf, yaml } from "./read-body.ts";
 
 export interface AnswerFormat {
@@ -49,14 +50,18 @@ const plain: AnswerFormat = {
   isPretty: false,
 };
 
+export interface FormatOptions {
+  readonly isWatch?: boolean;
+  readonly isList?: boolean;
+  /** Whether the objects can be shown as a Table; true unless told. */
+  readonly hasTable?: boolean;
+}
+
 /** The format of an answer about a resource. Throws `NotAcceptable`. */
 export function answerFormat(
   { isCustom }: Pick<Resource, "isCustom">,
   { accept, userAgent, query }: Wishes,
-  {
-    isWatch = false,
-    isList = false,
-  }: { readonly isWatch?: boolean; readonly isList?: boolean } = {},
+  { isWatch = false, isList = false, hasTable = true }: FormatOptions = {},
 ): AnswerFormat {
   const isPretty = wantsPretty(query.get("pretty") ?? undefined, userAgent);
   if ((accept === "" || accept === json) && !isPretty) return plain;
@@ -67,7 +72,11 @@ export function answerFormat(
     : isCustom
       ? customOffer
       : builtinOffer;
-  const negotiated = negotiate(accept, { formats, isCustom, isWatch, isList });
+  const hasStreams = isList || isWatch;
+  if (!isCustom && !isProduced(accept)) {
+    throw notProduced(hasStreams ? [...produced, ...streams] : produced);
+  }
+  const negotiated = negotiate(accept, { formats, isWatch, hasTable });
   const { mediaType, conversion } = negotiated;
   return {
     mediaType,
@@ -79,45 +88,31 @@ export function answerFormat(
   };
 }
 
-/** Nothing acceptable is said in three ways (KB 57). */
+const streams = watchOffer.map(({ mediaType }) => `${mediaType};stream=watch`);
+
 function negotiate(
   accept: string,
   {
     formats,
-    isCustom,
     isWatch,
-    isList,
+    hasTable,
   }: {
     readonly formats: readonly OfferedFormat[];
-    readonly isCustom: boolean;
     readonly isWatch: boolean;
-    readonly isList: boolean;
+    readonly hasTable: boolean;
   },
 ): ReturnType<typeof negotiateAnswer> {
+  const canConvert = (conversion: Conversion, mediaType: string): boolean =>
+    (hasTable || conversion.kind !== "Table") && isConvertible(conversion, mediaType);
   try {
     return negotiateAnswer(accept, { formats, canConvert });
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    const all = builtinOffer.map(({ mediaType }) => mediaType);
-    const streams = watchOffer.map(({ mediaType }) => `${mediaType};stream=watch`);
-    if (isWatch) throw notAcceptable(`${onlyThese}: ${streams.join(", ")}`);
-    const asksForShape = /;\s*as=/.test(accept);
-    if (isCustom || asksForShape) throw notAcceptable(`${onlyThese}: ${all.join(", ")}`);
-    const offered = isList ? [...all, ...streams] : all;
-    const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(", ")}`;
-    throw new StatusError({ ...notAcceptable(message).status, details: {} });
+    throw notAcceptable(`${onlyThese}: ${(isWatch ? streams : produced).join(", ")}`);
   }
 }
 
-const onlyThese = "only the following media types are accepted";
-
-/** 406 with these words. */
-export function notAcceptable(message: string): StatusError {
-  const { status } = failures.notAcceptable([]);
-  return new StatusError({ ...status, message });
-}
-
-function canConvert({ group, version, kind }: Conversion, mediaType: string): boolean {
+function isConvertible({ group, version, kind }: Conversion, mediaType: string): boolean {
   if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return false;
   if (kind === "Table") return mediaType !== protobuf;
   return kind === "PartialObjectMetadata" || kind === "PartialObjectMetadataList";

@@ -5,7 +5,6 @@ import { negotiateAnswer, StatusError, type ProtobufCodec } from "@keelson/kube"
 
 import type { Answer } from "../http/answer.ts";
 import { header, type Incoming } from "../http/exchange.ts";
-import { isTrue } from "../http/request-info.ts";
 import { json, protobuf, yaml } from "./read-body.ts";
 import { writeValue } from "./write-value.ts";
 
@@ -17,14 +16,16 @@ const formats = [json, yaml, protobuf].map((mediaType) => ({ mediaType, canStrea
 export function failureEncoder(codec: ProtobufCodec): EncodeFailure {
   return (error, incoming) => {
     const accept = header(incoming, "accept");
-    const isPlain = accept === "" || accept === json || isTrue(incoming.query.get("watch"));
-    const mediaType = isPlain ? json : acceptable(accept);
+    const wanted = accept === "" || accept === json ? json : acceptable(accept);
+    const mediaType = wanted ?? json;
     const { status } = error;
     const retry = status.details?.retryAfterSeconds;
     const body =
-      mediaType === json
-        ? `${JSON.stringify(status)}\n`
-        : writeValue(status as unknown as JsonObject, { mediaType, isPretty: false }, codec);
+      wanted === undefined
+        ? JSON.stringify(status, undefined, 2)
+        : mediaType === json
+          ? `${JSON.stringify(status)}\n`
+          : writeValue(status as unknown as JsonObject, { mediaType, isPretty: false }, codec);
     return {
       code: status.code,
       contentType: mediaType,
@@ -34,12 +35,12 @@ export function failureEncoder(codec: ProtobufCodec): EncodeFailure {
   };
 }
 
-/** Whatever else a client wants, a failure is told as JSON. */
-function acceptable(accept: string): string {
+/** Undefined if nothing is: then a failure is told as JSON all the same, for people to read. */
+function acceptable(accept: string): string | undefined {
   try {
     return negotiateAnswer(accept, { formats, canConvert: () => false }).mediaType;
   } catch (error) {
-    if (error instanceof StatusError) return json;
+    if (error instanceof StatusError) return undefined;
     throw error;
   }
 }

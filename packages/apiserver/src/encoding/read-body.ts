@@ -103,12 +103,15 @@ function fromProtobuf(body: Uint8Array, codec: ProtobufCodec): MutableJsonObject
   try {
     return codec.decode(body);
   } catch (error) {
+    if (body.byteLength === 0) throw new UnreadableBody("empty data");
     if (!isProtobuf(body)) throw new UnreadableBody(notProtobuf);
+    if (body.byteLength === protobufPrefixBytes) throw new UnreadableBody("empty body");
     if (error instanceof ProtobufError) throw new UnreadableBody(error.message);
     throw error;
   }
 }
 
+const protobufPrefixBytes = 4;
 const notProtobuf =
   "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
 

@@ -327,7 +327,7 @@ function send(
   if (headers !== undefined) Object.assign(head, headers);
   // A 304 says nothing of a body: caches would take it for news of the one they hold.
   if (code !== 304) {
-    head["content-type"] = contentType;
+    if (contentType !== "") head["content-type"] = contentType;
     head["content-length"] = Buffer.byteLength(body);
   }
   if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);

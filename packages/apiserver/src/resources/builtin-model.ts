@@ -1,8 +1,10 @@
 // What is done to the objects of a built-in kind: its Go type, its defaults and its rules.
 
+import { isJsonArray, isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
 import {
   emptyOf,
   fieldManager,
+  managedFieldsOf,
   rulesOf,
   subdomainNames,
   subresourceRulesOf,
@@ -45,6 +47,7 @@ export function builtinModel(
     read: (value, { now }, said) => {
       const { object, problems } = typed().decode(value, said);
       typed().applyDefaults(object, { now });
+      keepReset(value, object);
       return { object, problems };
     },
     fromStored: shapes === undefined ? (stored) => stored : shapes.fromStored,
@@ -72,6 +75,14 @@ export function builtinModel(
       return kinds.schemaOf(kind.type);
     },
   };
+}
+
+/** An empty list of managed fields says nothing as a value, but asks to forget them (KB 47). */
+function keepReset(value: JsonObject, object: MutableJsonObject): void {
+  const sent = managedFieldsOf(value);
+  const { metadata } = object;
+  if (!isJsonArray(sent) || sent.length > 0 || !isJsonObject(metadata)) return;
+  metadata["managedFields"] = [];
 }
 
 /** Rules that speak of the stored shape, for objects in the other. None of them changes its object. */

@@ -25,7 +25,7 @@ import { ruleContext } from "../writes/write-request.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Verbs } from "../verbs/verb.ts";
 import { writeOptions, writeRequest } from "../verbs/write-options.ts";
-import { namedBody, sentBody, successAnswer, type BodyKind } from "./body.ts";
+import { creationFormat, namedBody, sentBody, successAnswer, type BodyKind } from "./body.ts";
 
 /** The verbs of `pods/binding`. */
 export function binding(kind: BodyKind): Answerers {
@@ -38,15 +38,18 @@ export function legacyBinding(registry: Registry, kind: BodyKind): Answerers {
     create: (verbs, exchange) => {
       const resource = registry.find("", "v1", "pods");
       if (resource === undefined) throw failures.resourceNotFound();
-      const name = nameOf(sentBody(verbs, exchange, kind));
+      // What there is to warn of is said when the body is read again, to bind.
+      const options = { fieldValidation: "Ignore" } as const;
+      const name = nameOf(sentBody(verbs, exchange, { kind, options }));
       return bind(verbs, { ...exchange, resource, info: { ...exchange.info, name } }, kind);
     },
   };
 }
 
 async function bind(verbs: Verbs, exchange: ResourceExchange, kind: BodyKind): Promise<Answer> {
+  const format = creationFormat(exchange);
   const options = writeOptions(exchange, "CreateOptions");
-  const binding = namedBody(verbs, exchange, kind);
+  const binding = namedBody(verbs, exchange, { kind, options });
   const node = targetOf(binding);
   const revision = metadataText(binding, "resourceVersion");
   const { now } = ruleContext(verbs);
@@ -66,7 +69,7 @@ async function bind(verbs: Verbs, exchange: ResourceExchange, kind: BodyKind): P
     },
     exchange.signal,
   );
-  return successAnswer(verbs, exchange);
+  return successAnswer(verbs, format);
 }
 
 const pods = { group: "", resource: "pods" };

@@ -28,7 +28,7 @@ import { deleteObject } from "../writes/delete-object.ts";
 import { deleteOptionsFrom, type DeleteOptions } from "../writes/delete-options.ts";
 import { updateObject } from "../writes/update-object.ts";
 import { keyOf, ruleContext, storageOf } from "../writes/write-request.ts";
-import { namedBody, successAnswer, type BodyKind } from "./body.ts";
+import { creationFormat, namedBody, successAnswer, type BodyKind } from "./body.ts";
 
 /** How many evictions that a budget has not confirmed may be under way. */
 const disruptedPodsMax = 2_000;
@@ -37,8 +37,10 @@ const disruptedPodsMax = 2_000;
 export function eviction(registry: Registry, kind: BodyKind): Answerers {
   const create: Verb = async (verbs, exchange) => {
     const { resource, info, signal } = exchange;
-    const { isDryRun } = writeOptions(exchange, "CreateOptions");
-    const sent = namedBody(verbs, exchange, kind);
+    const format = creationFormat(exchange);
+    const creation = writeOptions(exchange, "CreateOptions");
+    const { isDryRun } = creation;
+    const sent = namedBody(verbs, exchange, { kind, options: creation });
     const asked = memberOf(sent, "deleteOptions");
     const options = deleteOptionsFrom(isJsonObject(asked) ? asked : {});
     const own: DeleteOptions = { ...options, isDryRun: isDryRun || options.isDryRun };
@@ -58,7 +60,7 @@ export function eviction(registry: Registry, kind: BodyKind): Answerers {
         ? own
         : { ...own, resourceVersion: expected };
     await deleteObject(verbs, { ...request, subresource: "" }, withExpected, signal);
-    return successAnswer(verbs, exchange);
+    return successAnswer(verbs, format);
   };
   return { create };
 }

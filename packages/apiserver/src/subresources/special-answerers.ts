@@ -11,7 +11,8 @@ import type { Registry } from "../resources/registry.ts";
 import { componentStatuses } from "../verbs/component-statuses.ts";
 import { reviewVerb } from "../verbs/review.ts";
 import { binding, legacyBinding } from "./binding.ts";
-import { bodyKind } from "./body.ts";
+import { once } from "../resources/once.ts";
+import { bodyFields, bodyKind } from "./body.ts";
 import { eviction } from "./eviction.ts";
 import { scale } from "./scale.ts";
 import { token } from "./token.ts";
@@ -51,7 +52,10 @@ export function specialAnswerers({
       ["pods/eviction", eviction(registry, evict)],
       [
         "serviceaccounts/token",
-        token(serviceAccounts, boundObjects, bodyKind(kinds, tokenRequest)),
+        token(serviceAccounts, boundObjects, {
+          ...bodyKind(kinds, tokenRequest),
+          fields: once(() => bodyFields(kinds, tokenRequest, "token")),
+        }),
       ],
     ]),
     virtual: new Map<string, Answerers>([

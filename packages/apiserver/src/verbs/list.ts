@@ -20,7 +20,8 @@ import { waitForRevision } from "../reads/wait-for-revision.ts";
 import type { Resource } from "../resources/resource.ts";
 import { storageOf } from "../writes/write-request.ts";
 import { formatFor, type Verb, type Verbs } from "./verb.ts";
-import { notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
+import type { AnswerFormat } from "../encoding/answer-format.ts";
+import { notAcceptable } from "../encoding/produced.ts";
 
 /** Answers a collection, or a page of it, as of one revision. */
 export const list: Verb = async (verbs, exchange) => {
@@ -108,14 +109,15 @@ export async function readList(
 function storeOptions(resource: Resource, options: ListOptions, namespace: string): StoreOptions {
   const { selector, limit, match } = options;
   const base: StoreOptions = limit > 0 ? { selector, limit } : { selector };
-  const revision = revisionFrom(options.resourceVersion);
   if (options.continue !== "") {
-    if (revision !== undefined) {
+    const { isNamespaced } = resource;
+    const cursor = cursorFrom(options.continue, { isNamespaced, namespace });
+    if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
       throw failures.badRequest("specifying resource version is not allowed when using continue");
     }
-    const { isNamespaced } = resource;
-    return { ...base, continue: cursorFrom(options.continue, { isNamespaced, namespace }) };
+    return { ...base, continue: cursor };
   }
+  const revision = revisionFrom(options.resourceVersion);
   if (revision === undefined) return base;
   // KB 19: a page of a given revision is a page of exactly that state.
   const isExact = match === "Exact" || (match === undefined && limit > 0);

@@ -17,11 +17,12 @@ import {
   failures,
   goJsonSyntax,
   negotiatePatch,
+  otherKindProblem,
   printValue,
-  quote,
   StatusError,
   type PatchType,
   TypedDecodeError,
+  unregisteredKind,
 } from "@keelson/kube";
 
 import { duplicateField, fromJson, fromYaml, UnreadableBody } from "../encoding/read-body.ts";
@@ -227,14 +228,10 @@ function readPatched(
       { type: "FieldValueInvalid", field: "patch", value: shown(), detail },
     ]);
   if (!isJsonObject(value)) throw refuse("the outcome of the patch is not an object");
-  const { kind, apiVersion } = value;
-  const isOther = (kind ?? "") !== resource.kind || (apiVersion ?? "") !== apiVersionOf(resource);
-  if (!resource.isCustom && isOther && ((kind ?? "") !== "" || (apiVersion ?? "") !== "")) {
-    const isKnown =
-      typeof kind === "string" &&
-      typeof apiVersion === "string" &&
-      verbs.codec.typeOf(apiVersion, kind) !== undefined;
-    if (!isKnown) throw refuse(unregistered(kind ?? "", apiVersion ?? ""));
+  // A strategic patch makes a struct of its own kind, whatever it says of it.
+  if (!resource.isCustom && isStrategic !== true) {
+    const problem = otherKind(verbs, resource, value);
+    if (problem !== undefined) throw refuse(problem);
   }
   try {
     const { object, problems: own } = resource.model.read(cloneJson(value), ruleContext(verbs));
@@ -249,15 +246,38 @@ function readPatched(
   }
 }
 
+/** Why the outcome is not of the kind of the address. */
+function otherKind(
+  { kinds }: Verbs,
+  resource: ResourceExchange["resource"],
+  value: JsonObject,
+): string | undefined {
+  const { kind = "", apiVersion = "" } = value;
+  if (kind === resource.kind && apiVersion === apiVersionOf(resource)) return undefined;
+  if (typeof kind !== "string" || typeof apiVersion !== "string") {
+    return unregistered(kind, apiVersion);
+  }
+  if (kind === "" && apiVersion === "") return undefined;
+  const target = kinds.find(resource);
+  if (target === undefined) return unregistered(kind, apiVersion);
+  const slash = apiVersion.indexOf("/");
+  const said = {
+    group: apiVersion.slice(0, Math.max(slash, 0)),
+    version: apiVersion.slice(slash + 1),
+    kind,
+  };
+  return otherKindProblem(kinds, target, { said, value });
+}
+
 /** To which operation a problem belongs: they are told in its order. */
 function operationOf(problem: string): number {
   return Number(/"\[(\d+)\]/.exec(problem)?.[1] ?? 0);
 }
 
-/** A kind that nobody knows, as the real server's registry of types says it. */
+/** A kind that nobody knows. */
 export function unregistered(kind: Json, apiVersion: Json): string {
-  const shown = (value: Json): string => quote(typeof value === "string" ? value : "");
-  return `no kind ${shown(kind)} is registered for version ${shown(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  const text = (value: Json): string => (typeof value === "string" ? value : "");
+  return unregisteredKind(text(kind), text(apiVersion));
 }
 
 /** A wrong type, as turning a map into a struct says it. */

@@ -1,7 +1,7 @@
 // Reviews: questions that are created, answered and forgotten (KB 63).
 
 import { answerReview, isReview, type ReviewDependencies } from "../auth/reviews/reviews.ts";
-import { createdAnswer } from "../subresources/body.ts";
+import { createdAnswer, creationFormat } from "../subresources/body.ts";
 import { sentObject } from "./sent-object.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import type { Verb } from "./verb.ts";
@@ -11,6 +11,7 @@ import { writeOptions } from "./write-options.ts";
 export function reviewVerb(dependencies: ReviewDependencies): Verb {
   return async (verbs, exchange) => {
     const { resource, info, user, signal } = exchange;
+    const format = creationFormat(exchange);
     const options = writeOptions(exchange, "CreateOptions");
     const object = sentObject(verbs, exchange, options);
     if (!isReview(resource.kind)) throw new Error(`${resource.kind} is no review`);
@@ -20,6 +21,6 @@ export function reviewVerb(dependencies: ReviewDependencies): Verb {
     const tracked = resource.model.fieldManager("").update(undefined, object, { manager, now });
     const request = { user, namespace: info.namespace, object: tracked };
     const answered = await answerReview(resource.kind, request, dependencies, signal);
-    return createdAnswer(verbs, exchange, answered);
+    return createdAnswer(verbs, format, answered);
   };
 }

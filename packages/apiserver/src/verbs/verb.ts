@@ -4,7 +4,8 @@ import type { Log } from "@keelson/base";
 import type { BuiltinKinds, ProtobufCodec } from "@keelson/kube";
 
 import type { Authorizer } from "../auth/authorizer.ts";
-import { answerFormat, notAcceptable, type AnswerFormat } from "../encoding/answer-format.ts";
+import { answerFormat, type AnswerFormat, type FormatOptions } from "../encoding/answer-format.ts";
+import { notAcceptable } from "../encoding/produced.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import { tableOf } from "../encoding/write-table.ts";
@@ -28,10 +29,7 @@ export interface Verbs extends Writing {
 export type Verb = (verbs: Verbs, exchange: ResourceExchange) => Promise<Answer | Streaming>;
 
 /** The format in which a request wants its answer. */
-export function formatFor(
-  exchange: ResourceExchange,
-  options: { readonly isWatch?: boolean; readonly isList?: boolean } = {},
-): AnswerFormat {
+export function formatFor(exchange: ResourceExchange, options: FormatOptions = {}): AnswerFormat {
   const { resource, query } = exchange;
   const accept = header(exchange, "accept");
   const userAgent = header(exchange, "user-agent");

@@ -13,9 +13,19 @@ export function keepTimes(next: JsonObject, old: JsonObject): JsonObject {
   const after = managedFieldsOf(next);
   if (!isJsonArray(before) || !isJsonArray(after) || before.length !== after.length) return next;
   if (after.length === 0 || sameTimes(before, after)) return next;
-  if (!jsonEqual(before.map(timeless), after.map(timeless))) return next;
+  if (!haveSame(before.map(timeless), after.map(timeless))) return next;
   const isSame = jsonEqual(withManagedFields(next, undefined), withManagedFields(old, undefined));
   return isSame ? withManagedFields(next, before.filter(isJsonObject)) : next;
+}
+
+/** In any order: entries are ordered by their times. */
+function haveSame(a: readonly Json[], b: readonly Json[]): boolean {
+  const left = [...b];
+  return a.every((entry) => {
+    const at = left.findIndex((other) => jsonEqual(entry, other));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
 }
 
 function sameTimes(a: readonly Json[], b: readonly Json[]): boolean {

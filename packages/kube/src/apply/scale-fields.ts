@@ -41,7 +41,8 @@ export function parentManagedFields(
 ): JsonObject[] | undefined {
   const scaled = new Map(decodeManagedFields(scale));
   const result = new Map<string, ManagedSet>();
-  for (const [key, managed] of decodeManagedFields(parent)) {
+  const before = decodeManagedFields(parent);
+  for (const [key, managed] of before) {
     if (!paths.has(managed.apiVersion)) continue;
     const path = paths.get(managed.apiVersion);
     if (path === undefined || !managed.owned.has(path)) {
@@ -56,7 +57,9 @@ export function parentManagedFields(
   const own = paths.get(apiVersion);
   for (const [key, managed] of scaled) {
     if (own === undefined || !managed.owned.has(scalePath)) continue;
-    result.set(key, { ...managed, apiVersion, owned: OwnedFields.of(FieldSet.of(own)) });
+    // The time is the parent's, which has none for somebody new: so the real server has it.
+    const time = before.get(key)?.time;
+    result.set(key, { ...managed, apiVersion, time, owned: OwnedFields.of(FieldSet.of(own)) });
   }
   return encodeManagedFields(result);
 }

@@ -28,6 +28,8 @@ export interface OfferedFormat {
 /** What the endpoint offers, the preferred format first. */
 export interface Offer {
   readonly formats: readonly OfferedFormat[];
+  /** What a refusal names, where that is more. */
+  readonly named?: readonly string[];
   /** Whether it can answer in another shape, in that format. */
   readonly canConvert?: (conversion: Conversion, mediaType: string) => boolean;
 }
@@ -61,7 +63,7 @@ export function negotiateAnswer(header: string, offer: Offer): Negotiated {
       if (negotiated !== undefined) return negotiated;
     }
   }
-  throw notAcceptable(offer.formats.map(({ mediaType }) => mediaType));
+  throw notAcceptable(offer.named ?? offer.formats.map(({ mediaType }) => mediaType));
 }
 
 /** The clauses of a header, the most wanted first; what is malformed is left out. */

@@ -2,6 +2,9 @@
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
+import { autoscalerAnnotations } from "../typed/convert/autoscaler.ts";
+import { rollbackAnnotation, templateAnnotation } from "../typed/hub-form.ts";
+
 /** A column of a table. */
 export interface TableColumn {
   readonly name: string;
@@ -73,8 +76,40 @@ function shownObject(object: JsonObject, include: IncludeObject, apiVersion: str
 
 /** An object without anything but its metadata. */
 export function partialMetadata(object: JsonObject): JsonObject {
-  const { metadata = {} } = object;
-  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+  const { metadata = {}, apiVersion, kind = "" } = object;
+  const versioned = versionedAnnotations.get(kind);
+  return {
+    kind: "PartialObjectMetadata",
+    apiVersion: "meta.k8s.io/v1",
+    metadata:
+      versioned !== undefined && versioned.apiVersion === apiVersion
+        ? withoutAnnotations(metadata, versioned.names)
+        : metadata,
+  };
+}
+
+/**
+ * Annotations in which a version keeps what is a field of the server's own form: metadata is taken from that form,
+ * so it has none of them.
+ */
+const versionedAnnotations = new Map<
+  Json,
+  { readonly apiVersion: string; readonly names: readonly string[] }
+>([
+  ["DaemonSet", { apiVersion: "apps/v1", names: [templateAnnotation] }],
+  ["Deployment", { apiVersion: "apps/v1", names: [rollbackAnnotation] }],
+  [
+    "HorizontalPodAutoscaler",
+    { apiVersion: "autoscaling/v1", names: Object.values(autoscalerAnnotations) },
+  ],
+]);
+
+function withoutAnnotations(metadata: Json, names: readonly string[]): Json {
+  if (!isJsonObject(metadata)) return metadata;
+  const { annotations, ...rest } = metadata;
+  if (!isJsonObject(annotations)) return metadata;
+  const kept = Object.entries(annotations).filter(([name]) => !names.includes(name));
+  return kept.length === 0 ? rest : { ...metadata, annotations: Object.fromEntries(kept) };
 }
 
 /** A list without anything but the metadata of its items. */

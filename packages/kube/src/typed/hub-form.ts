@@ -112,8 +112,9 @@ const initContainerAnnotations = [
   "pod.beta.kubernetes.io/init-container-statuses",
   "pod.alpha.kubernetes.io/init-container-statuses",
 ];
-const rollbackAnnotation = "deprecated.deployment.rollback.to";
-const templateAnnotation = "deprecated.daemonset.template.generation";
+/** Fields of old versions, which v1 shows as annotations. */
+export const rollbackAnnotation = "deprecated.deployment.rollback.to";
+export const templateAnnotation = "deprecated.daemonset.template.generation";
 
 function dropAnnotations(object: MutableJsonObject, names: readonly string[]): void {
   const metadata = objectAt(object, "metadata");

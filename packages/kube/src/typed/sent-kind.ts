@@ -7,6 +7,7 @@ import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { BuiltinKinds } from "../kinds/builtin-kinds.ts";
 import { TypedDecodeError } from "./decode-error.ts";
 import { jsonTypeName } from "./scalars.ts";
+import { typedBody } from "./typed-kind.ts";
 
 /** A body, as it was read and as it came. */
 export interface SentBody {
@@ -39,14 +40,44 @@ export function sentKindProblem(
     return `${handled}: Object 'apiVersion' is missing in '${new TextDecoder().decode(bytes)}'`;
   }
   const sent = printVersion({ group, version });
-  if (!isRegistered(kinds, target, { group, version, kind })) {
-    return `${handled}: no kind ${quote(kind)} is registered for version ${quote(sent)} in scheme "pkg/runtime/scheme.go:111"`;
-  }
-  if (kind !== target.kind) {
-    return `${handled}: converting (${version}.${kind}) to (${ownPackage(target.group)}.${target.kind}): unknown conversion`;
-  }
+  const problem = otherKindProblem(kinds, target, { said: { group, version, kind }, value });
+  if (problem !== undefined) return `${handled}: ${problem}`;
   if (sent === expected) return undefined;
   return `the API version in the data (${sent}) does not match the expected API version (${expected})`;
+}
+
+/**
+ * Why an object that says it is of another kind is not one of the target's: it is read as what it says first, so
+ * it may be wrong as that already. Undefined if only its version is another.
+ */
+export function otherKindProblem(
+  kinds: BuiltinKinds,
+  target: BuiltinKind,
+  { said, value }: { readonly said: TypeMeta; readonly value: Json },
+): string | undefined {
+  const meant = withDefaults(said, target);
+  const { version, kind } = meant;
+  if (!isRegistered(kinds, target, meant)) return unregisteredKind(kind, printVersion(meant));
+  if (kind === target.kind) return undefined;
+  const problem = isJsonObject(value) ? problemOf(kinds, meant, value) : undefined;
+  const conversion = `converting (${version}.${kind}) to (${ownPackage(target.group)}.${target.kind})`;
+  return problem ?? `${conversion}: unknown conversion`;
+}
+
+function problemOf(kinds: BuiltinKinds, name: TypeMeta, value: JsonObject): string | undefined {
+  if (kinds.typeOf(name) === undefined) return undefined;
+  try {
+    typedBody(kinds, name).decode(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypedDecodeError) return error.message;
+    throw error;
+  }
+}
+
+/** A kind that nobody knows, as the real server's registry of types says it. */
+export function unregisteredKind(kind: string, apiVersion: string): string {
+  return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 /** The message of the 400 for a body of which not even the kind can be told. */
@@ -54,7 +85,8 @@ export function unrecognizedMessage(kind: string, problem: string, bytes: Uint8A
   return `the object provided is unrecognized (must be of type ${kind}): ${problem} (${summary(bytes)})`;
 }
 
-interface TypeMeta {
+/** The kind that an object says it is of. */
+export interface TypeMeta {
   readonly group: string;
   readonly version: string;
   readonly kind: string;

@@ -97,8 +97,8 @@ export function typedBody(kinds: BuiltinKinds, name: KindName): Pick<TypedKind, 
   const root = new StructDecoders((inner) => structOf(kinds, inner)).named(type);
   const apiVersion = apiVersionOf(name);
   return {
-    decode: (value) => {
-      const state = new DecodeState();
+    decode: (value, said) => {
+      const state = new DecodeState(said);
       const object = root.decode(value, state) as MutableJsonObject;
       state.throwFirst();
       object["kind"] = name.kind;

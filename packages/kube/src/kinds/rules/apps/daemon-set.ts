@@ -1,5 +1,6 @@
 import type { JsonObject } from "@keelson/base";
 
+import { templateAnnotation } from "../../../typed/hub-form.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
@@ -32,9 +33,6 @@ import {
   intOrPercent,
 } from "../workloads.ts";
 
-/** Where the number of templates so far is kept: the field of old versions, which v1 shows as an annotation. */
-const generationKey = "deprecated.daemonset.template.generation";
-
 export const daemonSetRules: KindRules = {
   prepareForCreate: (set) => {
     const spec = writableObject(set, "spec");
@@ -50,6 +48,7 @@ export const daemonSetRules: KindRules = {
       semanticEqual(templateOf(set), templateOf(old)) ? before : before + 1,
     );
   },
+  prepareForStatusUpdate: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
   validate: (set) => {
     const at = Place.root("spec");
     checkSpec(set, at, undefined);
@@ -91,7 +90,7 @@ function templateOf(set: JsonObject): JsonObject {
 }
 
 function templateGeneration(set: JsonObject): number {
-  const text = textOf(objectOf(objectOf(set, "metadata"), "annotations"), generationKey);
+  const text = textOf(objectOf(objectOf(set, "metadata"), "annotations"), templateAnnotation);
   return /^[+-]?[0-9]{1,18}$/.test(text) ? Number(text) : 0;
 }
 
@@ -100,7 +99,7 @@ function setTemplateGeneration(
   generation: number,
 ): void {
   const metadata = writableOrMade(set, "metadata");
-  writableOrMade(metadata, "annotations")[generationKey] = String(generation);
+  writableOrMade(metadata, "annotations")[templateAnnotation] = String(generation);
 }
 
 function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): void {

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { dnsSubdomainProblems, pathSegmentNames } from "../../../object/names.ts";
+import { pathSegmentNames, subdomainNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { objectOf, textOf } from "../members.ts";
@@ -28,23 +28,30 @@ export const clusterTrustBundle: KindRules = {
 };
 
 function nameErrors(object: JsonObject): readonly FieldError[] {
-  const at = Place.root("metadata").child("name");
-  const name = textOf(objectOf(object, "metadata"), "name");
-  if (name !== "") {
-    at.invalidEach(name, nameProblems(name, textOf(objectOf(object, "spec"), "signerName")));
+  const at = Place.root("metadata");
+  const signer = textOf(objectOf(object, "spec"), "signerName");
+  for (const member of ["generateName", "name"] as const) {
+    const text = textOf(objectOf(object, "metadata"), member);
+    if (text === "") continue;
+    const asPrefix = member === "generateName";
+    at.child(member).invalidEach(text, nameProblems(text, signer, { asPrefix }));
   }
   return at.errors;
 }
 
-function nameProblems(name: string, signer: string): readonly string[] {
+function nameProblems(
+  name: string,
+  signer: string,
+  options: { readonly asPrefix: boolean },
+): readonly string[] {
   if (signer === "") {
     return name.includes(":")
       ? ['ClusterTrustBundle without signer name must not have ":" in its name']
-      : dnsSubdomainProblems(name);
+      : subdomainNames(name, options);
   }
   const prefix = `${signer.replaceAll("/", ":")}:`;
   return name.startsWith(prefix)
-    ? dnsSubdomainProblems(name.slice(prefix.length))
+    ? subdomainNames(name.slice(prefix.length), options)
     : [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
 }
 
