@@ -19,6 +19,7 @@ import { FakeWallClock, findFaketime } from "./faults/faketime.ts";
 import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts";
 import { configMap } from "./objects.ts";
 import { startOurs, type Ours } from "./ours.ts";
+import { drivers } from "./scenarios/bed.ts";
 import { measure } from "./scenarios/length.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
@@ -47,7 +48,7 @@ suite("faults", () => {
     assert.equal(readFileSync(join(watched, "f"), "utf8"), "kept");
   });
 
-  test("the power goes: what was acknowledged is there, and the file is whole", async (t) => {
+  test("FAULT-4 the power goes: what was acknowledged is there, and the file is whole", async (t) => {
     await using folder = temporary();
     const library = compileShim(folder.path);
     const log = join(folder.path, "log");
@@ -88,7 +89,7 @@ suite("faults", () => {
 
   const canMount = process.getuid?.() === 0;
   test(
-    "a full disk is said so, loses nothing, and heals without a restart",
+    "FAULT-5 a full disk is said so, loses nothing, and heals without a restart",
     { skip: !canMount && "mounting needs root" },
     async (t) => {
       await using folder = temporary();
@@ -132,66 +133,67 @@ suite("faults", () => {
   );
 
   const faketime = findFaketime();
-  test(
-    "the clock jumps an hour: order stays, history stays",
-    { skip: "missing" in faketime && faketime.missing },
-    async (t) => {
-      if ("missing" in faketime) return;
-      await using folder = temporary();
-      const clock = new FakeWallClock(faketime.library, folder.path);
-      const { environment } = clock;
-      await using server = await startOurs({ driver: "sqlite", environment }, t.signal);
-      const { client } = server;
-      const versions: number[] = [];
-      const times: number[] = [];
-      const write = async (name: string): Promise<void> => {
-        const { status, body, text } = await client.send(
-          { method: "POST", path, body: configMap(name) },
+  for (const driver of drivers)
+    test(
+      `FAULT-7 the clock jumps an hour, ${driver}: order stays, history stays`,
+      { skip: "missing" in faketime && faketime.missing },
+      async (t) => {
+        if ("missing" in faketime) return;
+        await using folder = temporary();
+        const clock = new FakeWallClock(faketime.library, folder.path);
+        const { environment } = clock;
+        await using server = await startOurs({ driver, environment }, t.signal);
+        const { client } = server;
+        const versions: number[] = [];
+        const times: number[] = [];
+        const write = async (name: string): Promise<void> => {
+          const { status, body, text } = await client.send(
+            { method: "POST", path, body: configMap(name) },
+            t.signal,
+          );
+          assert.equal(status, 201, text);
+          const { metadata } = body as {
+            metadata: { resourceVersion: string; creationTimestamp: string };
+          };
+          versions.push(Number(metadata.resourceVersion));
+          times.push(Date.parse(metadata.creationTimestamp));
+        };
+        const { body } = await client.send({ path }, t.signal);
+        const { metadata } = body as { metadata: { resourceVersion: string } };
+        for (const [index, hours] of [0, 1, -1, 0].entries()) {
+          clock.jump(hours * 3_600);
+          for (let turn = 0; turn < 5; turn += 1) await write(`c-${index}-${turn}`);
+        }
+        assert.deepEqual(
+          versions,
+          versions.toSorted((a, b) => a - b),
+        );
+        const jumped = (times[5] ?? 0) - (times[0] ?? 0);
+        assert.ok(jumped > 3_000_000, `the server did not see the clock jump: ${jumped} ms`);
+        const seen: string[] = [];
+        const stop = new AbortController();
+        const watched = client.watch(
+          `${path}?watch=1&resourceVersion=${metadata.resourceVersion}`,
+          AbortSignal.any([t.signal, stop.signal]),
+        );
+        for await (const { type, object } of watched) {
+          const { name } = object["metadata"] as { name: string };
+          if (type === "ADDED" && name.startsWith("c-")) seen.push(name);
+          if (seen.length === 20) stop.abort();
+        }
+        assert.deepEqual(
+          seen,
+          [0, 1, 2, 3].flatMap((index) => [0, 1, 2, 3, 4].map((turn) => `c-${index}-${turn}`)),
+        );
+        const exact = await client.send(
+          { path: `${path}?resourceVersion=${versions[0]}&resourceVersionMatch=Exact` },
           t.signal,
         );
-        assert.equal(status, 201, text);
-        const { metadata } = body as {
-          metadata: { resourceVersion: string; creationTimestamp: string };
-        };
-        versions.push(Number(metadata.resourceVersion));
-        times.push(Date.parse(metadata.creationTimestamp));
-      };
-      const { body } = await client.send({ path }, t.signal);
-      const { metadata } = body as { metadata: { resourceVersion: string } };
-      for (const [index, hours] of [0, 1, -1, 0].entries()) {
-        clock.jump(hours * 3_600);
-        for (let turn = 0; turn < 5; turn += 1) await write(`c-${index}-${turn}`);
-      }
-      assert.deepEqual(
-        versions,
-        versions.toSorted((a, b) => a - b),
-      );
-      const jumped = (times[5] ?? 0) - (times[0] ?? 0);
-      assert.ok(jumped > 3_000_000, `the server did not see the clock jump: ${jumped} ms`);
-      const seen: string[] = [];
-      const stop = new AbortController();
-      const watched = client.watch(
-        `${path}?watch=1&resourceVersion=${metadata.resourceVersion}`,
-        AbortSignal.any([t.signal, stop.signal]),
-      );
-      for await (const { type, object } of watched) {
-        const { name } = object["metadata"] as { name: string };
-        if (type === "ADDED" && name.startsWith("c-")) seen.push(name);
-        if (seen.length === 20) stop.abort();
-      }
-      assert.deepEqual(
-        seen,
-        [0, 1, 2, 3].flatMap((index) => [0, 1, 2, 3, 4].map((turn) => `c-${index}-${turn}`)),
-      );
-      const exact = await client.send(
-        { path: `${path}?resourceVersion=${versions[0]}&resourceVersionMatch=Exact` },
-        t.signal,
-      );
-      assert.equal(exact.status, 200, exact.text);
-    },
-  );
+        assert.equal(exact.status, 200, exact.text);
+      },
+    );
 
-  test("no connection to be had from PostgreSQL is a 503 that says so, and heals", async (t) => {
+  test("FAULT-5 no connection to be had from PostgreSQL is a 503 that says so, and heals", async (t) => {
     await using database = await startThrowawayPostgres(
       {
         flavour: "embedded",

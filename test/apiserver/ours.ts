@@ -31,6 +31,8 @@ export interface OursOptions {
   readonly certDir?: string;
   /** Who vouches for clients; one of its own unless told. Replicas share it. */
   readonly authority?: CertificateAuthority;
+  /** Who vouches for the server, where it is told another certificate than its own. */
+  readonly servingCa?: string;
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Goes before Node on the command line: `["prlimit", "--fsize=…"]`. */
@@ -157,10 +159,8 @@ export class Ours implements Target {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     });
     if (this.#client !== undefined) return;
-    this.#ca = readFileSync(
-      join(this.#options.certDir ?? join(this.dataDir, "pki"), "ca.crt"),
-      "utf8",
-    );
+    const certDir = this.#options.certDir ?? join(this.dataDir, "pki");
+    this.#ca = this.#options.servingCa ?? readFileSync(join(certDir, "ca.crt"), "utf8");
     const { certificate, key } = this.admin;
     writeFileSync(
       this.kubeconfig,
@@ -170,11 +170,13 @@ export class Ours implements Target {
     this.#client = new HttpClient({ url: this.url, ca: this.#ca, certificate, key });
   }
 
-  /** Ends the process and waits until it is gone. Its data stays. */
-  async stop(how: NodeJS.Signals): Promise<void> {
+  /** Ends the process and waits until it is gone. Its data stays. Answers its exit code, if it had one. */
+  async stop(how: NodeJS.Signals): Promise<number | undefined> {
     this.#child?.kill(how);
     await this.#ended;
+    const code = this.#child?.exitCode;
     this.#child = undefined;
+    return code ?? undefined;
   }
 
   /** Runs another command of keelson on the same storage, to its end. */

@@ -13,3 +13,4 @@ export {
 } from "./bed.ts";
 export { describeStore } from "./contract/index.ts";
 export { postgresFixture, sqliteFile, sqliteMemory } from "./fixtures.ts";
+export { PostgresProxy } from "./postgres-proxy.ts";

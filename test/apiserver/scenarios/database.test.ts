@@ -1,0 +1,312 @@
+// What a client sees when the database is gone, silent or damaged: FAULT-2, 3, 8, 9, 10 and WATCH-10, at the real process.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { suite, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { sharedThrowawayPostgres, startThrowawayPostgres } from "@keelson/database/testing";
+import { PostgresProxy } from "@keelson/store/testing";
+import postgres from "postgres";
+
+import { CertificateAuthority } from "../../oracle/certificates.ts";
+import type { Request, Response } from "../../oracle/http-client.ts";
+import { until } from "../../oracle/until.ts";
+import { SqliteLook } from "../../simulation/world/look.ts";
+import { LoadGenerator } from "../loadgen.ts";
+import { configMap } from "../objects.ts";
+import { startOurs, type Ours } from "../ours.ts";
+import { drivers } from "./bed.ts";
+import { measure } from "./length.ts";
+import { metricOf } from "./metrics.ts";
+import { openStream } from "./stream.ts";
+
+const path = "/api/v1/namespaces/default/configmaps";
+
+/** Longer than anybody should wait; what is really waited is told. */
+const patienceMs = 60_000;
+
+interface Timed extends Response {
+  readonly ms: number;
+}
+
+async function timed(server: Ours, request: Request, signal: AbortSignal): Promise<Timed> {
+  const began = performance.now();
+  const answer = await server.client.send(request, signal);
+  return { ...answer, ms: performance.now() - began };
+}
+
+async function create(server: Ours, name: string, signal: AbortSignal): Promise<void> {
+  const { status, text } = await server.client.send(
+    { method: "POST", path, body: configMap(name) },
+    signal,
+  );
+  assert.equal(status, 201, text);
+}
+
+suite("a database in trouble", () => {
+  test("FAULT-2 a PostgreSQL that is gone is a 503 with Retry-After, never a 404 or a short list, and heals by itself", async (t) => {
+    await using database = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
+    await using one = await database.createDatabase();
+    await using server = await startOurs({ driver: "postgresql", databaseUrl: one.url }, t.signal);
+    for (let index = 0; index < 40; index += 1) await create(server, `c-${index}`, t.signal);
+    using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`);
+    await stream.take(41, t.signal);
+    const stop = new AbortController();
+    const answers: Timed[] = [];
+    const asking = ["/c-1", "?limit=500", "?limit=7", "/c-2"].map(async (rest) => {
+      while (!stop.signal.aborted) {
+        const answer = await timed(server, { path: `${path}${rest}` }, t.signal);
+        answers.push(answer);
+        if (answer.status === 200) continue;
+        await wait(20, undefined, { signal: t.signal });
+      }
+    });
+    const readyz = async (): Promise<number> =>
+      (await timed(server, { path: "/readyz" }, t.signal)).status;
+    await until(() => answers.length > 40, t.signal);
+    const stoppedAt = performance.now();
+    await database.stop({ mode: "immediate" });
+    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
+    await until(async () => (await readyz()) !== 200, patience);
+    t.diagnostic(`readyz is red after ${Math.round(performance.now() - stoppedAt)} ms`);
+    assert.equal((await timed(server, { path: "/livez" }, t.signal)).status, 200);
+    await until(() => answers.some(({ status }) => status === 503), patience);
+    await database.start();
+    const startedAt = performance.now();
+    await until(async () => (await readyz()) === 200, patience);
+    await until(
+      async () => (await timed(server, { path: `${path}/c-1` }, t.signal)).status === 200,
+      patience,
+    );
+    t.diagnostic(`healed ${Math.round(performance.now() - startedAt)} ms after the database`);
+    stop.abort();
+    await Promise.all(asking);
+    for (const { status, headers, text, body } of answers) {
+      assert.ok(status === 200 || status === 503, `${status} ${text.slice(0, 200)}`);
+      if (status === 503) assert.ok(headers["retry-after"] !== undefined, text);
+      const { items, metadata } = body as {
+        items?: readonly unknown[];
+        metadata: { remainingItemCount?: number };
+      };
+      if (status === 200 && items !== undefined)
+        assert.equal(items.length + (metadata.remainingItemCount ?? 0), 41, "a short list");
+    }
+    // A watch goes on, or has ended so that it can be taken up again.
+    await create(server, "after", t.signal);
+    const next = await stream.next(patience);
+    assert.deepEqual(
+      [next?.type ?? "end", next?.name ?? ""],
+      next === undefined ? ["end", ""] : ["ADDED", "after"],
+    );
+  });
+
+  test("FAULT-3 a PostgreSQL that says nothing any more: each request ends, readyz says so, livez stays green", async (t) => {
+    const shared = await sharedThrowawayPostgres("embedded");
+    await using one = await shared.createDatabase();
+    await using proxy = await PostgresProxy.start(one.url);
+    await using server = await startOurs(
+      { driver: "postgresql", databaseUrl: proxy.url },
+      t.signal,
+    );
+    await create(server, "a", t.signal);
+    proxy.isStalled = true;
+    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
+    const patch = { "content-type": "application/merge-patch+json" };
+    const requests: readonly Request[] = [
+      { path: `${path}/a` },
+      { path },
+      { path: `${path}?limit=1` },
+      { method: "POST", path, body: configMap("b") },
+      { method: "PUT", path: `${path}/a`, body: configMap("a", { a: "2" }) },
+      { method: "PATCH", path: `${path}/a`, body: { data: { a: "3" } }, headers: patch },
+      { method: "DELETE", path: `${path}/a` },
+    ];
+    const answers = requests.map((request) => timed(server, request, patience));
+    const ready = await timed(server, { path: "/readyz" }, patience);
+    const live = await timed(server, { path: "/livez" }, patience);
+    assert.deepEqual([ready.status === 200, live.status], [false, 200]);
+    t.diagnostic(`readyz answered ${ready.status} after ${Math.round(ready.ms)} ms`);
+    const ended = await Promise.all(answers);
+    for (const [index, { status, text, headers }] of ended.entries()) {
+      const what = JSON.stringify(requests[index]);
+      assert.ok(status === 503 || status === 504, `${what}: ${status} ${text}`);
+      if (status === 503) assert.ok(headers["retry-after"] !== undefined, what);
+    }
+    const longest = Math.max(...ended.map(({ ms }) => ms));
+    t.diagnostic(`the last request ended after ${Math.round(longest)} ms`);
+    proxy.isStalled = false;
+    proxy.cut();
+    await until(
+      async () => (await timed(server, { path: "/readyz" }, patience)).status === 200,
+      patience,
+    );
+    await until(
+      async () => (await timed(server, { path: `${path}/a` }, patience)).status !== 503,
+      patience,
+    );
+  });
+
+  for (const driver of drivers) {
+    test(`FAULT-8 a row that cannot be read fails its reads by its key; the rest is served, ${driver}`, async (t) => {
+      await using undo = new AsyncDisposableStack();
+      const shared =
+        driver === "postgresql" ? await sharedThrowawayPostgres("embedded") : undefined;
+      const one = shared === undefined ? undefined : undo.use(await shared.createDatabase());
+      const server = undo.use(await startOurs({ driver, databaseUrl: one?.url }, t.signal));
+      for (const name of ["bad", "good"]) await create(server, name, t.signal);
+      const before = (await metricOf(server, "keelson_store_corrupt_total", t.signal)) ?? 0;
+      await server.stop("SIGTERM");
+      // SQLite would not take a text that is no JSON.
+      const [table, text] =
+        one === undefined ? ["resources", "[1]"] : ["ark.resources", '{"kind":'];
+      const damage = `UPDATE ${table} SET object = '${text}' WHERE kind = 'ConfigMap' AND name = 'bad'`;
+      if (one === undefined) {
+        using database = new DatabaseSync(join(server.dataDir, "apiserver.db"));
+        database.exec(damage);
+      } else {
+        const sql = postgres(one.url, { max: 1 });
+        await sql.unsafe(damage);
+        await sql.end();
+      }
+      await server.start(t.signal);
+      const get = async (rest: string): Promise<Response> =>
+        await server.client.send({ path: rest }, t.signal);
+      for (const read of [`${path}/bad`, path]) {
+        const { status, text } = await get(read);
+        assert.equal(status, 500, text);
+        assert.match(text, /default\/bad/);
+      }
+      for (const read of [
+        `${path}/good`,
+        "/api/v1/namespaces/kube-system/configmaps",
+        "/api/v1/namespaces/default/secrets",
+        "/readyz",
+      ])
+        assert.equal((await get(read)).status, 200, read);
+      await create(server, "new", t.signal);
+      const after = (await metricOf(server, "keelson_store_corrupt_total", t.signal)) ?? 0;
+      assert.ok(after >= before + 2, `${before} → ${after}`);
+    });
+  }
+
+  test("FAULT-9 no replication slot and no publication of ours exists, in use or afterwards", async (t) => {
+    await using database = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
+    await using one = await database.createDatabase();
+    const sql = postgres(one.url, { max: 1, onnotice: () => undefined });
+    const traces = async (): Promise<unknown> => {
+      const [counts] = await sql`
+        SELECT (SELECT count(*)::int FROM pg_replication_slots) AS slots,
+               (SELECT count(*)::int FROM pg_publication) AS publications,
+               (SELECT count(*)::int FROM pg_subscription) AS subscriptions`;
+      return counts;
+    };
+    const none = { slots: 0, publications: 0, subscriptions: 0 };
+    {
+      await using server = await startOurs(
+        { driver: "postgresql", databaseUrl: one.url },
+        t.signal,
+      );
+      using stream = await openStream(server, `${path}?watch=1`);
+      await create(server, "a", t.signal);
+      await until(async () => (await stream.next(t.signal))?.name === "a", t.signal);
+      assert.deepEqual(await traces(), none);
+      await server.stop("SIGTERM");
+    }
+    assert.deepEqual(await traces(), none);
+    await sql`DROP SCHEMA ark CASCADE`;
+    const left = await sql`
+      SELECT n.nspname FROM pg_namespace n
+      WHERE n.nspname NOT LIKE 'pg_%' AND n.nspname NOT IN ('information_schema', 'public')`;
+    assert.deepEqual([await traces(), [...left]], [none, []]);
+    await sql.end();
+  });
+
+  test("FAULT-10 a second process on the file refuses to start, and the first goes on", async (t) => {
+    await using server = await startOurs({ driver: "sqlite" }, t.signal);
+    await create(server, "a", t.signal);
+    const file = join(server.dataDir, "apiserver.db");
+    const { code, output } = await secondOn(file, t.signal);
+    assert.notEqual(code, 0);
+    assert.match(output, /apiserver\.db/);
+    assert.match(output, /another|other|in use|lock/i);
+    await create(server, "b", t.signal);
+    using look = new SqliteLook(file);
+    assert.equal(look.integrity(), "ok");
+    assert.equal((await timed(server, { path: `${path}/a` }, t.signal)).status, 200);
+  });
+
+  test("WATCH-10 a write on one replica is seen on the other, also when nobody is woken, and the metric says so", async (t) => {
+    const shared = await sharedThrowawayPostgres("embedded");
+    await using one = await shared.createDatabase();
+    await using proxy = await PostgresProxy.start(one.url);
+    await using undo = new AsyncDisposableStack();
+    const certDir = mkdtempSync(join(tmpdir(), "keelson-replicas-"));
+    undo.defer(() => rmSync(certDir, { recursive: true, force: true }));
+    const authority = await CertificateAuthority.create("replicas");
+    const shares = { driver: "postgresql", certDir, authority } as const;
+    const first = undo.use(await startOurs({ ...shares, databaseUrl: one.url }, t.signal));
+    const second = undo.use(await startOurs({ ...shares, databaseUrl: proxy.url }, t.signal));
+    using load = new LoadGenerator(first);
+    const seconds = measure({ gate: 2, full: 30 });
+    const seen = async (what: string): Promise<void> => {
+      const options = { verb: "watch", watchers: 1, rate: 20, seconds, prefix: what } as const;
+      const result = await load.run({ ...options, watchUrls: [second.url] }, t.signal);
+      assert.deepEqual([result.seen, result.errors], [result.expected, {}], result.sample);
+      t.diagnostic(
+        `${what}: ${result.requests} writes, p50 ${result.p50} ms, p99 ${result.p99} ms`,
+      );
+    };
+    const degraded = async (): Promise<number | undefined> =>
+      await metricOf(second, "keelson_notify_degraded", t.signal);
+    assert.equal(await degraded(), 0);
+    await seen("woken");
+    await cutListeners(one.url);
+    await seen("terminated");
+    proxy.swallowsNotifications = true;
+    proxy.cut(); // What connects now is probed at once.
+    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
+    await until(async () => (await degraded()) === 1, patience);
+    await seen("pooled");
+    assert.equal(await degraded(), 1);
+  });
+});
+
+async function cutListeners(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1 });
+  const cut = await sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND query ILIKE 'listen %'`;
+  assert.equal(cut.length, 2);
+  await sql.end();
+}
+
+/** Another server with a data folder of its own, but this file. */
+async function secondOn(
+  file: string,
+  signal: AbortSignal,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const entry = fileURLToPath(new URL("../../../packages/keelson/bin/keelson.js", import.meta.url));
+  const dataDir = mkdtempSync(join(tmpdir(), "keelson-second-"));
+  try {
+    const flags = ["--data-dir", dataDir, "--sqlite-path", file, "--kube-port", "0"];
+    const child = spawn(process.execPath, [entry, "apiserver", ...flags, "--metrics-port", "0"], {
+      signal,
+      env: { PATH: process.env["PATH"] ?? "" },
+      cwd: dataDir,
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, output };
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
