@@ -1,0 +1,127 @@
+// Many changes in one transaction: all of them, or none and the one that is to blame.
+
+import {
+  isJsonArray,
+  isJsonObject,
+  RestError,
+  validationFailed,
+  type FieldProblem,
+  type Json,
+} from "@keelson/base";
+import type { BuiltinKinds } from "@keelson/kube";
+import { Fields } from "./read-fields.ts";
+import { readReplacement, type Replacement } from "./replacement.ts";
+import { readKey, readNewResource, type NewResource } from "./resource-body.ts";
+import type { ResourceKey } from "./resource.ts";
+import type { ResourceWriter } from "./write-resources.ts";
+
+/** How many changes a batch may hold. */
+export const changesMax = 10_000;
+
+/** One change, read and not yet made. */
+export type BatchChange =
+  | { readonly op: "create"; readonly wanted: NewResource }
+  | { readonly op: "upsert"; readonly wanted: NewResource }
+  | { readonly op: "update"; readonly at: number | ResourceKey; readonly asked: Replacement }
+  | { readonly op: "delete"; readonly at: number | ResourceKey };
+
+/** What became of one. */
+export interface BatchResult {
+  readonly id: number;
+  readonly generation: number;
+  readonly revision: number;
+  /** Undefined: nothing was written, and it is what it was. */
+  readonly status: "pending" | "deleting" | undefined;
+}
+
+/** Reads the body of a batch. Throws for the first change that is wrong, with its index. */
+export function readBatch(kinds: BuiltinKinds, body: Json | undefined): readonly BatchChange[] {
+  const fields = new Fields(body);
+  const changes = fields.any("changes");
+  fields.refuseOthers();
+  if (changes === undefined || !isJsonArray(changes)) {
+    fields.problems.push({ field: "changes", message: "must be a list" });
+  } else if (changes.length === 0 || changes.length > changesMax) {
+    fields.problems.push({ field: "changes", message: `must be 1 to ${changesMax} changes` });
+  }
+  fields.throwIfWrong();
+  return (changes as readonly Json[]).map((change, index) =>
+    blaming(index, () => readChange(kinds, change)),
+  );
+}
+
+/** Makes the changes in their order. Throws for the first that is refused, with its index. */
+export async function makeChanges(
+  writer: ResourceWriter,
+  changes: readonly BatchChange[],
+): Promise<readonly BatchResult[]> {
+  const results: BatchResult[] = [];
+  for (const [index, change] of changes.entries()) {
+    try {
+      results.push(await makeChange(writer, change));
+    } catch (error) {
+      throw blamed(error, index);
+    }
+  }
+  return results;
+}
+
+function readChange(kinds: BuiltinKinds, change: Json): BatchChange {
+  if (!isJsonObject(change)) {
+    throw validationFailed({ field: "", message: "must be an object" });
+  }
+  const fields = new Fields(change);
+  const op = fields.optionalWord("op", ["create", "upsert", "update", "delete"]);
+  if (op === undefined && fields.problems.length === 0) {
+    fields.problems.push({ field: "op", message: "is required" });
+  }
+  fields.throwIfWrong();
+  if (op === "create") return { op, wanted: readNewResource(kinds, fields) };
+  if (op === "upsert") return { op, wanted: readNewResource(kinds, fields) };
+  const at = fields.optionalNumber("id") ?? readKey(kinds, fields);
+  if (op === "update") return { op, at, asked: readReplacement(fields) };
+  fields.refuseOthers();
+  fields.throwIfWrong();
+  return { op: "delete", at };
+}
+
+async function makeChange(writer: ResourceWriter, change: BatchChange): Promise<BatchResult> {
+  if (change.op === "delete") {
+    const { id, generation, revision } = await writer.delete(change.at);
+    return { id, generation, revision, status: "deleting" };
+  }
+  const { resource, outcome } = await (change.op === "create"
+    ? writer.create(change.wanted)
+    : change.op === "upsert"
+      ? writer.upsert(change.wanted)
+      : writer.replace(change.at, change.asked));
+  const { id, generation, revision } = resource;
+  return { id, generation, revision, status: outcome === "unchanged" ? undefined : "pending" };
+}
+
+function blaming<T>(index: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw blamed(error, index);
+  }
+}
+
+/** The same refusal, with the fields of that change. */
+function blamed(error: unknown, index: number): unknown {
+  if (!(error instanceof RestError)) return error;
+  const at = `changes[${index}]`;
+  const { fields } = error.details as { readonly fields?: readonly FieldProblem[] };
+  const problems = fields ?? [{ field: "", message: error.message }];
+  return new RestError(error.code, `${at}: ${error.message}`, {
+    cause: error,
+    details: {
+      ...error.details,
+      fields: problems.map(({ field, message }) => ({
+        field: field === "" ? at : `${at}.${field}`,
+        message,
+        index,
+      })),
+    },
+  });
+}

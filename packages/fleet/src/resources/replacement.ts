@@ -1,0 +1,202 @@
+// What a PUT asks for, and what a resource is after it.
+
+import { jsonEqual, RestError, validationFailed, type Json, type JsonObject } from "@keelson/base";
+import { desiredSpecProblems } from "./desired-spec.ts";
+import { groupOf } from "./kinds.ts";
+import type { Fields } from "./read-fields.ts";
+import { apiVersionProblems, readPolicies, type NewResource } from "./resource-body.ts";
+import { integerMax, type Policies, type Resource } from "./resource.ts";
+import type { SecretMarkers } from "./secret-markers.ts";
+
+/** A PUT as it was sent. */
+export interface Replacement {
+  /** Undefined: not sent. It may be anything until it is checked against its resource. */
+  readonly desiredSpec: Json | undefined;
+  readonly revision: number | undefined;
+  readonly restoreGeneration: number | undefined;
+  readonly apiVersion: string | undefined;
+  readonly policies: Partial<Policies>;
+  readonly paused: boolean | undefined;
+  /** What names a resource, where the body says it again: it must be what it is. */
+  readonly identity: Readonly<Record<string, Json>>;
+}
+
+/** Members that name the resource. */
+const identityNames = ["cluster_id", "namespace", "kind", "name"] as const;
+
+/** Reads a body. Throws `VALIDATION_FAILED` with all that is wrong; what depends on the resource is judged later. */
+export function readReplacement(fields: Fields): Replacement {
+  const replacement: Replacement = {
+    desiredSpec: fields.any("desired_spec"),
+    revision: fields.optionalNumber("revision"),
+    restoreGeneration: fields.optionalNumber("restore_generation"),
+    apiVersion: fields.optionalText("api_version", apiVersionProblems),
+    policies: readPolicies(fields),
+    paused: fields.optionalBoolean("paused"),
+    identity: Object.fromEntries(
+      identityNames.flatMap((name) => {
+        const value = fields.any(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+  };
+  fields.refuseOthers();
+  const { desiredSpec, revision, restoreGeneration, apiVersion } = replacement;
+  if (restoreGeneration !== undefined) {
+    for (const [field, value] of Object.entries({
+      desired_spec: desiredSpec,
+      revision,
+      api_version: apiVersion,
+    })) {
+      if (value === undefined) continue;
+      fields.problems.push({ field, message: "must not be given beside restore_generation" });
+    }
+  }
+  const isEmpty =
+    [desiredSpec, revision, restoreGeneration, apiVersion, replacement.paused].every(
+      (value) => value === undefined,
+    ) && Object.keys(replacement.policies).length === 0;
+  if (isEmpty && fields.problems.length === 0) {
+    fields.problems.push({
+      field: "body",
+      message:
+        "must say what changes: desired_spec, revision, restore_generation, paused or a policy",
+    });
+  }
+  fields.throwIfWrong();
+  return replacement;
+}
+
+/** The same of a whole resource that is written over one that is there. */
+export function replacementOf(wanted: NewResource): Replacement {
+  const { key, desiredSpec, revision, policies, paused } = wanted;
+  const apiVersion = key.apiVersion;
+  return {
+    desiredSpec,
+    revision,
+    apiVersion,
+    policies,
+    paused,
+    restoreGeneration: undefined,
+    identity: {},
+  };
+}
+
+/** What the history holds of an earlier state. */
+export interface EarlierState {
+  readonly revision: number;
+  readonly apiVersion: string;
+  readonly desiredSpec: JsonObject;
+}
+
+/** Which earlier state a PUT brings back, if it does. */
+export function restoredBy({
+  desiredSpec,
+  revision,
+  restoreGeneration,
+}: Replacement):
+  | { readonly revision: number | null; readonly generation: number | null }
+  | undefined {
+  if (restoreGeneration !== undefined) return { revision: null, generation: restoreGeneration };
+  if (desiredSpec === undefined && revision !== undefined) return { revision, generation: null };
+  return undefined;
+}
+
+/** A resource after a PUT. */
+export interface Replaced {
+  readonly resource: Resource;
+  readonly isChanged: boolean;
+  /** Whether its revision was given, also if it is the one that it had. */
+  readonly keepsRevision: boolean;
+}
+
+/** Works out what `resource` becomes. Throws `VALIDATION_FAILED` for what does not fit it. */
+export function replaced(
+  resource: Resource,
+  asked: Replacement,
+  earlier: EarlierState | undefined,
+  markers: SecretMarkers,
+): Replaced {
+  checkIdentity(resource, asked);
+  const apiVersion = earlier?.apiVersion ?? asked.apiVersion ?? resource.apiVersion;
+  const desiredSpec =
+    earlier?.desiredSpec ?? newSpec({ ...resource, apiVersion }, asked.desiredSpec, markers);
+  const isNewSpec = !jsonEqual(desiredSpec, resource.desiredSpec);
+  const given = earlier?.revision ?? asked.revision;
+  if (isNewSpec && given === undefined && resource.revision === integerMax) {
+    const message = `must be given: the last one was ${integerMax}`;
+    throw validationFailed({ field: "revision", message });
+  }
+  const next: Resource = {
+    ...resource,
+    ...asked.policies,
+    apiVersion,
+    desiredSpec,
+    revision: given ?? resource.revision,
+    paused: asked.paused ?? resource.paused,
+  };
+  const isChanged =
+    isNewSpec ||
+    next.apiVersion !== resource.apiVersion ||
+    next.revision !== resource.revision ||
+    next.paused !== resource.paused ||
+    next.conflictPolicy !== resource.conflictPolicy ||
+    next.driftPolicy !== resource.driftPolicy ||
+    next.immutablePolicy !== resource.immutablePolicy ||
+    next.propagation !== resource.propagation;
+  return { resource: next, isChanged, keepsRevision: given !== undefined };
+}
+
+function newSpec(resource: Resource, sent: Json | undefined, markers: SecretMarkers): JsonObject {
+  if (sent === undefined) return resource.desiredSpec;
+  const [first, ...others] = desiredSpecProblems(sent, resource);
+  if (first !== undefined) throw validationFailed(first, ...others);
+  const restored = markers.restore(sent as JsonObject, resource.desiredSpec, resource); // An object: no problem was found.
+  const [marker, ...markersToo] = restored.problems;
+  if (marker !== undefined) throw validationFailed(marker, ...markersToo);
+  return restored.spec;
+}
+
+function checkIdentity(resource: Resource, { identity, apiVersion }: Replacement): void {
+  const own: Readonly<Record<string, string>> = {
+    cluster_id: resource.clusterId,
+    namespace: resource.namespace,
+    kind: resource.kind,
+    name: resource.name,
+  };
+  for (const [field, value] of Object.entries(identity)) {
+    // A kind without namespaces ignores the one that it is given, as on creation.
+    const isIgnored = field === "namespace" && resource.namespace === "";
+    if (value === own[field] || isIgnored) continue;
+    const message = `must be ${JSON.stringify(own[field])}: a resource keeps its identity`;
+    throw validationFailed({ field, message });
+  }
+  if (apiVersion !== undefined && groupOf(apiVersion) !== groupOf(resource.apiVersion)) {
+    const group = groupOf(resource.apiVersion) || "the core group";
+    throw validationFailed({ field: "api_version", message: `must be a version of ${group}` });
+  }
+}
+
+/** Throws unless the resource may be written by somebody who expects it at `ifMatch`. */
+export function checkWritable(resource: Resource, ifMatch: number | undefined): void {
+  checkMatch(resource, ifMatch);
+  if (resource.isDeleting) {
+    throw new RestError("RESOURCE_DELETING", "the resource is being deleted");
+  }
+  checkNoCopy(resource);
+}
+
+export function checkMatch({ generation }: Resource, ifMatch: number | undefined): void {
+  if (ifMatch === undefined || ifMatch === generation) return;
+  throw new RestError("PRECONDITION_FAILED", `the resource is at generation ${generation}`, {
+    details: { generation },
+  });
+}
+
+/** Copies follow their global resource and nobody else. */
+export function checkNoCopy({ globalId }: Resource): void {
+  if (globalId === undefined) return;
+  throw new RestError("GLOBAL_COPY", `it is a copy of global resource ${globalId}: change that`, {
+    details: { global_id: globalId },
+  });
+}

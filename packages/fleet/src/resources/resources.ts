@@ -1,0 +1,252 @@
+// What the API does with resources, each call a transaction or a statement.
+
+import type { Identity, Json, JsonObject, Random } from "@keelson/base";
+import { TransactionConflict, type Database, type Transaction } from "@keelson/database";
+import type { BuiltinKinds } from "@keelson/kube";
+import {
+  countResources,
+  findDetails,
+  findStatuses,
+  listResources,
+  listRevisions,
+  type DetailsRow,
+} from "../sql/resource-details.ts";
+import { askForWork, hasTarget } from "../sql/resources.ts";
+import type { WorkBell } from "../work-bell.ts";
+import { detailsAnswer, listedAnswer, revisionAnswer } from "./answers.ts";
+import { makeChanges, readBatch } from "./batch.ts";
+import type { PageAsked } from "./list-query.ts";
+import { requireRole, visible } from "./permissions.ts";
+import { Fields } from "./read-fields.ts";
+import { readReplacement, type Replacement } from "./replacement.ts";
+import { readNewResource, type NewResource } from "./resource-body.ts";
+import type { SecretMarkers } from "./secret-markers.ts";
+import { ResourceWriter, type Written } from "./write-resources.ts";
+
+export interface ResourcesOptions {
+  readonly database: Database;
+  readonly kinds: BuiltinKinds;
+  readonly markers: SecretMarkers;
+  readonly bell: WorkBell;
+  readonly random: Random;
+}
+
+/** An answer, and the generation for its ETag. */
+export interface Shown {
+  readonly body: JsonObject;
+  readonly generation: number;
+}
+
+/** How often a transaction that stood in another's way is tried again. */
+const conflictRetriesMax = 3;
+
+/** Every method takes the caller, and throws a `RestError` for whatever the caller is refused. */
+export class Resources {
+  readonly #options: ResourcesOptions;
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+  }
+
+  async create(
+    identity: Identity,
+    body: Json | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const wanted = readNewResource(this.#options.kinds, new Fields(body));
+    const written = await this.#write(identity, (writer) => writer.create(wanted), signal);
+    return this.#createdAnswer(written, signal);
+  }
+
+  /** Creates or replaces by key; `isNew` says which. */
+  async upsert(
+    identity: Identity,
+    body: Json | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly body: JsonObject; readonly isNew: boolean }> {
+    requireRole(identity, "editor");
+    const wanted: NewResource = readNewResource(this.#options.kinds, new Fields(body));
+    const written = await this.#write(identity, (writer) => writer.upsert(wanted), signal);
+    if (written.outcome === "created") {
+      return { body: await this.#createdAnswer(written, signal), isNew: true };
+    }
+    return { body: await this.#writtenAnswer(written, signal), isNew: false };
+  }
+
+  async replace(
+    identity: Identity,
+    { id, ifMatch }: { readonly id: number; readonly ifMatch: number | undefined },
+    body: Json | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const asked: Replacement = readReplacement(new Fields(body));
+    const written = await this.#write(
+      identity,
+      (writer) => writer.replace(id, asked, ifMatch),
+      signal,
+    );
+    return this.#writtenAnswer(written, signal);
+  }
+
+  async delete(
+    identity: Identity,
+    {
+      id,
+      ifMatch,
+      isOrphaning,
+    }: { readonly id: number; readonly ifMatch: number | undefined; readonly isOrphaning: boolean },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    if (isOrphaning) {
+      await this.#write(identity, (writer) => writer.forget(id, ifMatch), signal);
+      return { id, status: "deleted", message: "Resource forgotten, its object stays" };
+    }
+    await this.#write(identity, (writer) => writer.delete(id, ifMatch), signal);
+    return { id, status: "deleting", message: "Resource marked for deletion" };
+  }
+
+  async batch(
+    identity: Identity,
+    body: Json | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const { kinds, random } = this.#options;
+    const changes = readBatch(kinds, body);
+    const changeSet = random.uuid();
+    const results = await this.#write(
+      identity,
+      (writer) => makeChanges(writer, changes),
+      signal,
+      changeSet,
+    );
+    const unchanged = results.filter(({ status }) => status === undefined).map(({ id }) => id);
+    const statuses = await this.#statusesOf(unchanged, signal);
+    return {
+      change_set: changeSet,
+      results: results.map(({ id, generation, revision, status }) => {
+        return { id, generation, revision, status: status ?? statuses.get(id) ?? "pending" };
+      }),
+    };
+  }
+
+  async get(identity: Identity, id: number, signal: AbortSignal): Promise<Shown> {
+    const row = await this.#details(identity, id, signal);
+    return { body: detailsAnswer(row, this.#options.markers), generation: row.generation };
+  }
+
+  async list(identity: Identity, asked: PageAsked, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(identity, "reader");
+    const clusters = identity.clusters === "all" ? null : [...identity.clusters];
+    const filter = { ...asked.filter, clusters };
+    const { after, limit } = asked;
+    const { database } = this.#options;
+    const [rows, [count]] = await Promise.all([
+      database.run(listResources, { ...filter, after, limit: limit + 1 }, signal),
+      database.run(countResources, filter, signal),
+    ]);
+    const page = rows.slice(0, limit);
+    return {
+      resources: page.map(listedAnswer),
+      total: count?.total ?? 0,
+      next: rows.length > limit ? asked.cursorAfter(page.at(-1)?.id ?? after) : null,
+    };
+  }
+
+  async revisions(
+    identity: Identity,
+    { id, before, limit }: { readonly id: number; readonly before: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const resource = await this.#details(identity, id, signal);
+    const { database, markers } = this.#options;
+    const rows = await database.run(listRevisions, { id, before, limit: limit + 1 }, signal);
+    const page = rows.slice(0, limit);
+    return {
+      revisions: page.map((row) => revisionAnswer(row, resource, markers)),
+      next: rows.length > limit ? (page.at(-1)?.generation ?? null) : null,
+    };
+  }
+
+  /** Asks for an apply now, whatever failed before. */
+  async sync(identity: Identity, id: number, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const { status, paused } = await this.#details(identity, id, signal);
+    const { database, bell } = this.#options;
+    await database.run(askForWork, id, signal);
+    bell.ring();
+    const message = paused
+      ? "Resource is paused, nothing is applied until it is resumed"
+      : "Resource will be applied";
+    return { id, status, message };
+  }
+
+  async setPaused(
+    identity: Identity,
+    id: number,
+    paused: boolean,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const asked = readReplacement(new Fields({ paused }));
+    await this.#write(identity, (writer) => writer.replace(id, asked), signal);
+    return { id, paused };
+  }
+
+  async #details(identity: Identity, id: number, signal: AbortSignal): Promise<DetailsRow> {
+    requireRole(identity, "reader");
+    const [row] = await this.#options.database.run(findDetails, id, signal);
+    const found = row === undefined ? undefined : { row, clusterId: row.cluster_id };
+    return visible(identity, found).row;
+  }
+
+  /** Runs in one transaction and rings the bell after it. Two that stand in each other's way try again, one after the other. */
+  async #write<T>(
+    identity: Identity,
+    work: (writer: ResourceWriter) => Promise<T>,
+    signal: AbortSignal,
+    changeSet?: string,
+  ): Promise<T> {
+    const { database, markers, bell } = this.#options;
+    const transact = (sql: Transaction): Promise<T> => {
+      sql.afterCommit(() => bell.ring());
+      const shared = { sql, identity, markers };
+      return work(new ResourceWriter(changeSet === undefined ? shared : { ...shared, changeSet }));
+    };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await database.transaction(transact, signal);
+      } catch (error) {
+        if (!(error instanceof TransactionConflict) || attempt > conflictRetriesMax) throw error;
+      }
+    }
+  }
+
+  async #createdAnswer({ resource }: Written, signal: AbortSignal): Promise<JsonObject> {
+    const { id, clusterId, namespace, kind, name, generation, revision } = resource;
+    const [target] = await this.#options.database.run(hasTarget, clusterId, signal);
+    const message = `no target is registered as ${clusterId}: it is delivered once one is`;
+    const warnings = target?.found === true ? [] : [{ code: "unknown_target", message }];
+    const key = { cluster_id: clusterId, namespace, kind, name };
+    return { id, ...key, generation, revision, status: "pending", warnings };
+  }
+
+  async #writtenAnswer({ resource, outcome }: Written, signal: AbortSignal): Promise<JsonObject> {
+    const { id, generation, revision } = resource;
+    if (outcome !== "unchanged") return { id, generation, revision, status: "pending" };
+    const statuses = await this.#statusesOf([id], signal);
+    return { id, generation, revision, status: statuses.get(id) ?? "pending" };
+  }
+
+  async #statusesOf(
+    ids: readonly number[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<number, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.#options.database.run(findStatuses, ids, signal);
+    return new Map(rows.map(({ resource_id, status }) => [resource_id, status]));
+  }
+}

@@ -1,0 +1,177 @@
+// Writes of resources, one after the other in a transaction that the caller owns: a request, or a batch of them.
+
+import { RestError, validationFailed, type Identity } from "@keelson/base";
+import type { Transaction } from "@keelson/database";
+import {
+  findRevision,
+  forgetResource,
+  insertResource,
+  lockByKey,
+  lockResource,
+  markDeleted,
+  purgeUntouched,
+  specOf,
+  toResource,
+  updateResource,
+  writeAs,
+} from "../sql/resources.ts";
+import { groupOf } from "./kinds.ts";
+import { noSuchResource, requireCluster, visible } from "./permissions.ts";
+import {
+  checkMatch,
+  checkNoCopy,
+  checkWritable,
+  replaced,
+  replacementOf,
+  restoredBy,
+  type EarlierState,
+  type Replacement,
+} from "./replacement.ts";
+import type { NewResource } from "./resource-body.ts";
+import type { Policies, Resource, ResourceKey } from "./resource.ts";
+import type { SecretMarkers } from "./secret-markers.ts";
+
+/** A write, and whether it wrote anything. */
+export interface Written {
+  readonly resource: Resource;
+  readonly outcome: "created" | "updated" | "unchanged";
+}
+
+const usualPolicies: Policies = {
+  conflictPolicy: "force",
+  driftPolicy: "heal",
+  immutablePolicy: "report",
+  propagation: "background",
+};
+
+/** What one caller writes in one transaction. Throws a `RestError` for whatever is refused. */
+export class ResourceWriter {
+  readonly #sql: Transaction;
+  readonly #identity: Identity;
+  readonly #changeSet: string | undefined;
+  readonly #markers: SecretMarkers;
+
+  constructor(options: {
+    readonly sql: Transaction;
+    readonly identity: Identity;
+    readonly changeSet?: string;
+    readonly markers: SecretMarkers;
+  }) {
+    this.#sql = options.sql;
+    this.#identity = options.identity;
+    this.#changeSet = options.changeSet;
+    this.#markers = options.markers;
+  }
+
+  /** `RESOURCE_EXISTS` if the key is taken. */
+  async create(wanted: NewResource): Promise<Written> {
+    const resource = await this.#insert(wanted);
+    if (resource !== undefined) return { resource, outcome: "created" };
+    const { clusterId, namespace, kind, name } = wanted.key;
+    const where = namespace === "" ? clusterId : `${namespace} of ${clusterId}`;
+    throw new RestError("RESOURCE_EXISTS", `there is a ${kind} ${name} in ${where} already`);
+  }
+
+  /** Creates it, or replaces the one of that key. */
+  async upsert(wanted: NewResource): Promise<Written> {
+    requireCluster(this.#identity, wanted.key.clusterId);
+    for (;;) {
+      const present = await this.#findByKey(wanted.key);
+      if (present !== undefined) return this.#replace(present, replacementOf(wanted), undefined);
+      const resource = await this.#insert(wanted);
+      if (resource !== undefined) return { resource, outcome: "created" };
+      // Somebody else has just created it: now it can be seen.
+    }
+  }
+
+  /** Replaces what the body says. Writes nothing where nothing would change. */
+  async replace(at: number | ResourceKey, asked: Replacement, ifMatch?: number): Promise<Written> {
+    return this.#replace(await this.#locked(at), asked, ifMatch);
+  }
+
+  /** Asks for its deletion; asking again changes nothing. */
+  async delete(at: number | ResourceKey, ifMatch?: number): Promise<Resource> {
+    const resource = await this.#locked(at);
+    if (resource.isDeleting) return resource;
+    checkMatch(resource, ifMatch);
+    checkNoCopy(resource);
+    await this.#asCaller({ keepsRevision: false });
+    const [row] = await this.#sql.run(markDeleted, resource.id);
+    await this.#sql.run(purgeUntouched, resource.id);
+    return row === undefined ? resource : toResource(row);
+  }
+
+  /** Takes it out of our care and leaves the object as it is. */
+  async forget(id: number, ifMatch?: number): Promise<Resource> {
+    const resource = await this.#locked(id);
+    checkMatch(resource, ifMatch);
+    checkNoCopy(resource);
+    await this.#asCaller({ keepsRevision: false });
+    await this.#sql.run(forgetResource, id);
+    return resource;
+  }
+
+  async #insert({ key, desiredSpec, revision, policies, paused }: NewResource) {
+    requireCluster(this.#identity, key.clusterId);
+    const restored = this.#markers.restore(desiredSpec, undefined, key);
+    const [first, ...others] = restored.problems;
+    if (first !== undefined) throw validationFailed(first, ...others);
+    await this.#asCaller({ keepsRevision: false });
+    const [row] = await this.#sql.run(insertResource, {
+      ...usualPolicies,
+      ...key,
+      ...policies,
+      desiredSpec: restored.spec,
+      revision: revision ?? 1,
+      paused: paused ?? false,
+    });
+    return row === undefined ? undefined : toResource(row);
+  }
+
+  async #replace(
+    resource: Resource,
+    asked: Replacement,
+    ifMatch: number | undefined,
+  ): Promise<Written> {
+    checkWritable(resource, ifMatch);
+    const earlier = await this.#earlier(resource, asked);
+    const next = replaced(resource, asked, earlier, this.#markers);
+    if (!next.isChanged) return { resource, outcome: "unchanged" };
+    await this.#asCaller({ keepsRevision: next.keepsRevision });
+    const [row] = await this.#sql.run(updateResource, next.resource);
+    if (row === undefined) throw noSuchResource();
+    return { resource: toResource(row), outcome: "updated" };
+  }
+
+  async #earlier({ id }: Resource, asked: Replacement): Promise<EarlierState | undefined> {
+    const which = restoredBy(asked);
+    if (which === undefined) return undefined;
+    const [row] = await this.#sql.run(findRevision, { id, ...which });
+    if (row === undefined) {
+      const what =
+        which.revision === null ? `generation ${which.generation}` : `revision ${which.revision}`;
+      throw new RestError("RESOURCE_NOT_FOUND", `${what} is not in the history`);
+    }
+    const { revision, api_version: apiVersion } = row;
+    return { revision, apiVersion, desiredSpec: specOf(row.desired_spec) };
+  }
+
+  async #locked(at: number | ResourceKey): Promise<Resource> {
+    if (typeof at !== "number") {
+      requireCluster(this.#identity, at.clusterId);
+      return visible(this.#identity, await this.#findByKey(at));
+    }
+    const [row] = await this.#sql.run(lockResource, at);
+    return visible(this.#identity, row === undefined ? undefined : toResource(row));
+  }
+
+  async #findByKey(key: ResourceKey): Promise<Resource | undefined> {
+    const [row] = await this.#sql.run(lockByKey, { ...key, apiGroup: groupOf(key.apiVersion) });
+    return row === undefined ? undefined : toResource(row);
+  }
+
+  async #asCaller({ keepsRevision }: { readonly keepsRevision: boolean }): Promise<void> {
+    const { user: actor } = this.#identity;
+    await this.#sql.run(writeAs, { actor, changeSet: this.#changeSet, keepsRevision });
+  }
+}

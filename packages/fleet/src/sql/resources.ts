@@ -1,0 +1,184 @@
+// The table `resources`: what users want. Triggers do the rest of a write (0004-writes-by-sql.sql).
+
+import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
+import { statement, type Sql } from "@keelson/database";
+import type { Policies, Resource, ResourceKey } from "../resources/resource.ts";
+
+/** A row as the driver gives it; specs as text, because a parsed number may have lost digits. */
+export interface ResourceRow {
+  readonly id: number;
+  readonly cluster_id: string;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly api_version: string;
+  readonly desired_spec: string;
+  readonly generation: number;
+  readonly revision: number;
+  readonly conflict_policy: Policies["conflictPolicy"];
+  readonly drift_policy: Policies["driftPolicy"];
+  readonly immutable_policy: Policies["immutablePolicy"];
+  readonly propagation: Policies["propagation"];
+  readonly paused: boolean;
+  readonly global_id: number | null;
+  readonly is_deleting: boolean;
+}
+
+export function toResource(row: ResourceRow): Resource {
+  return {
+    id: row.id,
+    clusterId: row.cluster_id,
+    namespace: row.namespace,
+    kind: row.kind,
+    name: row.name,
+    apiVersion: row.api_version,
+    desiredSpec: specOf(row.desired_spec),
+    generation: row.generation,
+    revision: row.revision,
+    conflictPolicy: row.conflict_policy,
+    driftPolicy: row.drift_policy,
+    immutablePolicy: row.immutable_policy,
+    propagation: row.propagation,
+    paused: row.paused,
+    globalId: row.global_id ?? undefined,
+    isDeleting: row.is_deleting,
+  };
+}
+
+/** A spec from its column. A check of the table keeps it an object. */
+export function specOf(text: string): JsonObject {
+  const spec = readJson(text);
+  if (!isJsonObject(spec)) throw new TypeError("a spec that is stored is an object");
+  return spec;
+}
+
+const columns = (sql: Sql) => sql`
+  r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
+  r.desired_spec::text AS desired_spec, r.generation, r.revision, r.conflict_policy, r.drift_policy,
+  r.immutable_policy, r.propagation, r.paused, r.global_id, r.deleted_at IS NOT NULL AS is_deleting`;
+
+/** What only REST knows of a write, for the triggers. It wakes the workers itself, after the commit. */
+export const writeAs = statement<{
+  readonly actor: string;
+  readonly changeSet: string | undefined;
+  readonly keepsRevision: boolean;
+}>(
+  "writeAs",
+  (sql, { actor, changeSet = "", keepsRevision }) => sql`
+    SELECT set_config('fleet.actor', ${actor}, true),
+           set_config('fleet.change_set', ${changeSet}, true),
+           set_config('fleet.keeps_revision', ${keepsRevision ? "on" : ""}, true),
+           set_config('fleet.wakes', 'on', true)`,
+);
+
+export interface Inserted extends ResourceKey, Policies {
+  readonly desiredSpec: JsonObject;
+  readonly revision: number;
+  readonly paused: boolean;
+}
+
+/** No row: the key is taken. */
+export const insertResource = statement<Inserted, ResourceRow>(
+  "insertResource",
+  (sql, { desiredSpec, ...row }) => sql`
+    INSERT INTO resources AS r
+      (cluster_id, namespace, kind, name, api_version, desired_spec, revision, conflict_policy, drift_policy,
+       immutable_policy, propagation, paused)
+    VALUES
+      (${row.clusterId}, ${row.namespace}, ${row.kind}, ${row.name}, ${row.apiVersion},
+       ${writeJson(desiredSpec)}::text::jsonb, ${row.revision}, ${row.conflictPolicy}, ${row.driftPolicy},
+       ${row.immutablePolicy}, ${row.propagation}, ${row.paused})
+    ON CONFLICT DO NOTHING
+    RETURNING ${columns(sql)}`,
+);
+
+/** Writers of one resource wait here for each other. Not FOR UPDATE: the state tables' foreign keys would wait too. */
+export const lockResource = statement<number, ResourceRow>(
+  "lockResource",
+  (sql, id) => sql`
+    SELECT ${columns(sql)} FROM resources r WHERE id = ${id} FOR NO KEY UPDATE`,
+);
+
+/** The live resource of a key, locked. */
+export const lockByKey = statement<ResourceKey & { readonly apiGroup: string }, ResourceRow>(
+  "lockByKey",
+  (sql, { clusterId, namespace, apiGroup, kind, name }) => sql`
+    SELECT ${columns(sql)} FROM resources r
+    WHERE cluster_id = ${clusterId} AND namespace = ${namespace} AND api_group = ${apiGroup}
+      AND kind = ${kind} AND name = ${name} AND deleted_at IS NULL
+    FOR NO KEY UPDATE`,
+);
+
+/** Everything that a PUT may change, changed or not. */
+export const updateResource = statement<
+  Policies & Pick<Resource, "id" | "apiVersion" | "desiredSpec" | "revision" | "paused">,
+  ResourceRow
+>(
+  "updateResource",
+  (sql, { desiredSpec, ...row }) => sql`
+    UPDATE resources r
+    SET api_version = ${row.apiVersion}, desired_spec = ${writeJson(desiredSpec)}::text::jsonb,
+        revision = ${row.revision}, conflict_policy = ${row.conflictPolicy}, drift_policy = ${row.driftPolicy},
+        immutable_policy = ${row.immutablePolicy}, propagation = ${row.propagation}, paused = ${row.paused}
+    WHERE id = ${row.id}
+    RETURNING ${columns(sql)}`,
+);
+
+export const markDeleted = statement<number, ResourceRow>(
+  "markDeleted",
+  (sql, id) => sql`
+    UPDATE resources r SET deleted_at = now() WHERE id = ${id} RETURNING ${columns(sql)}`,
+);
+
+/** The object stays in its cluster, and nobody looks after it any more. */
+export const forgetResource = statement<number>(
+  "forgetResource",
+  (sql, id) => sql`DELETE FROM resources WHERE id = ${id}`,
+);
+
+/** What the history holds of a revision, its newest generation; or of one generation. */
+export const findRevision = statement<
+  { readonly id: number; readonly revision: number | null; readonly generation: number | null },
+  { revision: number; api_version: string; desired_spec: string }
+>(
+  "findRevision",
+  (sql, { id, revision, generation }) => sql`
+    SELECT revision, coalesce(api_version, '') AS api_version, desired_spec::text AS desired_spec
+    FROM resource_revisions
+    WHERE resource_id = ${id}
+      AND (revision = ${revision}::integer OR generation = ${generation}::integer)
+    ORDER BY generation DESC LIMIT 1`,
+);
+
+/** Whether a target is registered. */
+export const hasTarget = statement<string, { found: boolean }>(
+  "hasTarget",
+  (sql, clusterId) => sql`
+    SELECT EXISTS (SELECT FROM targets WHERE cluster_id = ${clusterId}) AS found`,
+);
+
+/** Asks for work now, whatever failed before; not while it is paused. */
+export const askForWork = statement<number>(
+  "askForWork",
+  (sql, id) => sql`
+    UPDATE resource_attempts t SET due_at = clock_timestamp(), requests = requests + 1, attempts = 0
+    FROM resources r WHERE r.id = ${id} AND t.resource_id = r.id AND NOT r.paused`,
+);
+
+/**
+ * Removes a resource that no worker has ever begun: there is nothing in the cluster to wait for. The row of its attempts
+ * is locked first, and a claim writes there: one of the two comes first.
+ */
+export const purgeUntouched = statement<number>(
+  "purgeUntouched",
+  (sql, id) => sql`
+    WITH untouched AS (
+      SELECT resource_id FROM resource_attempts
+      WHERE resource_id = ${id} AND last_attempt_at IS NULL AND lease_owner IS NULL
+      FOR UPDATE
+    ), told AS MATERIALIZED (
+      SELECT set_config('fleet.reason', 'NeverApplied', true)
+    )
+    DELETE FROM resources r USING told, untouched u
+    WHERE r.id = u.resource_id AND r.deleted_at IS NOT NULL`,
+);

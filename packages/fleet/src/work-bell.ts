@@ -1,0 +1,51 @@
+// Tells every worker that there may be work: this process's at once, the others' by one notification at a time.
+
+import { isCancellation, type Log } from "@keelson/base";
+import type { Wakeups } from "@keelson/database";
+
+/** The channel on which workers wait; the triggers of the tables ring it too. */
+export const workChannel = "fleet_work";
+
+/**
+ * Rings after a commit. However often it is rung while a notification is on its way, one more follows: NOTIFY takes a
+ * lock of the whole database at commit. Losing one costs a poll interval.
+ */
+export class WorkBell {
+  readonly #wakeups: Wakeups;
+  readonly #log: Log;
+  readonly #signal: AbortSignal;
+  #isSending = false;
+  #isRung = false;
+
+  constructor(options: {
+    readonly wakeups: Wakeups;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+  }) {
+    this.#wakeups = options.wakeups;
+    this.#log = options.log;
+    this.#signal = options.signal;
+  }
+
+  ring(): void {
+    this.#wakeups.wakeHere(workChannel);
+    this.#isRung = true;
+    if (!this.#isSending) void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    try {
+      while (this.#isRung) {
+        this.#isRung = false;
+        await this.#wakeups.wakeAll(workChannel, this.#signal);
+      }
+    } catch (error) {
+      if (!isCancellation(error, this.#signal)) {
+        this.#log.warn({ error }, "other replicas were not woken, they will look by themselves");
+      }
+    } finally {
+      this.#isSending = false;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// Fleet's API on a real REST server and a real database, for the length of a test.
+
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  noMetrics,
+  RestError,
+  silentLog,
+  systemClock,
+  systemRandom,
+  type Json,
+} from "@keelson/base";
+import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
+import type { ThrowawayPostgres } from "@keelson/database/testing";
+import { fleetRoutes, Resources, SecretMarkers, WorkBell } from "@keelson/fleet";
+import { createFleetDatabase, type FleetDatabase } from "@keelson/fleet/testing";
+import { believingAuthenticator, buildRest, tokenAuthenticator } from "@keelson/keelson";
+import { loadBuiltinKinds } from "@keelson/kube";
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** Whatever the body holds: tests compare it. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export interface FleetRest extends AsyncDisposable {
+  readonly tables: FleetDatabase;
+  ask(
+    method: "GET" | "POST" | "PUT" | "DELETE",
+    path: string,
+    body?: Json | string,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+}
+
+/** Tokens of the fixture, by name; without any, everybody is an admin. */
+export type Tokens = Readonly<
+  Record<
+    string,
+    { readonly role: "reader" | "editor" | "admin"; readonly clusters?: readonly string[] }
+  >
+>;
+
+export const bodyBytesMax = 64 * 1024;
+
+export async function startFleetRest(
+  server: ThrowawayPostgres,
+  { tokens, onStatement }: { readonly tokens?: Tokens } & Pick<DatabaseOptions, "onStatement"> = {},
+): Promise<FleetRest> {
+  await using setup = new AsyncDisposableStack();
+  const tables = setup.use(await createFleetDatabase(server));
+  // The API has a pool of its own: what tests look at is not what they disturb.
+  const database = tables.openAnother(onStatement === undefined ? {} : { onStatement });
+  const stopped = new AbortController();
+  setup.defer(() => stopped.abort());
+  const bell = new WorkBell({
+    wakeups: new Wakeups({ database }),
+    log: silentLog,
+    signal: stopped.signal,
+  });
+  const resources = new Resources({
+    database,
+    kinds: await loadBuiltinKinds(),
+    markers: new SecretMarkers(Buffer.alloc(32, 7)),
+    bell,
+    random: systemRandom,
+  });
+  const rest = setup.use(
+    await buildRest({
+      authenticator:
+        tokens === undefined ? believingAuthenticator() : await authenticatorOf(tokens, setup),
+      corsOrigins: undefined,
+      translate: (error) =>
+        error instanceof DatabaseError && error.isTransient
+          ? new RestError("DATABASE_UNAVAILABLE", "the database is not available")
+          : undefined,
+      modules: [fleetRoutes({ resources, bodyBytesMax, batchBytesMax: 4 * 1024 * 1024 })],
+      limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
+      clock: systemClock,
+      random: systemRandom,
+      logsRequests: false,
+      log: silentLog,
+      metrics: noMetrics,
+    }),
+  );
+  const kept = setup.move();
+  return {
+    tables,
+    ask: async (method, path, body, headers = {}) => {
+      const answer = await rest.app.inject({
+        method,
+        url: `/api/v1${path}`,
+        headers: {
+          host: "127.0.0.1",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      return {
+        code: answer.statusCode,
+        headers: answer.headers,
+        body: answer.body === "" ? undefined : JSON.parse(answer.body),
+      };
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function authenticatorOf(tokens: Tokens, setup: AsyncDisposableStack) {
+  const folder = await mkdtemp(join(tmpdir(), "keelson-tokens-"));
+  setup.defer(() => rm(folder, { recursive: true }));
+  const tokensFile = join(folder, "tokens.json");
+  const entries = Object.entries(tokens).map(([name, entry]) => ({
+    name,
+    sha256: createHash("sha256").update(name).digest("hex"),
+    ...entry,
+  }));
+  await writeFile(tokensFile, JSON.stringify({ tokens: entries }));
+  return tokenAuthenticator({ tokensFile, clock: systemClock, log: silentLog });
+}
+
+/** The header of a token of the fixture. */
+export function as(name: string): Record<string, string> {
+  return { authorization: `Bearer ${name}` };
+}
