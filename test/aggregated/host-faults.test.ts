@@ -1,0 +1,200 @@
+// A host that goes and comes back, authorities that change, a server of ours that goes: who hears what.
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "node:test";
+import { connect } from "node:tls";
+
+import { CertificateAuthority } from "../oracle/certificates.ts";
+import type { HttpClient } from "../oracle/http-client.ts";
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { until } from "../oracle/until.ts";
+import { create, createNamespace, expectStatus, grant, newToken } from "./asking.ts";
+import { startBed, type Bed } from "./bed.ts";
+import { group, versions } from "./host-objects.ts";
+import { memory, pathOf } from "./objects.ts";
+
+const memories = pathOf("memories", "default");
+
+suite("a host in trouble", () => {
+  oracleTest("nobody is let in without it, and everything heals by itself", async (t) => {
+    await using bed = await startBed({ driver: "sqlite" }, t.signal);
+    const { signal } = t;
+    await t.test("the host is away: what it said counts for ten seconds, then 503", () =>
+      hostAway(bed, signal),
+    );
+    await t.test("a front proxy of a new authority is believed without a restart", () =>
+      rotation(bed, signal),
+    );
+    await t.test("API-16: a new certificate is shown, and no watch is dropped", () =>
+      newCertificate(bed, signal),
+    );
+    await t.test("the host calls us available while we are, and only then", () =>
+      availability(bed, signal),
+    );
+  });
+});
+
+async function hostAway(bed: Bed, signal: AbortSignal): Promise<void> {
+  const { oracle, replica } = bed;
+  await grant(bed, { user: "bob", verbs: ["*"] }, signal);
+  const token = await newToken(bed, "away", signal);
+  using bob = replica.connectAs(await oracle.issue({ name: "bob" }));
+  using nobody = replica.connectAs({});
+  using account = replica.connectAs({ token });
+  const { certificate, key } = oracle.admin;
+  using master = replica.connectAs({ certificate, key });
+  const list = { path: memories };
+  await until(async () => (await bob.send(list, signal)).status === 200, signal);
+  await expectStatus(account, list, 403, signal);
+  await using watch = openWatch(bob, `${memories}?watch=1&resourceVersion=0`);
+  await until(() => watch.isOpen, signal);
+
+  await oracle.stopProgram("kube-apiserver", "SIGKILL");
+  const goneAtMs = performance.now();
+  await expectStatus(bob, list, 200, signal); // The answer is remembered.
+  await expectStatus(account, list, 403, signal);
+  await expectStatus(master, list, 200, signal); // Nobody needs to be asked.
+  await expectStatus(nobody, { path: "/livez" }, 200, signal);
+  const late = await until(async () => {
+    const answer = await bob.send(list, signal);
+    assert.ok(answer.status === 200 || answer.status === 503, answer.text);
+    return answer.status === 503 ? answer : undefined;
+  }, signal);
+  assert.ok(performance.now() - goneAtMs < 20_000, "the answer outlived its ten seconds");
+  assert.equal(late.headers["retry-after"], "1");
+  await until(async () => (await account.send(list, signal)).status === 503, signal);
+  await until(async () => (await nobody.send({ path: "/readyz" }, signal)).status === 500, signal);
+  const { text } = await expectStatus(nobody, { path: "/readyz?verbose" }, 500, signal);
+  assert.match(text, /\[\+\]database ok[\s\S]*\[-\]host failed/);
+  await expectStatus(nobody, { path: "/livez" }, 200, signal);
+  // Whether the namespace is still there nobody can say.
+  const made = { method: "POST", path: memories, body: memory("blind") } as const;
+  await expectStatus(master, made, 503, signal);
+
+  await oracle.startProgram("kube-apiserver", signal);
+  await until(async () => (await bob.send(list, signal)).status === 200, signal);
+  await until(async () => (await account.send(list, signal)).status === 403, signal);
+  await until(async () => (await nobody.send({ path: "/readyz" }, signal)).status === 200, signal);
+  await bed.untilAvailable(signal);
+  await create(bed, memories, memory("back"), signal);
+  // A watch that was open all the while has heard of it.
+  await until(() => watch.names.includes("back"), signal);
+}
+
+/** The host's files are replaced as `kubeadm` does: it reads them again, and tells us in its ConfigMap. */
+async function rotation(bed: Bed, signal: AbortSignal): Promise<void> {
+  const { oracle, replica } = bed;
+  const next = await CertificateAuthority.create("next-front-proxy-ca");
+  const pair = await next.issue({ name: "front-proxy-client" });
+  using proxy = replica.connectAs(pair);
+  const headers = { "x-remote-user": "carol", "x-remote-group": "system:masters" };
+  const request = { path: memories, headers };
+  await expectStatus(proxy, request, 401, signal);
+  const pid = replica.pid;
+
+  const file = (name: string): string => join(oracle.folder, name);
+  const both = `${readFileSync(file("front-proxy-ca.crt"), "utf8")}\n${next.certificate}`;
+  writeFileSync(file("front-proxy-ca.crt"), both);
+  await until(async () => (await proxy.send(request, signal)).status === 200, signal);
+  writeFileSync(file("front-proxy-client.key"), pair.key);
+  writeFileSync(file("front-proxy-client.crt"), pair.certificate);
+  // Then the old one goes: the host forgets it once it writes its ConfigMap anew.
+  writeFileSync(file("front-proxy-ca.crt"), next.certificate);
+  const configMap = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  using old = replica.connectAs(await bed.frontProxy());
+  await until(async () => {
+    const { text } = await oracle.client.send({ path: configMap }, signal);
+    // It is written again by the host, from its files, a moment later.
+    if (text.split("BEGIN CERTIFICATE").length > 3) {
+      await oracle.client.send({ method: "DELETE", path: configMap }, signal);
+    }
+    return (await old.send(request, signal)).status === 401;
+  }, signal);
+  await until(async () => {
+    const { status } = await oracle.client.send({ path: memories }, signal);
+    return status === 200;
+  }, signal);
+  await expectStatus(proxy, request, 200, signal);
+  assert.equal(replica.pid, pid);
+}
+
+async function newCertificate(bed: Bed, signal: AbortSignal): Promise<void> {
+  const { certificate, key } = bed.oracle.admin;
+  using client = bed.replica.connectAs({ certificate, key });
+  await using watch = openWatch(client, `${memories}?watch=1&resourceVersion=0`);
+  await until(() => watch.isOpen, signal);
+  const before = await shownCertificate(bed);
+  await bed.writeServingCertificate();
+  await until(async () => (await shownCertificate(bed)) !== before, signal);
+  await create(bed, memories, memory("after-reload"), signal);
+  await until(() => watch.names.includes("after-reload"), signal);
+  assert.equal(watch.opened, 1);
+}
+
+async function availability(bed: Bed, signal: AbortSignal): Promise<void> {
+  const { oracle, replica } = bed;
+  await replica.stop("SIGTERM");
+  assert.match(replica.output, /"message":"stopped"/);
+  await until(async () => {
+    await nudge(bed, signal);
+    return (await bed.availability(signal)).every((one) => one === "FailedDiscoveryCheck");
+  }, signal);
+  await expectStatus(oracle.client, { path: memories }, 503, signal);
+  await createNamespace(bed, "meanwhile", signal);
+  await expectStatus(oracle.client, { path: "/api/v1/pods" }, 200, signal);
+  await replica.start(signal);
+  await until(async () => {
+    await nudge(bed, signal);
+    return (await bed.availability(signal)).every((one) => one === "True");
+  }, signal);
+  await expectStatus(oracle.client, { path: memories }, 200, signal);
+  await create(bed, pathOf("memories", "meanwhile"), memory("m"), signal);
+}
+
+/** Has the host look at our APIServices now and not within a minute. */
+async function nudge({ oracle }: Bed, signal: AbortSignal): Promise<void> {
+  for (const { version } of versions) {
+    const path = `/apis/apiregistration.k8s.io/v1/apiservices/${version}.${group}`;
+    const body = { metadata: { annotations: { nudged: String(performance.now()) } } };
+    const headers = { "content-type": "application/merge-patch+json" };
+    await oracle.client.send({ method: "PATCH", path, body, headers }, signal);
+  }
+}
+
+/** The serial number of what the server shows to whoever connects now. */
+async function shownCertificate({ replica }: Bed): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const { port, ca } = replica;
+    const socket = connect({ host: "127.0.0.1", port, ca }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.once("error", reject);
+  });
+}
+
+/** A watch that goes on until it is disposed of, and the names it has told. */
+function openWatch(client: HttpClient, path: string) {
+  const stop = new AbortController();
+  const watch = { isOpen: false, opened: 0, names: [] as string[] };
+  const reading = (async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      watch.opened += 1;
+      for await (const { object } of client.watch(
+        `${path}&allowWatchBookmarks=true`,
+        stop.signal,
+      )) {
+        watch.isOpen = true;
+        watch.names.push((object as { metadata: { name?: string } }).metadata.name ?? "");
+      }
+    }
+  })();
+  return Object.assign(watch, {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      stop.abort();
+      await reading.catch(() => undefined);
+    },
+  });
+}
