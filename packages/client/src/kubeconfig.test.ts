@@ -163,6 +163,11 @@ suite("kubeconfig", () => {
     }
   });
 
+  test("outside a cluster nobody finds one", async () => {
+    const loading = loadKubeconfig({ inCluster: true }, options());
+    await assert.rejects(loading, /this is no Pod of a cluster/);
+  });
+
   const good = {
     clusters: { c: { server: "https://c" } },
     users: { u: { token: "secret" } },

@@ -131,6 +131,9 @@ async function read(source: KubeconfigSource, trust: "anything" | "data"): Promi
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
     config.loadFromCluster(source.root);
+    if (!URL.canParse(config.getCurrentCluster()?.server ?? "")) {
+      throw new BadKubeconfig("this is no Pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
+    }
     return { config, users: new Map() };
   }
   if ("text" in source) return await parse(source.text, { trust, folder: undefined });
@@ -276,7 +279,7 @@ function choose({ config, users }: Config, context: string | undefined): Loaded 
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new BadKubeconfig(`context ${name} names no cluster that is there`);
-  if (!/^https?:\/\/./.test(cluster.server)) {
+  if (!/^https?:\/\/./.test(cluster.server) || !URL.canParse(cluster.server)) {
     throw new BadKubeconfig(`cluster ${cluster.name} has no server with http or https`);
   }
   return {

@@ -71,11 +71,10 @@ async function accessOf({
   try {
     return { access: await loadKubeconfig(source, { clock }), setting };
   } catch (error) {
-    if (!(error instanceof BadKubeconfig) && !("inCluster" in source)) throw error;
-    const why = error instanceof BadKubeconfig ? error.message : "this is no Pod of a cluster";
+    if (!(error instanceof BadKubeconfig)) throw error;
     throw new StartError(
       "USAGE",
-      `the host cluster cannot be found by ${setting}: ${why}: give its kubeconfig with --kubeconfig (KEELSON_KUBECONFIG)`,
+      `the host cluster cannot be found by ${setting}: ${error.message}: give its kubeconfig with --kubeconfig (KEELSON_KUBECONFIG)`,
       { cause: error },
     );
   }
