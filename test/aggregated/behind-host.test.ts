@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
-import { create, createNamespace, expectStatus, kubectl } from "./asking.ts";
+import { create, createNamespace, expectStatus, kubectl, messageOf } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { controllersWalk } from "./controllers-walk.ts";
 import { identityWalk } from "./identity-walk.ts";
@@ -56,6 +56,9 @@ for (const driver of ["sqlite", "postgresql"] as const) {
       });
       await t.test("who callers are and what they may is the host's word", () =>
         identityWalk(bed, signal),
+      );
+      await t.test("our rules look at the host's Secrets and ConfigMaps", () =>
+        valuesWalk(bed, signal),
       );
       await t.test("the host's controllers reach our objects", () => controllersWalk(bed, signal));
       await t.test("nothing of ours is in etcd", () => etcdWalk(bed, signal));
@@ -133,6 +136,52 @@ function watchByKubectl(bed: Bed, words: readonly string[]) {
       await ended;
     },
   };
+}
+
+/** §3.4: a Model's keys are in a Secret of the cluster, as they are now. */
+async function valuesWalk(bed: Bed, signal: AbortSignal): Promise<void> {
+  const { client } = bed.oracle;
+  await createNamespace(bed, "values", signal);
+  const path = pathOf("models", "values");
+  const from = (name: string, key: string): object => ({
+    valueFrom: { secretKeyRef: { name, key } },
+  });
+  const body = {
+    apiVersion: "ark.mckinsey.com/v1alpha1",
+    kind: "Model",
+    metadata: { name: "default" },
+    spec: {
+      model: { value: "m" },
+      type: "completions",
+      provider: "openai",
+      config: {
+        openai: {
+          baseUrl: { value: "https://models.example.com/v1" },
+          apiKey: from("keys", "api"),
+        },
+      },
+    },
+  };
+  const request = { method: "POST", path, body } as const;
+  const missing = await expectStatus(client, request, 422, signal);
+  assert.match(messageOf(missing), /keys/);
+  const secrets = "/api/v1/namespaces/values/secrets";
+  const secret = { metadata: { name: "keys" }, stringData: { other: "x" } };
+  await create(bed, secrets, secret, signal);
+  await expectStatus(client, request, 422, signal);
+  const merge = { "content-type": "application/merge-patch+json" };
+  await expectStatus(
+    client,
+    {
+      method: "PATCH",
+      path: `${secrets}/keys`,
+      body: { stringData: { api: "secret" } },
+      headers: merge,
+    },
+    200,
+    signal,
+  );
+  await expectStatus(client, request, 201, signal);
 }
 
 async function etcdWalk(bed: Bed, signal: AbortSignal): Promise<void> {

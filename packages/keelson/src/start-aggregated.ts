@@ -1,11 +1,7 @@
 // The Kubernetes API behind a host cluster, as the configuration wants it.
 
-import {
-  AggregatedServer,
-  arkResources,
-  auditLines,
-  type AggregatedOptions,
-} from "@keelson/apiserver";
+import { AggregatedServer, auditLines, type AggregatedOptions } from "@keelson/apiserver";
+import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import type { OpenedHost } from "./host/open-host.ts";
@@ -31,10 +27,10 @@ export async function startAggregated(
     return await AggregatedServer.start(
       {
         ...parts,
+        ...arkKinds({ config, store: parts.store, values: opened.host.values }),
         log: parts.log.child({ part: "kubernetes" }),
         ...(auditLog === undefined ? {} : { audit: auditLines((line) => auditLog.write(line)) }),
         cluster: opened.host,
-        resources: arkResources(),
         host,
         port,
         certDir: config.certDir,

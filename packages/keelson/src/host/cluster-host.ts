@@ -12,6 +12,7 @@ import {
 import {
   HostUnavailable,
   type Attributes,
+  type ClusterValues,
   type Decision,
   type Host,
   type NamespacePhase,
@@ -21,17 +22,18 @@ import {
 } from "@keelson/apiserver";
 import {
   collectionOf,
-  isNotFound,
   ResourceClient,
   runReflector,
   type Client,
   type DynamicObject,
+  type ObjectRef,
+  type Resource,
 } from "@keelson/client";
 import { StatusError } from "@keelson/kube";
 
 import { Mirrored } from "./mirrored.ts";
 import { accessReview, decisionOf, tokenReview, verdictOf } from "./reviews.ts";
-import { configMaps, namespaces, trustConfigMap, trustNamespace } from "./resources.ts";
+import { configMaps, namespaces, secrets, trustConfigMap, trustNamespace } from "./resources.ts";
 
 export interface ClusterHostOptions {
   readonly client: Client;
@@ -47,12 +49,14 @@ const pingAgeMs = 1_000;
 const pingMs = 1_500;
 /** How long one review may take. */
 const reviewMs = 5_000;
-/** How long one look at a namespace may take. */
+/** How long one look at an object may take. */
 const lookMs = 3_000;
 
 /** Reviews, ConfigMap and namespaces of a real cluster. `run` keeps what it remembers level. */
 export class ClusterHost implements Host {
   readonly namespaces: Namespaces;
+  /** The Secrets and ConfigMaps that objects of ours name. Nothing is remembered of them. */
+  readonly values: ClusterValues;
   readonly #options: ClusterHostOptions;
   readonly #trust: Mirrored<DynamicObject, Readonly<Record<string, string>>>;
   readonly #phases: Mirrored<DynamicObject, NamespacePhase>;
@@ -70,7 +74,14 @@ export class ClusterHost implements Host {
     this.namespaces = {
       // While the watch is broken, what it told may be long gone.
       isActive: (name) => this.#phases.isLive && this.#phases.get(name) === "active",
-      ask: (name, signal) => this.#askForNamespace(name, signal),
+      ask: async (name, signal) => {
+        const found = await this.#look(namespaces, { name }, signal);
+        return found === undefined ? "missing" : phaseOf(found);
+      },
+    };
+    this.values = {
+      secret: (place, signal) => this.#look(secrets, place, signal),
+      configMap: (place, signal) => this.#look(configMaps, place, signal),
     };
   }
 
@@ -161,14 +172,16 @@ export class ClusterHost implements Host {
     return status;
   }
 
-  async #askForNamespace(name: string, signal: AbortSignal): Promise<NamespacePhase> {
-    const objects = new ResourceClient(this.#options.client, namespaces);
-    try {
-      return phaseOf(await objects.get({ name, timeoutMs: lookMs, priority: "high" }, signal));
-    } catch (error) {
-      if (isNotFound(error)) return "missing";
-      return unavailable(error);
-    }
+  /** An object as it is now; undefined if there is none. */
+  async #look(
+    resource: Resource,
+    { namespace, name }: ObjectRef,
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
+    const ref = namespace === undefined ? { name } : { namespace, name };
+    const options = { timeoutMs: lookMs, priority: "high" } as const;
+    const objects = new ResourceClient(this.#options.client, resource);
+    return await objects.find({ ...ref, ...options }, signal).catch(unavailable);
   }
 }
 
