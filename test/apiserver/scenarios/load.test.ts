@@ -1,0 +1,181 @@
+// Load: LOAD-1 to LOAD-5, at the real process. What is fact is judged; how fast it was is told.
+
+import assert from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { failuresOf, LoadGenerator, type LoadResult } from "../loadgen.ts";
+import { configMap } from "../objects.ts";
+import { startOurs } from "../ours.ts";
+import { eachDriver, residentMegabytes, ScenarioBed, tell } from "./bed.ts";
+import { measure } from "./length.ts";
+import { metricOf } from "./metrics.ts";
+import { SlowWatcher } from "./slow-watcher.ts";
+
+const watchers = measure({ gate: 60, full: 1_000 });
+const rate = 100;
+const path = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
+
+/** Nothing failed, and every watcher saw every write. */
+function assertNothingLost({ expected, seen, errors, sample }: LoadResult): void {
+  assert.deepEqual([seen, errors], [expected, {}], sample);
+}
+
+eachDriver("load", (it) => {
+  it(`LOAD-1 ${watchers} watchers, ${rate} writes a second: nothing is lost, memory stays`, async (bed) => {
+    using load = new LoadGenerator(bed.server);
+    using memory = new Peak(bed);
+    const seconds = measure({ gate: 3, full: 60 });
+    const options = { verb: "watch", path: path(await bed.namespace("load-1")), rate } as const;
+    const one = await load.run({ ...options, watchers: 1, seconds }, bed.signal);
+    const many = await load.run({ ...options, watchers, seconds, prefix: "many" }, bed.signal);
+    for (const [what, result] of [
+      ["1 watcher", one],
+      [`${watchers} watchers`, many],
+    ] as const) {
+      assertNothingLost(result);
+      tell(bed, `${what}: writes`, result.rate, "/s");
+      tell(bed, `${what}: write → event, p99`, result.p99, "ms");
+    }
+    tell(bed, "resident memory", memory.megabytes, "MB");
+    assert.ok(memory.megabytes < 1_500);
+  });
+
+  it(`LOAD-2 one of ${watchers} watchers reads an event a second: the others do not wait, and it loses nothing`, async (bed) => {
+    using load = new LoadGenerator(bed.server);
+    const collection = path(await bed.namespace("load-2"));
+    const seconds = measure({ gate: 3, full: 500 });
+    const options = { verb: "watch", path: collection, rate, seconds } as const;
+    const others = watchers - 1;
+    const without = await load.run({ ...options, watchers: others, prefix: "without" }, bed.signal);
+    assertNothingLost(without);
+    const before = residentMegabytes(bed.server.pid);
+    using memory = new Peak(bed);
+    await using slow = await SlowWatcher.open(
+      {
+        server: bed.server,
+        path: collection,
+        from: await bed.revisionOf(collection),
+        everyMs: 1_000,
+      },
+      bed.signal,
+    );
+    const beside = await load.run({ ...options, watchers: others, prefix: "with" }, bed.signal);
+    assertNothingLost(beside);
+    const last = Number(await bed.revisionOf(collection));
+    assert.ok(slow.count < beside.requests / 10, "it was not slow");
+    const { revisions, ends } = await slow.catchUp(last);
+    // The writer's ten objects, and each of its updates.
+    assert.equal(revisions.length, 10 + beside.requests, `it ended as: ${ends.join()}`);
+    assert.ok(revisions.every((revision, index) => revision > (revisions[index - 1] ?? 0)));
+    tell(bed, "the others' p99 without it", without.p99, "ms");
+    tell(bed, "the others' p99 beside it", beside.p99, "ms");
+    tell(bed, "growth of resident memory", memory.megabytes - before, "MB");
+    assert.ok(memory.megabytes < 1_500);
+  });
+
+  it("LOAD-3 16 clients write for long: no errors, and sizes level off", async (bed) => {
+    const seconds = measure({ gate: 8, full: 1_800 });
+    const flags = ["--compaction-interval", `${Math.ceil(seconds / 6)}s`];
+    await using server = await startOurs({ driver: bed.driver, flags }, bed.signal);
+    const own = new ScenarioBed(server, bed);
+    using load = new LoadGenerator(server);
+    const updates = { verb: "update", objects: 1_000, clients: 16, prefix: "long" } as const;
+    const filled = await load.run({ ...updates, verb: "fill" }, bed.signal);
+    assert.deepEqual([filled.requests, filled.errors], [1_000, {}]);
+    const samples: { readonly rows: number; readonly bytes: number }[] = [];
+    const over = new AbortController();
+    const sampling = (async () => {
+      while (!over.signal.aborted) {
+        const rows = await metricOf(server, "keelson_store_log_rows", bed.signal);
+        const bytes = await metricOf(server, "keelson_store_size_bytes", bed.signal);
+        samples.push({ rows: rows ?? NaN, bytes: bytes ?? NaN });
+        await wait((seconds * 1_000) / 60, undefined, { signal: over.signal }).catch(
+          () => undefined,
+        );
+      }
+    })();
+    const result = await load.run({ ...updates, seconds }, bed.signal);
+    over.abort();
+    await sampling;
+    assert.equal(failuresOf(result), 0, result.sample);
+    const largest = (what: "rows" | "bytes", from: number, to: number): number =>
+      Math.max(
+        ...samples.slice(samples.length * from, samples.length * to).map((one) => one[what]),
+      );
+    tell(own, "writes", result.rate, "/s");
+    tell(own, "p99", result.p99, "ms");
+    tell(own, "resident memory", residentMegabytes(server.pid), "MB");
+    for (const what of ["rows", "bytes"] as const) {
+      const [middle, end] = [largest(what, 1 / 3, 2 / 3), largest(what, 2 / 3, 1)];
+      const unit = what === "rows" ? "" : "bytes";
+      tell(own, `${what} in the middle third`, middle, unit);
+      tell(own, `${what} in the last third`, end, unit);
+      // Writes come faster and slower; what never levels off grows far beyond that.
+      const slack = what === "rows" ? 2_000 : 16_000_000;
+      assert.ok(end > 0 && end < 2 * middle + slack, `${what} grew from ${middle} to ${end}`);
+    }
+    assert.ok(largest("rows", 2 / 3, 1) < result.requests, "nothing was cut");
+  });
+
+  it("LOAD-4 16 writers beside watchers: each watcher sees every write, all the same", async (bed) => {
+    using load = new LoadGenerator(bed.server);
+    const seconds = measure({ gate: 2, full: 60 });
+    const collection = path(await bed.namespace("load-4"));
+    const updates = { verb: "update", path: collection, objects: 1_000, clients: 16 } as const;
+    await load.run({ ...updates, verb: "fill" }, bed.signal);
+    const alone = await load.run({ ...updates, seconds }, bed.signal);
+    const following = 10;
+    await using followers = await load.follow(
+      { path: collection, watchers: following },
+      bed.signal,
+    );
+    // Another size: what would change nothing is not written.
+    const watched = await load.run({ ...updates, seconds, size: 1_100 }, bed.signal);
+    const last = Number(await bed.revisionOf(collection));
+    const seen = await followers.until(last);
+    for (const result of [alone, watched]) assert.equal(failuresOf(result), 0, result.sample);
+    assert.deepEqual([seen.errors, seen.streams, seen.seen], [{}, 1, following * watched.requests]);
+    tell(bed, "writes, nobody watching", alone.rate, "/s");
+    tell(bed, `writes, ${following} watching`, watched.rate, "/s");
+  });
+
+  it("LOAD-5 objects of a megabyte, 20 a second, reach every watcher; more than 3 MiB is refused", async (bed) => {
+    using load = new LoadGenerator(bed.server);
+    const seconds = measure({ gate: 2, full: 30 });
+    const collection = path(await bed.namespace("load-5"));
+    const options = { verb: "watch", path: collection, rate: 20, size: 1_000_000 } as const;
+    const result = await load.run({ ...options, watchers: 4, seconds }, bed.signal);
+    assertNothingLost(result);
+    tell(bed, "writes", result.rate, "/s");
+    tell(bed, "write → event, p99", result.p99, "ms");
+    tell(bed, "resident memory", residentMegabytes(bed.server.pid), "MB");
+    const large = configMap("large", { text: "x".repeat(3 * 1024 * 1024) });
+    const { status, text } = await bed.send("POST", collection, large);
+    assert.equal(status, 413, text.slice(0, 300));
+  });
+});
+
+/** The most resident memory that the server has while this lives. */
+class Peak implements Disposable {
+  readonly #bed: ScenarioBed;
+  readonly #timer: NodeJS.Timeout;
+  #most = 0;
+
+  constructor(bed: ScenarioBed) {
+    this.#bed = bed;
+    this.#timer = setInterval(() => this.#look(), 200);
+  }
+
+  get megabytes(): number {
+    this.#look();
+    return this.#most;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    this.#most = Math.max(this.#most, residentMegabytes(this.#bed.server.pid));
+  }
+}
