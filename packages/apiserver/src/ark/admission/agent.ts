@@ -17,6 +17,8 @@ const foreignEngine = "a2a";
 /** Tools that every agent can have, whether there is a Tool or not. */
 export const builtinTools = ["noop", "terminate"] as const;
 const namesShownMax = 5;
+/** Only a warning depends on it. */
+const toolsLookedAtMax = 100;
 
 export const agentRules: ArkRules<AgentSpec> = {
   default: (object, { warn }) => {
@@ -28,8 +30,7 @@ export const agentRules: ArkRules<AgentSpec> = {
     const custom = toolsIn(spec).filter(({ type }) => type === "custom");
     if (custom.length === 0) return;
     const names = custom.map(({ name }) => (typeof name === "string" ? name : "(no name)"));
-    const shown = names.slice(0, namesShownMax).join(", ");
-    const text = `tool type custom is deprecated, give the tool's own type (mcp, http, agent, team or builtin): ${shown}${names.length > namesShownMax ? ", …" : ""}`;
+    const text = `tool type custom is deprecated, give the tool's own type (mcp, http, agent, team or builtin): ${someOf(names)}`;
     noteMigration(object, { topic: "tool-type-custom", text }, warn);
   },
 
@@ -65,15 +66,21 @@ async function warnOfLostTools(spec: AgentSpec, at: FieldPlace, asking: Asking):
   const engine = externalEngineOf(spec);
   if (engine === undefined) return;
   const lost: string[] = [];
-  for (const { type, name = "" } of spec.tools ?? []) {
+  for (const { type, name = "" } of (spec.tools ?? []).slice(0, toolsLookedAtMax)) {
     const own = type === "custom" ? await typeOfTool(name, asking) : type;
     if (own !== undefined && own !== "mcp") lost.push(`${name} (${own})`);
   }
   if (lost.length === 0) return;
-  const shown = lost.slice(0, namesShownMax).join(", ");
   asking.warn(
-    `${at.child("executionEngine").path}: engine ${engine} receives MCP tools only, and not ${shown}${lost.length > namesShownMax ? ", …" : ""}`,
+    `${at.child("executionEngine").path}: engine ${engine} receives MCP tools only, and not ${someOf(lost)}`,
   );
+}
+
+/** The first few of many. */
+function someOf(names: readonly string[]): string {
+  const rest = names.length - namesShownMax;
+  const shown = names.slice(0, namesShownMax).join(", ");
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
 /** What a Tool is; undefined if it is not there, or does not say. */
