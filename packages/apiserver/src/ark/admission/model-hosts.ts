@@ -56,10 +56,8 @@ export class ModelHosts {
 
   #isInDomains(host: string): boolean {
     if (this.#domains.length === 0) return true;
-    const isAddress = isIPv4(host) || isIPv6(host);
-    return this.#domains.some(
-      (domain) => host === domain || (!isAddress && host.endsWith(`.${domain}`)),
-    );
+    // Addresses have four numbers on either side, so that none is below another.
+    return this.#domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
   }
 }
 

@@ -109,7 +109,7 @@ suite("admission of queries", () => {
             role: "user",
             content: [
               { type: "text", text: "look" },
-              { type: "image_url", image_url: { url: "https://x" } },
+              { type: "image_url", image_url: { url: "https://x" }, text: "not this" },
               { type: "text", text: "here" },
             ],
           },

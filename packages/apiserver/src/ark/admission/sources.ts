@@ -111,6 +111,6 @@ export async function valueOfKey(
 }
 
 function textAt({ data }: JsonObject, key: string): string | undefined {
-  const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
+  const text = isJsonObject(data) ? data[key] : undefined;
   return typeof text === "string" ? text : undefined;
 }
