@@ -167,7 +167,7 @@ suite("controller", () => {
           random,
           log,
           metrics: controllerMetrics(counted),
-          limits: { flushMs: 300 },
+          limits: { flushMs: 300, lastWordsMs: 60_000 },
         });
         const over = new AbortController();
         const running = recorder.run(over.signal);

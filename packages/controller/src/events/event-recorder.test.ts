@@ -59,6 +59,17 @@ suite("EventRecorder", () => {
     assert.equal(created, 1);
   });
 
+  test("what is said again after a create that was cut off is counted too", async () => {
+    const { recorder, clock, written, start, unheard } = fixture({});
+    const running = start();
+    unheard.add("a");
+    recorder.record(happening("a", "no"));
+    await clock.settle();
+    recorder.record(happening("a", "no"));
+    await running[Symbol.asyncDispose]();
+    assert.deepEqual(written, ["create a no", "count a 2"]);
+  });
+
   test("an Event that cannot be written is not tried again and stops nobody", async () => {
     const { recorder, clock, written, start, refused } = fixture({});
     await using _running = start();

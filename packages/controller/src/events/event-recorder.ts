@@ -52,9 +52,16 @@ export interface EventLimits {
   readonly flushMs: number;
   /** A happening that is not repeated for so long is said anew when it comes again. */
   readonly seriesMs: number;
+  /** How long writing what is left may take after a stop. */
+  readonly lastWordsMs: number;
 }
 
-const usualLimits: EventLimits = { happeningsMax: 1_000, flushMs: 10_000, seriesMs: 360_000 };
+const usualLimits: EventLimits = {
+  happeningsMax: 1_000,
+  flushMs: 10_000,
+  seriesMs: 360_000,
+  lastWordsMs: 2_000,
+};
 
 const eventKind = { apiVersion: "events.k8s.io/v1", kind: "Event" } as const;
 
@@ -108,7 +115,7 @@ export class EventRecorder {
     this.#wake.resolve();
   }
 
-  /** Writes what is recorded, until `signal` aborts; then what is left, for at most two seconds. */
+  /** Writes what is recorded, until `signal` aborts; then what is left, for at most `lastWordsMs`. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -132,7 +139,7 @@ export class EventRecorder {
       this.#wake = Promise.withResolvers();
       if ([...this.#series.values()].some(({ written }) => written === 0)) this.#wake.resolve();
     }
-    await this.#flush("all", clock.timeout(lastWordsMsMax));
+    await this.#flush("all", clock.timeout(this.#limits.lastWordsMs));
   }
 
   async #flush(which: "new" | "all", signal: AbortSignal): Promise<void> {
@@ -167,6 +174,7 @@ export class EventRecorder {
     const { apiVersion, kind, metadata } = regarding;
     const { name = "", namespace, uid, resourceVersion } = metadata;
     const wanted = (series.wantedName ??= `${name.slice(0, 200)}.${random.uuid().slice(0, 13)}`);
+    let wasThere = false;
     const creating = events.create(
       {
         ...eventKind,
@@ -192,9 +200,12 @@ export class EventRecorder {
       signal,
     );
     await creating.catch((error: unknown) => {
-      if (!isAlreadyExists(error)) throw error; // An earlier try, whose answer was lost.
+      if (!isAlreadyExists(error)) throw error;
+      wasThere = true;
     });
     series.name = wanted;
+    // By an earlier try, whose answer was lost: it says how often it had been by then.
+    if (wasThere && series.count > 1) await this.#repeat(events, series, signal);
   }
 
   async #repeat(events: EventObjects, series: Series, signal: AbortSignal): Promise<void> {
@@ -240,7 +251,6 @@ interface EventObject extends KubeObject {
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
-const lastWordsMsMax = 2_000;
 const callOptions = { priority: "low", timeoutMs: 10_000 } as const;
 
 function seriesOf({ count, lastAtWallMs }: Series) {
