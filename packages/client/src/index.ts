@@ -25,12 +25,8 @@ export {
   UnknownKind,
 } from "./errors.ts";
 export { Kinds, type Resource } from "./kinds.ts";
-export {
-  BadKubeconfig,
-  loadKubeconfig,
-  type KubeconfigOptions,
-  type KubeconfigSource,
-} from "./kubeconfig.ts";
+export { loadKubeconfig, type KubeconfigOptions, type KubeconfigSource } from "./kubeconfig.ts";
+export { BadKubeconfig } from "./kubeconfig-document.ts";
 export {
   keyOf,
   refOf,
@@ -42,6 +38,7 @@ export {
   type ObjectRef,
   type OwnerReference,
 } from "./object.ts";
+export { environmentProxy, type EnvironmentProxies } from "./proxy.ts";
 export { usualRateLimit, type Priority, type RateLimit } from "./rate-limiter.ts";
 export {
   ResourceClient,

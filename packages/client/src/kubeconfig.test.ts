@@ -9,6 +9,26 @@ import { ManualClock } from "@keelson/base/testing";
 import type { Credential } from "./credentials.ts";
 import { loadKubeconfig, type KubeconfigOptions } from "./kubeconfig.ts";
 
+const good = {
+  clusters: { c: { server: "https://c" } },
+  users: { u: { token: "secret" } },
+  contexts: { ctx: { cluster: "c", user: "u" } },
+  current: "ctx",
+};
+
+/** Plugins, as programs of the shell. */
+const printer = `#!/bin/sh
+printf '{"kind":"ExecCredential","status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | base64 -w0)"
+`;
+const counter = `#!/bin/sh
+echo run >> "$1"
+echo '{"kind":"ExecCredential","status":{"token":"t"}}'
+`;
+const gated = `#!/bin/sh
+while [ ! -e "$1" ] && [ -e "$0" ]; do sleep 0.05; done
+echo '{"kind":"ExecCredential","status":{"token":"passed"}}'
+`;
+
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 suite("kubeconfig", () => {
@@ -140,6 +160,119 @@ suite("kubeconfig", () => {
     });
   });
 
+  test("a plugin is told of the cluster it is asked for, whichever file names it", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
+    writeFileSync(join(folder.path, "ca.crt"), "CA");
+    writeFileSync(join(folder.path, "plugin"), printer, { mode: 0o755 });
+    const exec = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      command: "./plugin",
+      provideClusterInfo: true,
+    };
+    const extension = { audience: "us" };
+    const first = write(folder.path, "one", {
+      clusters: {
+        a: { server: "https://a" },
+        b: {
+          server: "https://b",
+          "certificate-authority": "ca.crt",
+          "tls-server-name": "inner",
+          extensions: [
+            { name: "other", extension: {} },
+            { name: "client.authentication.k8s.io/exec", extension },
+          ],
+        },
+      },
+      contexts: { x: { cluster: "a", user: "shared" }, y: { cluster: "b", user: "shared" } },
+      current: "x",
+    });
+    const second = write(folder.path, "two", { users: { shared: { exec } } });
+    const { credentials } = await loadKubeconfig(
+      { files: [first, second] },
+      options({ context: "y" }),
+    );
+    const { headers } = await credentials.current(never);
+    const told = Buffer.from(String(headers["authorization"]).slice(7), "base64").toString();
+    assert.deepEqual((JSON.parse(told) as { spec: unknown }).spec, {
+      interactive: false,
+      cluster: {
+        server: "https://b",
+        "certificate-authority-data": base64("CA"),
+        "tls-server-name": "inner",
+        config: extension,
+      },
+    });
+  });
+
+  test("entries that are not finished, and files that are empty, are in nobody's way", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
+    const empty = join(folder.path, "empty");
+    writeFileSync(empty, "# nothing yet\n");
+    const file = write(folder.path, "config", {
+      ...good,
+      clusters: { ...good.clusters, half: {} },
+      contexts: { ...good.contexts, half: { user: "u" } },
+    });
+    const { server } = await loadKubeconfig({ files: [empty, file] }, options());
+    assert.equal(server, "https://c");
+  });
+
+  test("one plugin runs for all who are refused about the same time", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
+    const clock = new ManualClock();
+    const log = join(folder.path, "runs");
+    writeFileSync(join(folder.path, "plugin"), counter, { mode: 0o755 });
+    const exec = { command: "./plugin", args: [log] };
+    const file = write(folder.path, "config", { ...good, users: { u: { exec } } });
+    const { credentials } = await loadKubeconfig({ files: [file] }, options({ clock }));
+    const runs = (): number => readFileSync(log, "utf8").trim().split("\n").length;
+    await credentials.current(never);
+    for (let i = 0; i < 5; i++) {
+      credentials.renew();
+      await credentials.current(never);
+    }
+    assert.equal(runs(), 2);
+    await clock.advance(1_000);
+    credentials.renew();
+    await credentials.current(never);
+    assert.equal(runs(), 3);
+  });
+
+  test("a plugin that never ends is given up, and run anew", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
+    const clock = new ManualClock();
+    const gate = join(folder.path, "gate");
+    writeFileSync(join(folder.path, "plugin"), gated, { mode: 0o755 });
+    const exec = { command: "./plugin", args: [gate] };
+    const file = write(folder.path, "config", { ...good, users: { u: { exec } } });
+    const { credentials } = await loadKubeconfig({ files: [file] }, options({ clock }));
+    const waiting = credentials.current(never);
+    const refused = assert.rejects(waiting, { code: "BAD_KUBECONFIG", message: /cannot be had/ });
+    await clock.advance(60_000);
+    await refused;
+    writeFileSync(gate, "open");
+    const { headers } = await credentials.current(never);
+    assert.equal(headers["authorization"], "Bearer passed");
+  });
+
+  const proxied: readonly (readonly [
+    what: string,
+    proxyUrl: string,
+    expected: string | undefined,
+  ])[] = [
+    ["its own proxy goes before the environment's", "proxy:3128", "http://proxy:3128"],
+    ["without one the environment's is used", "", "http://env:1"],
+  ];
+  for (const [what, proxyUrl, expected] of proxied) {
+    test(what, async () => {
+      const clusters = { c: { server: "https://c", "proxy-url": proxyUrl } };
+      const text = document({ ...good, clusters });
+      const proxies = { httpsProxy: "http://env:1", noProxy: "d" };
+      const access = await loadKubeconfig({ text }, options({ proxies }));
+      assert.equal(access.proxyUrl, expected);
+    });
+  }
+
   test("in a cluster the Pod's own account is used", async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
     const account = join(folder.path, "var/run/secrets/kubernetes.io/serviceaccount");
@@ -168,18 +301,22 @@ suite("kubeconfig", () => {
     await assert.rejects(loading, /this is no Pod of a cluster/);
   });
 
-  const good = {
-    clusters: { c: { server: "https://c" } },
-    users: { u: { token: "secret" } },
-    contexts: { ctx: { cluster: "c", user: "u" } },
-    current: "ctx",
-  };
   const bad: readonly (readonly [what: string, text: string, message: RegExp])[] = [
     ["no YAML", "a: [", /cannot be understood/],
     ["no object", "- a", /must be an object/],
     ["no context", document({ ...good, current: "" }), /no current context/],
     ["an unknown context", document({ ...good, current: "x" }), /no context x/],
     ["an unknown cluster", document({ ...good, clusters: {} }), /no cluster that is there/],
+    [
+      "a proxy that nobody can use",
+      document({ ...good, clusters: { c: { server: "https://c", "proxy-url": "ftp://p" } } }),
+      /the proxy on the way to https:\/\/c cannot be used/,
+    ],
+    [
+      "a provider to ask",
+      document({ ...good, users: { u: { "auth-provider": { name: "oidc" } } } }),
+      /user u uses auth-provider/,
+    ],
     ["a strange server", document({ ...good, clusters: { c: { server: "ftp://c" } } }), /http/],
     [
       "a program to run",

@@ -1,26 +1,21 @@
 // Kubeconfigs: files, several merged, texts, and what a Pod finds in its cluster. Reading them and running their
 // plugins is `@kubernetes/client-node`'s work; it costs 0.4 s to load, so it is loaded when first needed.
 
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 
 import { isJsonArray, isJsonObject, type Clock, type Json, type JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
-import type { Context, KubeConfig, User } from "@kubernetes/client-node";
+import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 
-import type { Access, Credential, Credentials } from "./credentials.ts";
+import type { Access, Credential } from "./credentials.ts";
+import { execInfo } from "./exec-info.ts";
 import { textOf, textsOf } from "./json-parts.ts";
-import { untilAbort } from "./until-abort.ts";
-
-/** A kubeconfig that cannot be used, and why. It never quotes what is secret. */
-export class BadKubeconfig extends Error {
-  readonly code = "BAD_KUBECONFIG";
-
-  constructor(message: string, options: ErrorOptions = {}) {
-    super(message, options);
-    this.name = "BadKubeconfig";
-  }
-}
+import { KubeconfigCredentials, type Reading } from "./kubeconfig-credentials.ts";
+import { BadKubeconfig, entriesOf, refuseReach } from "./kubeconfig-document.ts";
+import type { OidcSettings } from "./oidc.ts";
+import { environmentProxy, proxyUrlOf, type EnvironmentProxies } from "./proxy.ts";
 
 /** Where the word comes from. Of several files the first to name a thing wins, as with kubectl; missing ones are skipped. */
 export type KubeconfigSource =
@@ -37,93 +32,57 @@ export interface KubeconfigOptions {
    * run programs and paths of files are refused. A text that somebody sent us must not read our files.
    */
   readonly trust?: "anything" | "data";
+  /** The proxies of the environment; one that the kubeconfig names goes before. */
+  readonly proxies?: EnvironmentProxies;
 }
-
-/** Credentials in force are asked for again after this long: files may have been replaced, tokens expired. */
-const freshMs = 1_000;
 
 /** Reads a kubeconfig. Rejects with `BadKubeconfig` when it names no cluster that we could reach. */
 export async function loadKubeconfig(
   source: KubeconfigSource,
   options: KubeconfigOptions,
 ): Promise<Access> {
-  const { trust = "anything" } = options;
-  const load = async (): Promise<Loaded> => {
-    const config = await read(source, trust);
-    return choose(config, options.context);
-  };
-  const first = await load();
-  const { cluster } = first;
+  const { trust = "anything", proxies = {}, clock, context } = options;
+  const load = async (): Promise<Chosen> => choose(await read(source, trust), context);
+  const chosen = await load();
+  const { server, namespace } = chosen;
+  const proxyUrl = proxyOf(chosen, proxies);
   return {
-    server: cluster.server,
-    ...(first.namespace === undefined ? {} : { namespace: first.namespace }),
-    ...(cluster.proxyUrl === undefined || cluster.proxyUrl === ""
-      ? {}
-      : { proxyUrl: cluster.proxyUrl }),
-    credentials: new KubeconfigCredentials({ first, load, clock: options.clock }),
+    server,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    credentials: new KubeconfigCredentials({ first: chosen, read: load, clock, proxies }),
   };
 }
 
-/** The credentials of one context. One plugin runs at a time, whoever asks. */
-class KubeconfigCredentials implements Credentials {
-  readonly #load: () => Promise<Loaded>;
-  readonly #clock: Clock;
-  #loaded: Loaded | undefined;
-  #held: { readonly credential: Credential; readonly atMs: number } | undefined;
-  #asking: Promise<Credential> | undefined;
-
-  constructor({
-    first,
-    load,
-    clock,
-  }: {
-    first: Loaded;
-    load: () => Promise<Loaded>;
-    clock: Clock;
-  }) {
-    this.#loaded = first;
-    this.#load = load;
-    this.#clock = clock;
-  }
-
-  async current(signal: AbortSignal): Promise<Credential> {
-    signal.throwIfAborted();
-    const held = this.#held;
-    if (held !== undefined && this.#clock.monotonic() - held.atMs < freshMs) return held.credential;
-    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
-    return await untilAbort(this.#asking, signal);
-  }
-
-  renew(): void {
-    // Files are read anew, and with the reader its memory of tokens goes too.
-    this.#loaded = undefined;
-    this.#held = undefined;
-  }
-
-  async #ask(): Promise<Credential> {
-    const loaded = (this.#loaded ??= await this.#load());
-    const credential = await credentialOf(loaded);
-    if (this.#loaded === loaded) this.#held = { credential, atMs: this.#clock.monotonic() };
-    return credential;
-  }
-}
-
-interface Loaded {
-  readonly config: KubeConfig;
-  readonly cluster: { readonly server: string; readonly proxyUrl?: string };
-  readonly user: ExtendedUser | undefined;
+/** One context, and what it takes to be its user. */
+interface Chosen extends Reading {
+  readonly server: string;
+  readonly proxyUrl: string | undefined;
   readonly namespace: string | undefined;
-}
-
-/** A user with what the reader does not know about. */
-interface ExtendedUser {
-  readonly name: string;
-  readonly impersonate: Readonly<Record<string, string | readonly string[]>>;
 }
 
 interface Config {
   readonly config: KubeConfig;
-  readonly users: ReadonlyMap<string, ExtendedUser>;
+  readonly clusters: ReadonlyMap<string, JsonObject>;
+  readonly users: ReadonlyMap<string, WrittenUser>;
+}
+
+/** A user as it is written, with what the reader does not know about. */
+interface WrittenUser {
+  readonly said: JsonObject;
+  /** Where it is written, if in a file: paths in it are relative to that. */
+  readonly file: string | undefined;
+}
+
+function proxyOf(
+  { server, proxyUrl = "" }: Chosen,
+  proxies: EnvironmentProxies,
+): string | undefined {
+  try {
+    return proxyUrl === "" ? environmentProxy(server, proxies) : proxyUrlOf(proxyUrl);
+  } catch (cause) {
+    throw new BadKubeconfig(`the proxy on the way to ${server} cannot be used`, { cause });
+  }
 }
 
 async function read(source: KubeconfigSource, trust: "anything" | "data"): Promise<Config> {
@@ -134,17 +93,16 @@ async function read(source: KubeconfigSource, trust: "anything" | "data"): Promi
     if (!URL.canParse(config.getCurrentCluster()?.server ?? "")) {
       throw new BadKubeconfig("this is no Pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
     }
-    return { config, users: new Map() };
+    return { config, clusters: new Map(), users: new Map() };
   }
-  if ("text" in source) return await parse(source.text, { trust, folder: undefined });
+  if ("text" in source) return await parse(source.text, { trust, file: undefined });
   const configs: Config[] = [];
   for (const file of source.files) {
     const text = await readFile(file, "utf8").catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw new BadKubeconfig(`kubeconfig ${file} cannot be read`, { cause });
     });
-    if (text !== undefined)
-      configs.push(await parse(text, { trust, folder: dirname(resolve(file)) }));
+    if (text !== undefined) configs.push(await parse(text, { trust, file: resolve(file) }));
   }
   const [first, ...others] = configs;
   if (first === undefined) {
@@ -166,93 +124,112 @@ function merge(first: Config, second: Config): Config {
     if (config.getContextObject(context.name) === null) config.addContext(context);
   }
   if ((config.currentContext ?? "") === "") config.setCurrentContext(second.config.currentContext);
-  return { config, users: new Map([...second.users, ...first.users]) };
+  return {
+    config,
+    clusters: new Map([...second.clusters, ...first.clusters]),
+    users: new Map([...second.users, ...first.users]),
+  };
 }
 
 async function parse(
   text: string,
-  { trust, folder }: { trust: "anything" | "data"; folder: string | undefined },
+  { trust, file }: { trust: "anything" | "data"; file: string | undefined },
 ): Promise<Config> {
   const { KubeConfig, loadYaml } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
-  const written = new Map<string, JsonObject>();
   try {
-    const document = loadYaml<Json | undefined>(text);
+    const written = isBlank(text) ? "{}" : text; // As kubectl makes a new one.
+    const document = loadYaml<Json | undefined>(written);
     if (!isJsonObject(document)) throw new BadKubeconfig("a kubeconfig must be an object");
     if (trust === "data") refuseReach(document);
-    for (const entry of entriesOf(document, "users", "user")) written.set(entry.name, entry.value);
-    config.loadFromString(text);
+    // An entry that is not finished is in nobody's way as long as nobody uses it.
+    config.loadFromString(written, { onInvalidEntry: "filter" });
+    if (file !== undefined) config.makePathsAbsolute(dirname(file));
+    const clusters = entriesOf(document, "clusters", "cluster").map(
+      ({ name, value }) => [name, value] as const,
+    );
+    const users = entriesOf(document, "users", "user").map(
+      ({ name, value }) => [name, { said: value, file }] as const,
+    );
+    return { config, clusters: new Map(clusters), users: new Map(users) };
   } catch (cause) {
     if (cause instanceof BadKubeconfig) throw cause;
     throw new BadKubeconfig("the kubeconfig cannot be understood", { cause });
   }
-  if (folder !== undefined) config.makePathsAbsolute(folder);
-  const users = new Map<string, ExtendedUser>();
-  for (const user of config.users) {
-    const said = written.get(user.name) ?? {};
-    extend(user, said, { folder, config });
-    users.set(user.name, { name: user.name, impersonate: impersonationOf(said) });
-  }
-  return { config, users };
+}
+
+function isBlank(text: string): boolean {
+  return text.split("\n").every((line) => /^\s*(#.*)?$/.test(line));
 }
 
 /** What the reader does not do for a user: files of tokens, paths of plugins, and what plugins are told. */
 function extend(
   user: User,
-  said: JsonObject,
-  { folder, config }: { folder: string | undefined; config: KubeConfig },
+  { said, file }: WrittenUser,
+  cluster: { readonly known: Cluster; readonly written: JsonObject },
 ): void {
-  const absolute = (path: string): string =>
-    folder === undefined || isAbsolute(path) ? path : resolve(folder, path);
-  const tokenFile = memberOf(said, "tokenFile");
-  if (typeof tokenFile === "string" && tokenFile !== "") {
+  const tokenFile = textOf(memberOf(said, "tokenFile"));
+  if (tokenFile !== "") {
     // The file wins over a token beside it, as with kubectl.
     Object.assign(user, {
       token: undefined,
-      authProvider: { name: "tokenFile", config: { tokenFile: absolute(tokenFile) } },
+      authProvider: { name: "tokenFile", config: { tokenFile: absolute(tokenFile, file) } },
     });
   }
+  if (user.authProvider?.name === "oidc") Object.assign(user, { authProvider: undefined }); // Ours.
   const exec = memberOf(said, "exec");
   if (!isJsonObject(exec)) return;
   const command = memberOf(exec, "command");
   const env = memberOf(exec, "env");
+  const { known, written } = cluster;
+  const { server, caData = "", caFile = "" } = known;
+  const ca = caData === "" ? fileText(caFile) : Buffer.from(caData, "base64").toString("utf8");
+  const told = JSON.stringify(execInfo(exec, { server, ca, written }));
   Object.assign(user, {
     exec: {
       ...exec,
-      command: typeof command === "string" && command.includes("/") ? absolute(command) : command,
-      env: [
-        ...(isJsonArray(env) ? env : []),
-        { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(execInfo(exec, user, config)) },
-      ],
+      command:
+        typeof command === "string" && command.includes("/") ? absolute(command, file) : command,
+      env: [...(isJsonArray(env) ? env : []), { name: "KUBERNETES_EXEC_INFO", value: told }],
     },
   });
 }
 
-/** What a plugin is told: some refuse to work without. */
-function execInfo(exec: JsonObject, user: User, config: KubeConfig): Json {
-  const context = config.contexts.find((one: Context) => one.user === user.name);
-  const cluster = context === undefined ? null : config.getCluster(context.cluster);
-  const isTold = memberOf(exec, "provideClusterInfo") === true && cluster !== null;
-  return {
-    apiVersion: memberOf(exec, "apiVersion") ?? "client.authentication.k8s.io/v1",
-    kind: "ExecCredential",
-    spec: {
-      interactive: false,
-      ...(isTold
-        ? {
-            cluster: {
-              server: cluster.server,
-              ...(cluster.caData === undefined
-                ? {}
-                : { "certificate-authority-data": cluster.caData }),
-            },
-          }
-        : {}),
-    },
+/** The `oidc` auth provider of a user. */
+function oidcOf({ said, file }: WrittenUser): Reading["oidc"] {
+  const provider = memberOf(said, "auth-provider");
+  if (!isJsonObject(provider) || memberOf(provider, "name") !== "oidc") return undefined;
+  const config = memberOf(provider, "config");
+  const text = (name: string): string => textOf(isJsonObject(config) ? memberOf(config, name) : "");
+  const issuerUrl = text("idp-issuer-url");
+  const clientId = text("client-id");
+  if (!/^https:\/\/./.test(issuerUrl)) {
+    throw new BadKubeconfig("an oidc user needs an idp-issuer-url with https");
+  }
+  if (clientId === "") throw new BadKubeconfig("an oidc user needs a client-id");
+  const caFile = text("idp-certificate-authority");
+  const ca = Buffer.from(text("idp-certificate-authority-data"), "base64").toString("utf8");
+  const optional = {
+    clientSecret: text("client-secret"),
+    idToken: text("id-token"),
+    refreshToken: text("refresh-token"),
+    caFile: caFile === "" ? "" : absolute(caFile, file),
+    ca,
   };
+  const given = Object.entries(optional).filter(([, value]) => value !== "");
+  const settings: OidcSettings = { issuerUrl, clientId, ...Object.fromEntries(given) };
+  return { settings, file };
 }
 
-function impersonationOf(said: JsonObject): ExtendedUser["impersonate"] {
+function absolute(path: string, file: string | undefined): string {
+  return file === undefined || isAbsolute(path) ? path : resolve(dirname(file), path);
+}
+
+function fileText(path: string): string | undefined {
+  return path === "" ? undefined : readFileSync(path, "utf8");
+}
+
+function impersonationOf(said: JsonObject): Credential["headers"] {
   const headers: Record<string, string | string[]> = {};
   const uid = memberOf(said, "as-uid");
   const groups = memberOf(said, "as-groups");
@@ -268,7 +245,7 @@ function impersonationOf(said: JsonObject): ExtendedUser["impersonate"] {
   return headers;
 }
 
-function choose({ config, users }: Config, context: string | undefined): Loaded {
+function choose({ config, clusters, users }: Config, context: string | undefined): Chosen {
   if (context !== undefined) config.setCurrentContext(context);
   const name = config.getCurrentContext();
   const chosen = config.getContextObject(name);
@@ -282,19 +259,26 @@ function choose({ config, users }: Config, context: string | undefined): Loaded 
   if (!/^https?:\/\/./.test(cluster.server) || !URL.canParse(cluster.server)) {
     throw new BadKubeconfig(`cluster ${cluster.name} has no server with http or https`);
   }
+  const user = config.getCurrentUser();
+  const written = users.get(chosen.user);
+  if (user !== null && written !== undefined) {
+    extend(user, written, { known: cluster, written: clusters.get(cluster.name) ?? {} });
+  }
+  const impersonation = impersonationOf(written?.said ?? {});
   return {
-    config,
-    cluster: {
-      server: cluster.server,
-      ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
-    },
-    user: users.get(chosen.user),
-    namespace: chosen.namespace,
+    server: cluster.server,
+    proxyUrl: cluster.proxyUrl,
+    namespace: chosen.namespace?.trim(),
+    oidc: written === undefined ? undefined : oidcOf(written),
+    credential: () => credentialOf(config, impersonation),
   };
 }
 
 /** Asks the reader: it reads files, runs plugins and refreshes tokens as its user says. */
-async function credentialOf({ config, user }: Loaded): Promise<Credential> {
+async function credentialOf(
+  config: KubeConfig,
+  impersonation: Credential["headers"],
+): Promise<Credential> {
   const cluster = config.getCurrentCluster();
   const isPlain = cluster?.server.startsWith("http:") === true;
   const options: ReaderOptions = { headers: {} };
@@ -305,7 +289,7 @@ async function credentialOf({ config, user }: Loaded): Promise<Credential> {
   } catch (cause) {
     throw new BadKubeconfig("the credentials of the kubeconfig cannot be had", { cause });
   }
-  const headers: Record<string, string | readonly string[]> = { ...user?.impersonate };
+  const headers: Record<string, string | readonly string[]> = { ...impersonation };
   for (const [name, value] of Object.entries(options.headers)) {
     headers[name.toLowerCase()] = String(value).trim(); // Files of tokens end in a newline.
   }
@@ -346,43 +330,4 @@ function pem<K extends string>(
 ): Partial<Record<K, string>> {
   if (value === undefined || value === null) return {};
   return { [name]: value.toString() } as Partial<Record<K, string>>;
-}
-
-const reachingClusterFields = ["certificate-authority"];
-const reachingUserFields = [
-  "client-certificate",
-  "client-key",
-  "tokenFile",
-  "token-file",
-  "exec",
-  "auth-provider",
-];
-
-/** Refuses whatever would make us read a file or run a program. */
-function refuseReach(document: JsonObject): void {
-  const refuse = (place: string, value: JsonObject, fields: readonly string[]): void => {
-    const field = fields.find((name) => (memberOf(value, name) ?? "") !== "");
-    if (field === undefined) return;
-    throw new BadKubeconfig(`${place} uses ${field}, which is not allowed here`);
-  };
-  for (const { name, value } of entriesOf(document, "clusters", "cluster")) {
-    refuse(`cluster ${name}`, value, reachingClusterFields);
-  }
-  for (const { name, value } of entriesOf(document, "users", "user")) {
-    refuse(`user ${name}`, value, reachingUserFields);
-  }
-}
-
-function entriesOf(
-  document: JsonObject,
-  list: string,
-  member: string,
-): { readonly name: string; readonly value: JsonObject }[] {
-  const entries = memberOf(document, list);
-  if (!isJsonArray(entries)) return [];
-  return entries.flatMap((entry) => {
-    if (!isJsonObject(entry)) return [];
-    const value = memberOf(entry, member);
-    return { name: textOf(memberOf(entry, "name")), value: isJsonObject(value) ? value : {} };
-  });
 }

@@ -4,10 +4,10 @@
 import { createHash } from "node:crypto";
 
 import { isCancellation, type Clock } from "@keelson/base";
-import { Agent, errors, ProxyAgent, request as sendRequest, Socks5ProxyAgent } from "undici";
-import type { Dispatcher } from "undici";
+import { errors, request as sendRequest, type Dispatcher } from "undici";
 
 import type { Access, Credential, TlsIdentity } from "./credentials.ts";
+import { dispatcherOf } from "./dispatcher.ts";
 import { ConnectionFailed, UnexpectedAnswer } from "./errors.ts";
 import type { ClientMetrics } from "./metrics.ts";
 
@@ -198,36 +198,11 @@ export class Transport implements AsyncDisposable {
       this.#metrics.connectionsRenewed.add({ reason: "identity" });
       this.#retire(lane);
     }
-    const dispatcher = this.#connect(tls);
+    const { proxyUrl } = this.#access;
+    const { connectTimeoutMs } = this.#limits;
+    const dispatcher = dispatcherOf({ tls, proxyUrl, connectTimeoutMs });
     this.#lanes[lane] = { identity, dispatcher, madeAtMs: this.#clock.monotonic() };
     return dispatcher;
-  }
-
-  #connect({ ca, certificate, key, serverName, isInsecure }: TlsIdentity): Dispatcher {
-    const tls = {
-      ...(ca === undefined ? {} : { ca }),
-      ...(certificate === undefined ? {} : { cert: certificate }),
-      ...(key === undefined ? {} : { key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-      ...(isInsecure === true ? { rejectUnauthorized: false } : {}),
-    };
-    const { proxyUrl } = this.#access;
-    if (proxyUrl?.startsWith("socks") === true) {
-      return new Socks5ProxyAgent(proxyUrl, { requestTls: tls });
-    }
-    if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls });
-    return new Agent({
-      allowH2: true,
-      pipelining: 1,
-      connect: {
-        ...tls,
-        preferH2: true,
-        timeout: this.#limits.connectTimeoutMs,
-        keepAlive: true,
-        keepAliveInitialDelay: 10_000,
-      },
-      h2Options,
-    });
   }
 
   #retire(lane: Lane): void {
@@ -319,22 +294,13 @@ function connectionFailed(cause: unknown, { maybeSent }: { maybeSent: boolean })
   return new ConnectionFailed(`no answer: ${text}`, { maybeSent, cause });
 }
 
-/**
- * A state of a hundred megabytes comes in one stream: with the usual windows it would come in sips. The size of a
- * stream's window is read from here, though the types name another place.
- */
-const h2Options = {
-  pingInterval: 10_000,
-  maxConcurrentStreams: 200,
-  initialWindowSize: 4 << 20,
-  connectionWindowSize: 16 << 20,
-};
-
 /** Whether no byte of the request can have reached the server. */
 function neverSent(error: unknown): boolean {
   if (error instanceof errors.ConnectTimeoutError) return true;
+  // A proxy that makes no tunnel; it is not our signal that has aborted.
+  if (error instanceof errors.RequestAbortedError) return true;
   if (isUntrusted(error)) return true;
-  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_CONN|UND_ERR_PRX_TLS)$/.test(
     codeOf(error),
   );
 }
