@@ -118,7 +118,7 @@ export class OidcTokens {
         timeout: requestSecondsMax,
         [oidc.customFetch]: async (url, options) => {
           const init = { ...options, dispatcher: connections } as RequestInit;
-          return (await send(url, init)) as unknown as Response;
+          return await send(url, init);
         },
       },
     );

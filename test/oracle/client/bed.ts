@@ -21,19 +21,30 @@ import {
 } from "@keelson/client";
 import { ObjectCache } from "@keelson/controller";
 
-import type { Oracle } from "../cluster.ts";
+import type { KeyPair } from "../certificates.ts";
 import { TcpProxy } from "../tcp-proxy.ts";
 import { until } from "../until.ts";
 
 export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
+/** A server that can be reached: the oracle's, or ours. */
+export interface Reachable {
+  readonly url: string;
+  readonly ca: string;
+  readonly admin: KeyPair;
+}
+
 /** The admin's access, by a port of 127.0.0.1 if told. */
-export function accessTo(oracle: Oracle, port = Number(new URL(oracle.url).port)): Access {
-  const { certificate, key } = oracle.admin;
+export function accessTo(target: Reachable, port = portOf(target)): Access {
+  const { certificate, key } = target.admin;
   return {
     server: `https://127.0.0.1:${port}`,
-    credentials: fixedCredentials({ ca: oracle.ca, certificate, key }),
+    credentials: fixedCredentials({ ca: target.ca, certificate, key }),
   };
+}
+
+export function portOf({ url }: Reachable): number {
+  return Number(new URL(url).port);
 }
 
 /** Fast enough for a test that makes thousands of objects. */
@@ -46,8 +57,8 @@ export function clientOf(access: Access, options: Partial<ClientOptions> = {}): 
   });
 }
 
-export async function proxyTo(oracle: Oracle): Promise<TcpProxy> {
-  return await TcpProxy.to(Number(new URL(oracle.url).port));
+export async function proxyTo(target: Reachable): Promise<TcpProxy> {
+  return await TcpProxy.to(portOf(target));
 }
 
 export interface Followed extends AsyncDisposable {

@@ -152,7 +152,7 @@ class Tunnels implements Proxy {
   }
 
   cut(): void {
-    for (const end of [...this.#tunnels]) end();
+    for (const end of this.#tunnels) end();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,229 +1,23 @@
 // The client's requests against a real API server.
 
-import assert from "node:assert/strict";
 import { suite } from "node:test";
-
-import { StatusError } from "@keelson/kube";
-import { isAlreadyExists, isConflict, openWatch } from "@keelson/client";
 
 import { startOracle } from "../cluster.ts";
 import { oracleTest } from "../oracle-test.ts";
-import { accessTo, clientOf, configMap, configMapKind, proxyTo, versionOf } from "./bed.ts";
+import { accessTo, clientOf } from "./bed.ts";
+import { bySecureProxy, proxySteps } from "./by-proxy.ts";
+import { requestSteps } from "./requests.ts";
 
 suite("client", () => {
   oracleTest("requests do what they say, and refusals carry the server's words", async (t) => {
     await using oracle = await startOracle({}, t.signal);
     await using client = clientOf(accessTo(oracle));
-    const maps = await client.resource(configMapKind, t.signal);
-    const ref = { namespace: "default", name: "one" };
-
-    await t.test("create, get, find, update", async () => {
-      const made = await maps.create(configMap("one", { a: "1" }), {}, t.signal);
-      assert.deepEqual(await maps.get(ref, t.signal), made);
-      assert.equal(await maps.find({ ...ref, name: "none" }, t.signal), undefined);
-      const updated = await maps.update({ ...made, data: { a: "2" } }, {}, t.signal);
-      await assert.rejects(maps.update({ ...made, data: { a: "3" } }, {}, t.signal), isConflict);
-      assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "2" });
-      assert.notEqual(versionOf(updated), versionOf(made));
-      const again = maps.create(configMap("one", {}), {}, t.signal);
-      await assert.rejects(again, isAlreadyExists);
-      await assert.rejects(maps.get({ ...ref, name: "none" }, t.signal), (error) => {
-        assert.ok(error instanceof StatusError);
-        assert.deepEqual(error.status, {
-          kind: "Status",
-          apiVersion: "v1",
-          metadata: {},
-          status: "Failure",
-          message: 'configmaps "none" not found',
-          reason: "NotFound",
-          details: { name: "none", kind: "configmaps" },
-          code: 404,
-        });
-        return true;
-      });
-    });
-
-    await t.test("patches of every type, apply, and dry runs", async () => {
-      await maps.patch(ref, { type: "merge", body: { data: { merge: "1" } } }, t.signal);
-      await maps.patch(ref, { type: "strategic", body: { data: { smp: "1" } } }, t.signal);
-      const add = [{ op: "add", path: "/data/json", value: "1" }];
-      const patched = await maps.patch(ref, { type: "json", body: add }, t.signal);
-      assert.deepEqual(patched["data"], { a: "2", merge: "1", smp: "1", json: "1" });
-      const applied = await maps.apply(
-        configMap("one", { applied: "1" }),
-        { fieldManager: "tester" },
-        t.signal,
-      );
-      const same = await maps.apply(
-        configMap("one", { applied: "1" }),
-        { fieldManager: "tester" },
-        t.signal,
-      );
-      assert.equal(versionOf(same), versionOf(applied), "nothing is written when nothing changes");
-      const taken = maps.apply(
-        configMap("one", { applied: "2" }),
-        { fieldManager: "other", force: false },
-        t.signal,
-      );
-      await assert.rejects(taken, isConflict);
-      const dry = await maps.apply(
-        configMap("two", { applied: "2" }),
-        { fieldManager: "other", dryRun: true },
-        t.signal,
-      );
-      assert.deepEqual(dry["data"], { applied: "2" });
-      assert.equal(await maps.find({ ...ref, name: "two" }, t.signal), undefined);
-      const strict = { fieldManager: "tester", fieldValidation: "Strict" } as const;
-      const unknown = { ...configMap("one", {}), nonsense: true };
-      await assert.rejects(maps.apply(unknown, strict, t.signal), /nonsense/);
-    });
-
-    await t.test("deletes: preconditions, finalizers, collections", async () => {
-      const one = await maps.get(ref, t.signal);
-      const wrong = { ...ref, preconditions: { uid: "another" } };
-      await assert.rejects(maps.delete(wrong, t.signal), isConflict);
-      const held = await maps.addFinalizer(one, "keelson.dev/test", t.signal);
-      const remains = await maps.delete(ref, t.signal);
-      assert.notEqual(remains?.metadata.deletionTimestamp, undefined);
-      assert.equal(await maps.removeFinalizer(held, "keelson.dev/test", t.signal), undefined);
-      assert.equal(await maps.find(ref, t.signal), undefined);
-      assert.equal(await maps.removeFinalizer(held, "keelson.dev/test", t.signal), undefined);
-      assert.equal(await maps.delete(ref, t.signal), undefined);
-      const labels = { bulk: "yes" };
-      for (const name of ["b1", "b2", "b3"]) {
-        const map = configMap(name, {});
-        const metadata = { ...map.metadata, labels };
-        await maps.create({ ...map, metadata }, {}, t.signal);
-      }
-      const selection = { namespace: "default", labelSelector: "bulk=yes" };
-      await maps.deleteCollection({ ...selection, dryRun: true }, t.signal);
-      assert.equal((await maps.list(selection, t.signal)).items.length, 3);
-      await maps.deleteCollection(selection, t.signal);
-      assert.equal((await maps.list(selection, t.signal)).items.length, 0);
-    });
-
-    await t.test("pages are of one revision though writes go on", async () => {
-      for (let i = 0; i < 25; i++) await maps.create(configMap(`page-${i}`, {}), {}, t.signal);
-      const selection = { namespace: "default", limit: 10 };
-      const versions = new Set<string>();
-      let count = 0;
-      for await (const page of maps.pages(selection, t.signal)) {
-        versions.add(page.resourceVersion);
-        count += page.items.filter(({ metadata }) => metadata.name?.startsWith("page-")).length;
-        await maps.create(configMap(`page-zz-${count}`, {}), {}, t.signal);
-      }
-      assert.deepEqual([versions.size, count], [1, 25]);
-      const all = await maps.list(selection, t.signal);
-      assert.ok(all.items.length >= 28);
-      assert.ok(
-        all.items.every(({ kind, apiVersion }) => kind === "ConfigMap" && apiVersion === "v1"),
-      );
-    });
-
-    await t.test("subresources", async () => {
-      const kind = { apiVersion: "apps/v1", kind: "Deployment" };
-      const deployments = await client.resource(kind, t.signal);
-      assert.deepEqual(deployments.resource.subresources.toSorted(), ["scale", "status"]);
-      const name = "web";
-      const metadata = { name, namespace: "default" };
-      const selector = { matchLabels: { app: name } };
-      const containers = [{ name, image: "web" }];
-      const template = { metadata: { labels: { app: name } }, spec: { containers } };
-      await deployments.create({ ...kind, metadata, spec: { selector, template } }, {}, t.signal);
-      const status = { replicas: 3, readyReplicas: 2 };
-      const manager = { fieldManager: "me" };
-      const applied = await deployments.applyStatus(metadata, status, manager, t.signal);
-      assert.deepEqual(applied["status"], status);
-      const scale = await deployments.get({ ...metadata, subresource: "scale" }, t.signal);
-      assert.equal(scale.kind, "Scale");
-      const body = { spec: { replicas: 5 } };
-      const options = { subresource: "scale" };
-      await deployments.patch(metadata, { type: "merge", body, options }, t.signal);
-      const { spec } = (await deployments.get(metadata, t.signal)) as {
-        spec?: { replicas?: number };
-      };
-      assert.equal(spec?.replicas, 5);
-    });
-
-    await t.test("a kind is found as soon as it is served", async () => {
-      const kind = { apiVersion: "example.com/v1", kind: "Widget" };
-      await assert.rejects(client.resource(kind, t.signal), { code: "UNKNOWN_KIND" });
-      const definitions = await client.resource(
-        { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-        t.signal,
-      );
-      await definitions.create(widgetDefinition, {}, t.signal);
-      for (;;) {
-        try {
-          const widgets = await client.resource(kind, t.signal);
-          assert.deepEqual(
-            [widgets.resource.resource, widgets.resource.isNamespaced],
-            ["widgets", true],
-          );
-          break;
-        } catch (error) {
-          assert.equal((error as { code?: unknown }).code, "UNKNOWN_KIND");
-        }
-      }
-    });
-
-    await t.test("a hundred calls and a hundred watches share a connection each", async () => {
-      await using proxy = await proxyTo(oracle);
-      await using client = clientOf(accessTo(oracle, proxy.port));
-      const maps = await client.resource(configMapKind, t.signal);
-      const { resourceVersion } = await maps.list({}, t.signal);
-      const stop = new AbortController();
-      const first = await Promise.all(
-        Array.from({ length: 100 }, async () => {
-          const events = await openWatch(
-            client,
-            { resource: maps.resource, resourceVersion, openTimeoutMs: 20_000 },
-            stop.signal,
-          );
-          return events[Symbol.asyncIterator]();
-        }),
-      );
-      await maps.create(configMap("shared", {}), {}, t.signal);
-      const events = await Promise.all(first.map((watch) => watch.next()));
-      assert.ok(events.every(({ value }) => value?.type === "ADDED"));
-      const ref = { namespace: "default", name: "shared" };
-      await Promise.all(Array.from({ length: 100 }, () => maps.get(ref, t.signal)));
-      assert.ok(proxy.accepted <= 4, `${proxy.accepted} connections were made`);
-      stop.abort(new Error("the test has ended"));
-    });
-
-    await t.test("aborting a call or a watch ends it at once", async () => {
-      const stop = new AbortController();
-      const reason = new Error("enough");
-      const { resourceVersion } = await maps.list({}, t.signal);
-      const request = { resource: maps.resource, resourceVersion, openTimeoutMs: 5_000 };
-      const events = await openWatch(client, request, stop.signal);
-      const watching = (async () => {
-        for await (const _ of events);
-      })();
-      const call = maps.list({}, stop.signal);
-      stop.abort(reason);
-      const [watched, called] = await Promise.allSettled([watching, call]);
-      assert.deepEqual(
-        [watched, called],
-        [
-          { status: "rejected", reason },
-          { status: "rejected", reason },
-        ],
-      );
+    const world = { target: oracle, client, signal: t.signal };
+    for (const [what, step] of Object.entries({ ...requestSteps, ...proxySteps })) {
+      await t.test(what, () => step(world));
+    }
+    await t.test("by a proxy that speaks TLS", async () => {
+      await bySecureProxy(world, await oracle.issue({ name: "proxy", hosts: ["127.0.0.1"] }));
     });
   });
 });
-
-const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-const widgetDefinition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.com" },
-  spec: {
-    group: "example.com",
-    scope: "Namespaced",
-    names: { plural: "widgets", singular: "widget", kind: "Widget" },
-    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
-  },
-};

@@ -35,7 +35,7 @@ await runElected(
     const resource = await client.resource<Ledger>({ apiVersion: "v1", kind: "ConfigMap" }, signal);
     const ref = { namespace: "default", name: "ledger" };
     try {
-      for (let count = 0; !signal.aborted; count += 1) {
+      while (!signal.aborted) {
         await leadership.update(
           { resource, ref },
           (ledger) => {
@@ -44,7 +44,7 @@ await runElected(
           },
           signal,
         );
-        if (count === 0) say("wrote");
+        say("wrote", { token: String(leadership.token) });
         await systemClock.sleep(50, signal);
       }
     } catch (error) {
