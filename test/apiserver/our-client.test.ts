@@ -1,46 +1,62 @@
-// Our client and caches before our own API server, over a network that is spoilt.
+// Our client and our controllers before our own API server, as before the oracle: the same steps, on both databases.
 
-import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import { startTestServer } from "@keelson/apiserver/testing";
-import { fixedCredentials, isNotFound } from "@keelson/client";
+import { accessTo, clientOf, configMapKind } from "../oracle/client/bed.ts";
+import { proxySteps } from "../oracle/client/by-proxy.ts";
+import { roundObject, runReflectorRounds } from "../oracle/client/reflector-rounds.ts";
+import { requestSteps } from "../oracle/client/requests.ts";
+import { describeElection } from "../oracle/controller/election.ts";
+import { controllerSteps, ControllerWorld } from "../oracle/controller/steps.ts";
+import { startOurs, type Driver } from "./ours.ts";
 
-import { assertLevel, clientOf, configMap, configMapKind, follow } from "../oracle/client/bed.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+const objects = Number(process.env["REFLECTOR_OBJECTS"] ?? 500);
+const rounds = Number(process.env["REFLECTOR_ROUNDS"] ?? 1);
+const seed = process.env["REFLECTOR_SEED"] ?? "gate";
 
-suite("our client before our server", () => {
-  test("a cache equals a list, through cuts, and requests mean the same as elsewhere", async (t) => {
-    await using server = await startTestServer({}, t.signal);
-    const port = Number(new URL(server.url).port);
-    await using proxy = await TcpProxy.to(port);
-    const at = (port: number) => ({
-      server: `http://127.0.0.1:${port}`,
-      credentials: fixedCredentials({}),
+for (const driver of ["sqlite", "postgresql"] as const satisfies readonly Driver[]) {
+  suite(`our client before our server on ${driver}`, { concurrency: true }, () => {
+    test("requests and controllers do what they do elsewhere", async (t) => {
+      await using ours = await startOurs({ driver }, t.signal);
+      await using client = clientOf(accessTo(ours));
+      const world = { target: ours, client, signal: t.signal };
+      for (const [what, step] of Object.entries({ ...requestSteps, ...proxySteps })) {
+        await t.test(what, () => step(world));
+      }
+      // The definition of widgets comes again.
+      const kind = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
+      const definitions = await client.resource(kind, t.signal);
+      await definitions.delete({ name: "widgets.example.com" }, t.signal);
+      await using controllers = new ControllerWorld(client, t.signal);
+      for (const [what, step] of Object.entries(controllerSteps)) {
+        await t.test(what, () => step(controllers));
+      }
     });
-    await using near = clientOf(at(port));
-    await using far = clientOf(at(proxy.port));
-    const maps = await near.resource(configMapKind, t.signal);
-    const { resource } = maps;
-    await using followed = follow(far, { resource });
-    for (let i = 0; i < 50; i++) await maps.create(configMap(`object-${i}`, {}), {}, t.signal);
-    await assertLevel(followed.cache, { client: near, resource }, t.signal);
-    for (let round = 0; round < 3; round++) {
-      proxy.cut();
-      const name = `object-${round}`;
-      await maps.apply(configMap(name, { round: `${round}` }), { fieldManager: "me" }, t.signal);
-      await maps.delete({ namespace: "default", name: `object-${round + 10}` }, t.signal);
-      await assertLevel(followed.cache, { client: near, resource }, t.signal);
-    }
-    const gone = { namespace: "default", name: "object-10" };
-    await assert.rejects(maps.get(gone, t.signal), isNotFound);
-    await until(() => followed.cache.get(gone) === undefined, t.signal);
-    const made = await maps.get({ namespace: "default", name: "object-20" }, t.signal);
-    const held = await maps.addFinalizer(made, "keelson.dev/test", t.signal);
-    const ref = { namespace: "default", name: "object-20" };
-    assert.notEqual((await maps.delete(ref, t.signal))?.metadata.deletionTimestamp, undefined);
-    assert.equal(await maps.removeFinalizer(held, "keelson.dev/test", t.signal), undefined);
-    await assertLevel(followed.cache, { client: near, resource }, t.signal);
+
+    test(`${objects} objects, churn, and every trouble: the cache equals a list`, async (t) => {
+      const flags = ["--compaction-interval", "500ms"];
+      await using ours = await startOurs({ driver, flags }, t.signal);
+      await using client = clientOf(accessTo(ours));
+      const maps = await client.resource(configMapKind, t.signal);
+      await Promise.all(
+        Array.from({ length: objects }, (_, i) => maps.create(roundObject(i), {}, t.signal)),
+      );
+      const restart = async (signal: AbortSignal): Promise<void> => {
+        await ours.stop("SIGKILL");
+        await ours.start(signal);
+      };
+      try {
+        await runReflectorRounds({ target: ours, restart }, { rounds, seed, objects }, t);
+      } catch (error) {
+        t.diagnostic(`alive: ${ours.isAlive}; at last it said: ${ours.output.slice(-2_000)}`);
+        throw error;
+      }
+    });
+
+    describeElection(
+      "a leader that is stopped, suspended or cut off is followed, and never writes after that",
+      (t) => startOurs({ driver }, t.signal),
+      false,
+    );
   });
-});
+}
