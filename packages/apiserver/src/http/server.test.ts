@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { once, type EventEmitter } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { suite, test } from "node:test";
@@ -147,6 +147,31 @@ suite("the transport", () => {
     } finally {
       session.close();
     }
+  });
+
+  test("outlives a client that leaves in the middle of a request, and tells where it came from", async (t) => {
+    const finished = Promise.withResolvers<FinishedRequest>();
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const authenticator = {
+      authenticate: async () => {
+        asked.resolve();
+        await left.promise;
+        return { user: { name: "tester", uid: "", groups: ["system:masters"], extra: {} } };
+      },
+    };
+    const audit = (request: FinishedRequest): void => finished.resolve(request);
+    const tls = await certificates();
+    await using server = await startTestServer({ tls, authenticator, audit }, t.signal);
+    server.api.server.listener.on("session", (session: EventEmitter) => {
+      session.once("close", () => setImmediate(() => left.resolve()));
+    });
+    const session = connectHttp2(server.url, { rejectUnauthorized: false });
+    session.on("error", () => undefined);
+    session.request({ ":path": maps }).on("error", () => undefined);
+    await asked.promise;
+    session.destroy();
+    assert.match((await finished.promise).sourceAddress, /127\.0\.0\.1$/);
   });
 
   test("does not wait for a body for ever (KB 54)", async (t) => {

@@ -124,6 +124,8 @@ export class Server implements AsyncDisposable {
     const begun: Begun = {
       received,
       incoming,
+      // Now: the client may leave while its body is on the way, and its connection tells nothing any more.
+      credentials: credentialsOf(received, incoming),
       controller,
       begunMs: clock.monotonic(),
       startedAtMs: clock.now(),
@@ -179,10 +181,10 @@ export class Server implements AsyncDisposable {
   }
 
   async #serve(begun: Begun): Promise<void> {
-    const { received, incoming, controller } = begun;
+    const { received, incoming, credentials, controller } = begun;
     const { output, socket } = received;
     this.#busy.set(output, socket);
-    const handled = await this.#options.handler.handle(incoming, credentialsOf(received, incoming));
+    const handled = await this.#options.handler.handle(incoming, credentials);
     try {
       if (isStreaming(handled.answer)) {
         await this.#stream(output, incoming, { ...handled, answer: handled.answer }, controller);
@@ -206,7 +208,7 @@ export class Server implements AsyncDisposable {
       code: handled.answer.code,
       startedAtMs,
       durationMs: this.#options.clock.monotonic() - begunMs,
-      sourceAddress: received.socket.remoteAddress ?? "",
+      sourceAddress: received.sourceAddress,
     });
   }
 
@@ -289,6 +291,7 @@ const noBody = new Uint8Array();
 interface Begun {
   readonly received: Received;
   readonly incoming: Incoming;
+  readonly credentials: Credentials;
   readonly controller: AbortController;
   readonly begunMs: number;
   readonly startedAtMs: number;

@@ -37,7 +37,9 @@ export interface Received {
   readonly rawHeaders: readonly string[];
   /** Undefined if there is none. */
   readonly body: Readable | undefined;
+  /** Of an HTTP/2 session it can be looked at only while that lasts. */
   readonly socket: Socket;
+  readonly sourceAddress: string;
   readonly output: Output;
 }
 
@@ -59,6 +61,7 @@ export function makeServer(
       },
       body: hasBody(method, headers) ? request : undefined,
       socket: request.socket,
+      sourceAddress: request.socket.remoteAddress ?? "",
       output: response,
     });
   };
@@ -99,8 +102,10 @@ function receiveStream(
   }: { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] },
 ): void {
   stream.on("error", () => stream.destroy()); // The client broke it off; nobody is left to tell.
-  const socket = stream.session?.socket;
-  if (socket === undefined) return;
+  const { session } = stream;
+  // Told a moment after it came: its connection may be gone already.
+  if (session === undefined || session.destroyed) return;
+  const { socket } = session;
   receive({
     method: headers[":method"] ?? "GET",
     url: headers[":path"] ?? "/",
@@ -108,6 +113,7 @@ function receiveStream(
     rawHeaders,
     body: stream.endAfterHeaders ? undefined : stream,
     socket,
+    sourceAddress: socket.remoteAddress ?? "",
     output: stream,
   });
 }
