@@ -16,6 +16,7 @@ export interface StepDifference {
   readonly differences: readonly Difference[];
   readonly oracle: Json | undefined;
   readonly ours: Json | undefined;
+  readonly sent: string;
 }
 
 export interface Comparison {
@@ -64,7 +65,8 @@ export function compareRecordings(
 }
 
 /** A differing step for people. */
-export function describe({ name, index, step, differences, oracle, ours }: StepDifference): string {
+export function describe(difference: StepDifference): string {
+  const { name, index, step, differences, oracle, ours, sent } = difference;
   const lines = differences.slice(0, 12).map((one) => `    ${describeDifference(one)}`);
   const more = differences.length > 12 ? [`    … and ${differences.length - 12} more`] : [];
   const status = (answer: Json | undefined): string =>
@@ -72,6 +74,7 @@ export function describe({ name, index, step, differences, oracle, ours }: StepD
   return [
     name,
     `  step ${index + 1}: ${step}`,
+    ...(sent === "" ? [] : [`  sent   ${sent}`]),
     `  oracle ${status(oracle)}`,
     `  ours   ${status(ours)}`,
     ...lines,
@@ -88,15 +91,23 @@ function differenceAt(
   right: Observation | undefined,
 ): StepDifference | undefined {
   const step = left?.step ?? right?.step ?? "";
+  const shared = {
+    name,
+    index,
+    step,
+    oracle: left?.answer,
+    ours: right?.answer,
+    sent: right?.sent ?? "",
+  };
   if (left?.step !== right?.step) {
     const difference = { path: ".step", oracle: left?.step, ours: right?.step };
     const breaks = [left, right].map((one) => (one?.step === "broke" ? one.answer : undefined));
     const differences = [difference, { path: ".broke", oracle: breaks[0], ours: breaks[1] }];
-    return { name, index, step, differences, oracle: left?.answer, ours: right?.answer };
+    return { ...shared, differences };
   }
   const differences = compare(left?.answer, right?.answer);
   if (differences.length === 0) return undefined;
-  return { name, index, step, differences, oracle: left?.answer, ours: right?.answer };
+  return { ...shared, differences };
 }
 
 function messageOf(answer: Json): string {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { allCases } from "./all-cases.ts";
+import { allCases, seed } from "./all-cases.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe, type Comparison } from "./differences.ts";
@@ -39,6 +39,7 @@ suite("differential", () => {
 
   oracleTest("ours cannot be told from the real one, on SQLite and on PostgreSQL", async (t) => {
     const cases = await allCases();
+    t.diagnostic(`seed ${seed}`);
     const record = async (): Promise<Recording> => {
       await using reference = await startReference(t.signal);
       return await runCases(reference, cases, { signal: t.signal });

@@ -8,7 +8,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { allCases } from "./all-cases.ts";
+import { allCases, seed } from "./all-cases.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe } from "./differences.ts";
 import { failureReport } from "./failure-report.ts";
@@ -44,8 +44,8 @@ const [left, right] = await Promise.all([
 if (values.show) {
   for (const [name, observations] of left) {
     console.log(name);
-    for (const { step, answer } of observations)
-      console.log(`  ${step}\n    ${JSON.stringify(answer)}`);
+    for (const { step, answer, sent = "" } of observations)
+      console.log(`  ${step}\n    ${sent}\n    ${JSON.stringify(answer)}`);
   }
 }
 const comparison = compareRecordings(cases, left, right);
@@ -57,7 +57,7 @@ if (values.report !== undefined) {
 console.log(`\n${coverageTable(left)}\n`);
 const explained = [...comparison.explained].map(([id, count]) => `${id}: ${count}`).join(", ");
 console.log(
-  `${comparison.cases} cases, ${comparison.steps} steps, ${comparison.unexplained.length} cases differ; ` +
+  `seed ${seed}: ${comparison.cases} cases, ${comparison.steps} steps, ${comparison.unexplained.length} cases differ; ` +
     `allowed differences: ${explained || "none"}; ${Math.round((performance.now() - startedAt) / 1000)} s`,
 );
 process.exitCode = comparison.unexplained.length === 0 ? 0 : 1;

@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import {
   isJsonObject,
   readJson,
+  writeJson,
   type Json,
   type JsonObject,
   type MutableJsonObject,
@@ -27,6 +28,8 @@ const eventMs = 10_000;
 export interface Observation {
   readonly step: string;
   readonly answer: Json;
+  /** What was sent, for people. */
+  readonly sent?: string;
 }
 
 export type Extra = Pick<WireRequest, "headers">;
@@ -125,7 +128,8 @@ export class Lab implements Disposable {
     const raw = await this.#wire.send(request, this.signal);
     const answer = answerOf(raw, this.codec);
     const { status, headers, body } = observe(raw, answer);
-    this.#record(stepOf(request), { status, headers: headers as JsonObject, body });
+    const answered = { status, headers: headers as JsonObject, body };
+    this.#record(stepOf(request), answered, sentText(request.body));
     return answer;
   }
 
@@ -234,14 +238,18 @@ export class Lab implements Disposable {
     this.#resources.dispose();
   }
 
-  #record(step: string, answer: Json): void {
+  #record(step: string, answer: Json, sent = ""): void {
     const text = this.#normaliser.text(step).replaceAll(/continue=[^&]+/g, "continue=…");
     const stable = text.replaceAll(/(resourceVersion=)[1-9]\d*/g, "$1N");
     const normalised =
       typeof answer === "string"
         ? this.#normaliser.text(answer)
         : this.#normaliser.normalise(answer);
-    this.observations.push({ step: stable, answer: normalised });
+    this.observations.push({
+      step: stable,
+      answer: normalised,
+      ...(sent === "" ? {} : { sent }),
+    });
   }
 }
 
@@ -345,6 +353,13 @@ function bookmarkless(json: Json): Json {
   const isVersion = /^[1-9]\d*$/.test(textOf(metadata["resourceVersion"]));
   const resourceVersion = isVersion ? "<bookmark>" : (metadata["resourceVersion"] ?? null);
   return { ...json, object: { ...object, metadata: { ...metadata, resourceVersion } } };
+}
+
+const sentMax = 4_000;
+
+function sentText(body: WireRequest["body"]): string {
+  if (body === undefined || Buffer.isBuffer(body)) return "";
+  return (typeof body === "string" ? body : writeJson(body)).slice(0, sentMax);
 }
 
 function stepOf({ method = "GET", path, headers }: WireRequest): string {

@@ -63,6 +63,7 @@ export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export type { SignedBytes } from "./kinds/rules/certificates/request-signature.ts";
 export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
+export { metadataChecks, type MetadataCheck } from "./kinds/rules/metadata-checks.ts";
 export { rulesOf, subresourceRulesOf } from "./kinds/rules/rules-of.ts";
 export type { FieldType, GoField, GoStruct, Scalar } from "./kinds/go-struct.ts";
 export { openApiTypeName, shortTypeName } from "./kinds/type-name.ts";
@@ -166,6 +167,7 @@ export {
   validateLabels,
   validateMetadata,
   validateMetadataUpdate,
+  validateFinalizerDomains,
   type MetadataRuleOptions,
 } from "./object/metadata-rules.ts";
 export {

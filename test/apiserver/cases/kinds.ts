@@ -36,6 +36,7 @@ export async function kindCases(): Promise<readonly Case[]> {
     scripts[`${title} is applied`] = async (lab) => await applies(lab, at(lab));
     scripts[`${title} in other shapes`] = async (lab) => await shapes(lab, at(lab));
     scripts[`${title} with options`] = async (lab) => await options(lab, at(lab));
+    scripts[`${title} with bad metadata`] = async (lab) => await badMetadata(lab, at(lab));
     if (kind.subresources.some(({ name }) => name === "status")) {
       scripts[`${title} at its status`] = async (lab) => await status(lab, at(lab));
     }
@@ -175,6 +176,21 @@ async function options(lab: Lab, { collection, path, object, selector }: Place):
   await lab.get(`${collection}?${selector}`);
 }
 
+async function badMetadata(lab: Lab, { collection, path, object }: Place): Promise<void> {
+  const bad: readonly JsonObject[] = [
+    { labels: { a: "Not Valid!" } },
+    { annotations: { "Not Valid!": "a" } },
+    { finalizers: ["Not Valid!"] },
+    { ownerReferences: [{ apiVersion: "v1", kind: "", name: "", uid: "" }] },
+  ];
+  await lab.create(collection, object);
+  for (const metadata of bad) {
+    await lab.post(collection, changed(object, { ...metadata, name: `y-${lab.id}` }));
+    await lab.patch("merge", path, { metadata });
+  }
+  await lab.delete(path);
+}
+
 async function status(lab: Lab, { collection, path, object }: Place): Promise<void> {
   await lab.create(collection, object);
   const { body } = await lab.get(`${path}/status`);
@@ -188,6 +204,7 @@ async function status(lab: Lab, { collection, path, object }: Place): Promise<vo
     spec: { unknownField: 1 },
   });
   await lab.patch("strategic", `${path}/status`, { metadata: { labels: { c: "1" } } });
+  await lab.patch("merge", `${path}/status`, { metadata: { labels: { a: "Not Valid!" } } });
   await lab.get(path);
   await lab.delete(path);
 }

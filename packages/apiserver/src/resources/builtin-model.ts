@@ -5,6 +5,7 @@ import {
   emptyOf,
   fieldManager,
   managedFieldsOf,
+  metadataChecks,
   rulesOf,
   subdomainNames,
   subresourceRulesOf,
@@ -41,6 +42,7 @@ export function builtinModel(
   return {
     names: rules.names ?? subdomainNames,
     takesBareFinalizers: rules.takesBareFinalizers ?? false,
+    metadataChecks: (subresource) => metadataChecks(kind, subresource),
     get empty() {
       return empty();
     },

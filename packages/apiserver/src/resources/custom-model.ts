@@ -62,6 +62,7 @@ export function customModel(
   return {
     names: subdomainNames,
     takesBareFinalizers: false,
+    metadataChecks: () => ["changes"],
     settle: () => undefined,
     empty: {},
     read: (value, _context, { duplicates } = noDuplicates) => {

@@ -5,6 +5,7 @@ import type {
   DuplicateKeys,
   FieldError,
   FieldManager,
+  MetadataCheck,
   NameRule,
   PatchType,
   RuleContext,
@@ -104,6 +105,8 @@ export interface Model {
   readonly names: NameRule;
   /** Whether finalizers without a domain are taken, although the kind is built in. */
   readonly takesBareFinalizers: boolean;
+  /** What the kind's own rules say of the metadata of an update, again. */
+  metadataChecks(subresource: string): readonly MetadataCheck[];
   /** The object as if nothing had been said, for managed fields. */
   readonly empty: JsonObject;
 

@@ -138,8 +138,15 @@ function applier(
         `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join("\n  ")}`,
       ),
     );
-    const read = resource.model.read(object, ruleContext(verbs));
-    return checked(read.object);
+    try {
+      return checked(resource.model.read(object, ruleContext(verbs)).object);
+    } catch (error) {
+      if (!(error instanceof TypedDecodeError)) throw error;
+      // KB 32: Kubernetes answers 500, but it is the client who can mend it.
+      throw failures.invalid({ group: resource.group, kind: resource.kind }, info.name, [
+        { type: "FieldValueInvalid", field: "patch", value: info.name, detail: error.message },
+      ]);
+    }
   };
 }
 

@@ -5,6 +5,7 @@ import {
   failures,
   keepTimes,
   pathSegmentNames,
+  validateFinalizerDomains,
   validateMetadata,
   validateMetadataUpdate,
   type RuleContext,
@@ -275,20 +276,23 @@ function problems(
   context: RuleContext,
 ): Parameters<typeof failures.invalid>[2] {
   const { model } = resource;
-  const changed = validateMetadataUpdate(ownMetadata(next), metadataOf(live));
-  const common = [
-    ...validateMetadata(ownMetadata(next), {
-      isNamespaced: resource.isNamespaced,
-      nameRule: pathSegmentNames,
-    }),
-    ...changed,
-  ];
+  const metadata = ownMetadata(next);
+  const whole = validateMetadata(metadata, {
+    isNamespaced: resource.isNamespaced,
+    nameRule: pathSegmentNames,
+  });
+  const changes = validateMetadataUpdate(metadata, metadataOf(live));
   const own =
     subresource === ""
       ? model.validateUpdate(next, live, context)
       : model.subresource(subresource).validateUpdate(next, live, context);
-  // Each kind's own rules say what is wrong with the metadata once more.
-  return [...common, ...changed, ...own];
+  // The rules of a built-in kind ask more of its finalizers, each time they look.
+  const unqualified =
+    resource.isCustom || model.takesBareFinalizers ? [] : validateFinalizerDomains(metadata);
+  const again = model
+    .metadataChecks(subresource)
+    .flatMap((look) => [...(look === "whole" ? whole : changes), ...unqualified]);
+  return [...whole, ...changes, ...again, ...own];
 }
 
 /** An object whose deletion was asked for goes with its last finalizer. */

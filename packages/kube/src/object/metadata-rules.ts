@@ -69,10 +69,13 @@ export function validateMetadata(
   }
   errors.push(...validateShared(metadata, path));
   errors.push(...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
-  if (isBuiltIn) {
-    errors.push(...unqualifiedFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
-  }
+  if (isBuiltIn) errors.push(...validateFinalizerDomains(metadata, path));
   return errors;
+}
+
+/** What built-in kinds ask of finalizers besides: those without a domain must be known. */
+export function validateFinalizerDomains(metadata: JsonObject, path = "metadata"): FieldError[] {
+  return unqualifiedFinalizers(listOf(metadata, "finalizers"), childPath(path, "finalizers"));
 }
 
 /** What is wrong with the metadata of an object that replaces another. */
