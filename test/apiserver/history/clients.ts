@@ -19,21 +19,14 @@ import type {
 import { keyText } from "../../simulation/history.ts";
 import type { Target } from "../target.ts";
 import { Wire, type WireRequest } from "../wire.ts";
-import {
-  bodyFact,
-  collectionOf,
-  kind,
-  names,
-  namespaces,
-  objectOf,
-  rowFactOf,
-} from "./pod-templates.ts";
+import { bodyFact, names, namespaces, rowFactOf, type HistoryObjects } from "./pod-templates.ts";
 import { textOf } from "../text-of.ts";
 
 export interface ClientsOptions {
   readonly seed: string;
   /** By name; a server keeps its name when it is started again. */
-  readonly servers: ReadonlyMap<string, Target>;
+  readonly servers: ReadonlyMap<string, Pick<Target, "url" | "ca" | "admin">>;
+  readonly objects: HistoryObjects;
   readonly recorder: Recorder;
   readonly writers: number;
 }
@@ -85,6 +78,7 @@ export class Clients implements Disposable {
 
   /** Watches of every sort on every server, taken up again whenever they end. */
   async watch(): Promise<void> {
+    const { kind } = this.#options.objects;
     const plans: readonly {
       readonly id: string;
       readonly scope: ScopeFact;
@@ -138,13 +132,13 @@ export class Clients implements Disposable {
       const dice = random.float();
       const [server, wire] = random.pick([...this.#wires]);
       if (dice < 0.65) await this.#write(random, server, wire);
-      else if (dice < 0.9) await this.#perform({ op: "get", key: key(random) }, server, wire);
+      else if (dice < 0.9) await this.#perform({ op: "get", key: this.#key(random) }, server, wire);
       else await this.#list(random, server, wire);
     }
   }
 
   async #write(random: Random, server: string, wire: Wire): Promise<void> {
-    const target = key(random);
+    const target = this.#key(random);
     const seen = this.#seen.get(keyText(target));
     const dice = random.float();
     const body = bodyFact(`w${++this.#count}`, random.pick(["x", "y", undefined]));
@@ -166,7 +160,7 @@ export class Clients implements Disposable {
   }
 
   async #list(random: Random, server: string, wire: Wire): Promise<void> {
-    const scope = { kind, namespace: random.pick(["", ...namespaces]) };
+    const scope = { kind: this.#options.objects.kind, namespace: random.pick(["", ...namespaces]) };
     const limit = random.pick([undefined, 2, 3]);
     let [after, token]: [string | undefined, string] = [undefined, ""];
     for (;;) {
@@ -188,13 +182,13 @@ export class Clients implements Disposable {
     wire: Wire,
     token = "",
   ): Promise<{ readonly id: string; readonly next: string }> {
-    const { recorder } = this.#options;
+    const { recorder, objects } = this.#options;
     const id = `c${++this.#count}`;
     recorder.record({ type: "call", id, replica: server, call });
     try {
-      const { status, bytes } = await wire.send(requestOf(call, token), this.#stop.signal);
+      const { status, bytes } = await wire.send(requestOf(objects, call, token), this.#stop.signal);
       const body = JSON.parse(bytes.toString("utf8")) as Json;
-      const answer = answerOf(call, status, body);
+      const answer = await answerOf(objects, call, { status, body });
       recorder.record({ type: "answer", id, answer });
       this.#answers += 1;
       if (answer.type === "row" && call.op !== "get") this.#acknowledged += 1;
@@ -239,6 +233,11 @@ export class Clients implements Disposable {
     }
   }
 
+  #key(random: Random): KeyFact {
+    const { kind } = this.#options.objects;
+    return { kind, namespace: random.pick(namespaces), name: random.pick(names) };
+  }
+
   /** Reads one stream to its end and answers where to go on. */
   async #watchOnce(
     server: string,
@@ -278,7 +277,7 @@ export class Clients implements Disposable {
     let error: ErrorFact | undefined;
     try {
       const incoming = await wire.open(
-        { path: `${collectionOf(scope.namespace)}?${query.join("&")}` },
+        { path: `${this.#options.objects.collectionOf(scope.namespace)}?${query.join("&")}` },
         this.#stop.signal,
       );
       if (incoming.statusCode !== 200) {
@@ -303,7 +302,7 @@ export class Clients implements Disposable {
             };
             break;
           }
-          const item = itemOf(event);
+          const item = itemOf(this.#options.objects, event);
           recorder.record({ type: "items", watch, items: [item] });
           isComplete ||= item.type === "BOOKMARK" && item.initialEventsEnd;
           if (isComplete) {
@@ -328,11 +327,11 @@ export class Clients implements Disposable {
   }
 }
 
-function key(random: Random): KeyFact {
-  return { kind, namespace: random.pick(namespaces), name: random.pick(names) };
-}
-
-function requestOf(call: Call, token: string): WireRequest {
+function requestOf(
+  { collectionOf, objectOf }: HistoryObjects,
+  call: Call,
+  token: string,
+): WireRequest {
   switch (call.op) {
     case "create":
       return {
@@ -375,7 +374,11 @@ const codes: Readonly<Record<string, string>> = {
   Timeout: "Unavailable",
 };
 
-function answerOf(call: Call, status: number, body: Json): Answer {
+async function answerOf(
+  { kind, deleted }: HistoryObjects,
+  call: Call,
+  { status, body }: { readonly status: number; readonly body: Json },
+): Promise<Answer> {
   if (!isJsonObject(body)) return { type: "error", code: `HTTP ${status}`, message: "" };
   if (status >= 300) {
     const reason = typeof body["reason"] === "string" ? body["reason"] : `HTTP ${status}`;
@@ -386,7 +389,10 @@ function answerOf(call: Call, status: number, body: Json): Answer {
       actual: "untold",
     };
   }
-  if (call.op !== "list") return { type: "row", row: rowFactOf(body) };
+  if (call.op === "delete" && deleted !== undefined) {
+    return { type: "row", row: await deleted(call.key, body) };
+  }
+  if (call.op !== "list") return { type: "row", row: rowFactOf(body, kind) };
   const { metadata, items } = body as {
     metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
     items: readonly Json[];
@@ -394,7 +400,7 @@ function answerOf(call: Call, status: number, body: Json): Answer {
   return {
     type: "page",
     revision: Number(metadata.resourceVersion),
-    items: items.map((item) => rowFactOf(item)),
+    items: items.map((item) => rowFactOf(item, kind)),
     hasMore: (metadata.continue ?? "") !== "",
     ...(metadata.remainingItemCount === undefined
       ? {}
@@ -402,7 +408,10 @@ function answerOf(call: Call, status: number, body: Json): Answer {
   };
 }
 
-function itemOf({ type, object }: { readonly type: string; readonly object: Json }): ItemFact {
+function itemOf(
+  { kind }: HistoryObjects,
+  { type, object }: { readonly type: string; readonly object: Json },
+): ItemFact {
   if (type === "BOOKMARK") {
     const { metadata } = object as {
       metadata: { resourceVersion: string; annotations?: Record<string, string> };
@@ -410,5 +419,5 @@ function itemOf({ type, object }: { readonly type: string; readonly object: Json
     const initialEventsEnd = metadata.annotations?.["k8s.io/initial-events-end"] === "true";
     return { type, revision: Number(metadata.resourceVersion), initialEventsEnd };
   }
-  return { type: type as "ADDED" | "MODIFIED" | "DELETED", ...rowFactOf(object) };
+  return { type: type as "ADDED" | "MODIFIED" | "DELETED", ...rowFactOf(object, kind) };
 }

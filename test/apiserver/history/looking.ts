@@ -2,10 +2,10 @@
 
 import type { Tables } from "../../simulation/history.ts";
 import type { Look, Sight } from "../../simulation/world/look.ts";
-import { bodyOfText, kind, namespaces } from "./pod-templates.ts";
+import { bodyOfText, namespaces } from "./pod-templates.ts";
 
 /** What another look sees, without what the server keeps for itself. */
-export function onlyOurs(look: Look): Look {
+export function onlyOurs(look: Look, kind: string): Look {
   const isOurs = ({
     key,
   }: {

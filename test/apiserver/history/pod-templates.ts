@@ -1,14 +1,26 @@
-// The objects of a history over HTTP: small PodTemplates, whose deletion answers the object, so that its revision is known.
+// The objects of a history over HTTP. Usually small PodTemplates, whose deletion answers the object, so that its revision is known.
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import type { KeyFact, RowFact } from "../../simulation/history.ts";
 
-export const kind = "PodTemplate";
+/** A kind that a history is made of. */
+export interface HistoryObjects {
+  /** As the store calls it. */
+  readonly kind: string;
+  /** The path of a collection; of all namespaces without one. */
+  collectionOf(namespace: string): string;
+  /** The object whose body is this. */
+  objectOf(key: KeyFact, body: string, revision?: number): JsonObject;
+  /** What an acknowledged deletion deleted, and when, where its answer does not say. */
+  deleted?(key: KeyFact, answer: Json): Promise<RowFact>;
+}
+
+const kind = "PodTemplate";
 export const namespaces = ["blue", "green"] as const;
 export const names = ["a", "a-b", "b", "c", "d"] as const;
 
-export function collectionOf(namespace: string): string {
+function collectionOf(namespace: string): string {
   return namespace === "" ? "/api/v1/podtemplates" : `/api/v1/namespaces/${namespace}/podtemplates`;
 }
 
@@ -20,8 +32,7 @@ export function bodyFact(write: string, app: string | undefined): string {
   });
 }
 
-/** The object whose body is this. */
-export function objectOf(key: KeyFact, body: string, revision?: number): JsonObject {
+function objectOf(key: KeyFact, body: string, revision?: number): JsonObject {
   const { metadata, spec } = JSON.parse(body) as { metadata: JsonObject; spec: { write: string } };
   return {
     apiVersion: "v1",
@@ -40,8 +51,10 @@ export function objectOf(key: KeyFact, body: string, revision?: number): JsonObj
   };
 }
 
-/** An object as the API or the database gives it. */
-export function rowFactOf(object: Json, revision?: number): RowFact {
+export const podTemplates: HistoryObjects = { kind, collectionOf, objectOf };
+
+/** An object of a kind as the API or the database gives it. */
+export function rowFactOf(object: Json, kind: string, revision?: number): RowFact {
   const { metadata } = object as unknown as { metadata: Metadata };
   const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
   return {
@@ -54,7 +67,7 @@ export function rowFactOf(object: Json, revision?: number): RowFact {
 
 export function bodyOfText(text: string): string {
   const object = JSON.parse(text) as Json;
-  return isJsonObject(object) ? rowFactOf(object, 0).body : "";
+  return isJsonObject(object) ? rowFactOf(object, "", 0).body : "";
 }
 
 interface Metadata {

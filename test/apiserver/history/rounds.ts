@@ -8,11 +8,13 @@ import { startThrowawayPostgres } from "@keelson/database/testing";
 import { HistoryRecorder, type History } from "../../simulation/history.ts";
 import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
 import { Observer, type Look } from "../../simulation/world/look.ts";
-import { startOurs, type Driver, type Ours } from "../ours.ts";
+import { HttpClient } from "../../oracle/http-client.ts";
+import { startOurs, type Driver } from "../ours.ts";
+import type { Target } from "../target.ts";
 import { Clients } from "./clients.ts";
 import { onlyOurs } from "./looking.ts";
 import { startPlace } from "./place.ts";
-import { namespaces } from "./pod-templates.ts";
+import { namespaces, podTemplates, type HistoryObjects } from "./pod-templates.ts";
 
 export interface RoundsOptions {
   readonly seed: string;
@@ -118,7 +120,11 @@ export async function disturbOverHttp(
 /** Servers under observation. */
 export interface SceneOptions {
   readonly seed: string;
-  readonly servers: ReadonlyMap<string, Ours>;
+  readonly servers: ReadonlyMap<string, Pick<Target, "url" | "ca" | "admin">>;
+  /** The admin's requests, to whoever keeps the namespaces; the first server unless told. */
+  readonly cluster?: Pick<Target, "client">;
+  /** PodTemplates unless told. */
+  readonly objects?: HistoryObjects;
   readonly look: Look;
   readonly recorder: HistoryRecorder;
 }
@@ -132,7 +138,7 @@ export class Scene {
 
   constructor(options: SceneOptions) {
     this.#options = options;
-    this.#look = onlyOurs(options.look);
+    this.#look = onlyOurs(options.look, (options.objects ?? podTemplates).kind);
     this.observer = new Observer(this.#look, options.recorder);
   }
 
@@ -150,17 +156,19 @@ export class Scene {
   }
 
   async play(misfortunes: () => Promise<void>, signal: AbortSignal): Promise<History> {
-    const { seed, servers, recorder } = this.#options;
+    const { seed, servers, recorder, cluster, objects = podTemplates } = this.#options;
     const [server] = servers.values();
+    const { url = "", ca = "", admin } = server ?? {};
+    using first = new HttpClient({ url, ca, ...admin });
     for (const name of namespaces) {
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-      const { status, text } = (await server?.client.send(
+      const { status, text } = await (cluster?.client ?? first).send(
         { method: "POST", path: "/api/v1/namespaces", body },
         signal,
-      )) ?? { status: 0, text: "" };
+      );
       if (status !== 201) throw new Error(`cannot create ${name}: ${text}`);
     }
-    using clients = new Clients({ seed, servers, recorder, writers: 12 });
+    using clients = new Clients({ seed, servers, recorder, writers: 12, objects });
     this.#clients = clients;
     const working = clients.run();
     const watching = clients.watch();

@@ -1,0 +1,104 @@
+// Three replicas on one PostgreSQL behind a host, with clients and watchers at each: one is killed, the database restarts, wake-ups
+// do not come. The history checker of the store judges what everybody saw. KEELSON_TEST_ROUNDS chooses how often.
+
+import assert from "node:assert/strict";
+import { suite } from "node:test";
+
+import { seededRandom } from "@keelson/base";
+import { startThrowawayPostgres } from "@keelson/database/testing";
+
+import { Scene } from "../apiserver/history/rounds.ts";
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { until } from "../oracle/until.ts";
+import { checkHistory } from "../simulation/checker.ts";
+import { HistoryRecorder } from "../simulation/history.ts";
+import { PostgresLook } from "../simulation/processes/postgres-look.ts";
+import { countsOf, explain } from "../simulation/report.ts";
+import { startBed } from "./bed.ts";
+import { memories, type Deletions } from "./history-memories.ts";
+import { DatabaseFacts } from "./database-facts.ts";
+import type { Replica } from "./replica.ts";
+
+const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 3);
+const seed = process.env["KEELSON_TEST_SEED"] ?? "replicas";
+
+suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
+  oracleTest("nothing is lost, missed or told twice", async (t) => {
+    const { signal } = t;
+    await using postgres = await startThrowawayPostgres({ flavour: "embedded" }, signal);
+    await using database = await postgres.createDatabase();
+    const options = { driver: "postgresql", databaseUrl: database.url } as const;
+    await using bed = await startBed(options, signal);
+    await using undo = new AsyncDisposableStack();
+    const replicas: [string, Replica][] = [["one", bed.replica]];
+    for (const name of ["two", "three"]) {
+      const replica = undo.use(await bed.newReplica(options));
+      await replica.start(signal);
+      replicas.push([name, replica]);
+    }
+    const look = undo.use(new PostgresLook(database.url));
+    const facts = undo.use(new DatabaseFacts(database.url));
+    const deletions: Deletions = (uid) => facts.deletion(uid);
+    const recorder = new HistoryRecorder();
+    const random = seededRandom(seed);
+    const { admin, client } = bed.oracle;
+    const servers = new Map(
+      replicas.map(([name, { url, ca }]) => [name, { url, ca, admin }] as const),
+    );
+    const objects = memories(deletions);
+    const scene = new Scene({ seed, servers, cluster: { client }, objects, look, recorder });
+    const trouble = async (replica: string, what: string, run: () => Promise<void>) => {
+      recorder.record({ type: "trouble", replica, state: "begins", what });
+      await run();
+      recorder.record({ type: "trouble", replica, state: "ends", what });
+    };
+    const history = await scene.play(async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        await scene.progress(100 + random.integer(100));
+        const [name, replica] = random.pick(replicas);
+        switch (round % 3) {
+          case 0:
+            await trouble(name, "kill -9", async () => {
+              await replica.stop("SIGKILL");
+              await replica.start(signal);
+            });
+            break;
+          case 1:
+            await trouble("*", "immediate restart", async () => {
+              await postgres.restart({ mode: "immediate" });
+              await until(async () => await allReady(replicas, signal), signal);
+            });
+            break;
+          default:
+            // Nobody hears of what the others wrote: they look by themselves.
+            recorder.record({ type: "deaf", replica: "*" });
+            await look.setWakeUps(false);
+            await look.terminateListeners();
+            await scene.progress(60);
+            await look.setWakeUps(true);
+        }
+      }
+      await scene.progress(150);
+    }, signal);
+    t.diagnostic(JSON.stringify(countsOf(history)));
+    const verdicts = checkHistory(history);
+    assert.equal(verdicts.length, 0, explain({ seed, history, verdicts }, { backend: "http" }));
+    assert.ok(countsOf(history).changes > 100, "too little happened");
+
+    // FAULT-9: nothing of ours outlives us in the server.
+    assert.deepEqual(await facts.replication(), { slots: 0, publications: 0 });
+    for (const [, replica] of replicas) await replica.stop("SIGTERM");
+    assert.deepEqual(await facts.replication(), { slots: 0, publications: 0 });
+  });
+});
+
+async function allReady(
+  replicas: readonly [string, Replica][],
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const [, replica] of replicas) {
+    using nobody = replica.connectAs({});
+    if ((await nobody.send({ path: "/readyz" }, signal)).status !== 200) return false;
+  }
+  return true;
+}
