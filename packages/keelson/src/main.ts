@@ -66,6 +66,33 @@ function commandLine(): Command {
     await restore(config);
   });
   withSettings(
+    apiserver
+      .command("export")
+      .description(
+        "print the Ark objects of the cluster of --kubeconfig, or of the store, a line each",
+      )
+      .option("--kinds <names>", "which kinds, by plural, with commas between; all unless told"),
+  ).action(async (_own: object, command: Command) => {
+    const options = command.optsWithGlobals<{ readonly kinds?: string }>();
+    const config = await configOf(options, "apiserver");
+    const { exportLines } = await import("./commands/apiserver-transfer.ts");
+    const names = (options.kinds ?? "").split(",").map((name) => name.trim());
+    await exportLines(
+      config,
+      names.filter((name) => name !== ""),
+    );
+  });
+  withSettings(
+    apiserver
+      .command("import")
+      .description("bring such lines into the cluster of --kubeconfig, or into the store")
+      .argument("<file>", "what export has printed; - for standard input"),
+  ).action(async (file: string, _own: object, command: Command) => {
+    const config = await configOf(command.optsWithGlobals(), "apiserver");
+    const { importLines } = await import("./commands/apiserver-transfer.ts");
+    if (!(await importLines(config, file))) process.exitCode = exitFailure;
+  });
+  withSettings(
     program
       .command("config")
       .description("print every setting in force and where it came from")

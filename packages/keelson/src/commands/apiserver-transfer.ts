@@ -1,0 +1,107 @@
+// `keelson apiserver export` and `import`: objects of the Ark kinds between a cluster and a store.
+
+import { once } from "node:events";
+import { open, type FileHandle } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { stderr, stdin, stdout } from "node:process";
+
+import { systemClock } from "@keelson/base";
+import { BadKubeconfig, Client, loadKubeconfig } from "@keelson/client";
+
+import type { Config } from "../config.ts";
+import { StartError } from "../start-error.ts";
+import { startFailure } from "../start-failure.ts";
+import { arkKindsInOrder, chosenKinds, UnknownKinds } from "../transfer/ark-order.ts";
+import { exportObjects } from "../transfer/export-objects.ts";
+import { importObjects } from "../transfer/import-objects.ts";
+import { BadLine, travellingOf, type Travelling } from "../transfer/object-line.ts";
+import { openStoreClient } from "../transfer/store-client.ts";
+
+/** Objects to standard output, a line each; counts to standard error. */
+export async function exportLines(config: Config, kinds: readonly string[]): Promise<void> {
+  const { signal } = new AbortController();
+  try {
+    const chosen = chosenKinds(kinds);
+    await using place = await openPlace(config, signal);
+    const write = async (line: string): Promise<void> => {
+      if (!stdout.write(`${line}\n`)) await once(stdout, "drain");
+    };
+    const counts = await exportObjects({ client: place.client, kinds: chosen, write }, signal);
+    for (const [plural, count] of counts) stderr.write(`${plural} ${count}\n`);
+  } catch (error) {
+    throw transferFailure(error);
+  }
+}
+
+/** Objects from a file, `-` for standard input. Answers whether all of them are there in the end. */
+export async function importLines(config: Config, file: string): Promise<boolean> {
+  const { signal } = new AbortController();
+  try {
+    const objects = await readLines(file);
+    const kinds = arkKindsInOrder();
+    const foreign = objects.find(
+      (one) =>
+        !kinds.some(({ kind, apiVersion }) => kind === one.kind && apiVersion === one.apiVersion),
+    );
+    if (foreign !== undefined) {
+      throw new BadLine(`${foreign.kind} of ${foreign.apiVersion} is no kind of ours`);
+    }
+    await using place = await openPlace(config, signal);
+    const imported = await importObjects(
+      {
+        client: place.client,
+        kinds,
+        objects,
+        knowsOtherKinds: config.kubeconfig !== undefined,
+        warn: (text) => stderr.write(`${text}\n`),
+      },
+      signal,
+    );
+    for (const { plural, given, created, differing, present } of imported) {
+      if (given === 0) continue;
+      const left = differing === 0 ? "" : `, ${differing} of them different and left alone`;
+      stdout.write(`${plural} ${present} of ${given} (${created} created${left})\n`);
+    }
+    return imported.every(({ given, present }) => given === present);
+  } catch (error) {
+    throw transferFailure(error);
+  }
+}
+
+/** The cluster of `--kubeconfig`, else the store of the storage settings. */
+async function openPlace(
+  config: Config,
+  signal: AbortSignal,
+): Promise<{ readonly client: Client } & AsyncDisposable> {
+  const { kubeconfig } = config;
+  if (kubeconfig === undefined) return await openStoreClient(config, signal);
+  const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock });
+  const client = new Client({ access, userAgent: "keelson-transfer" });
+  return { client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+}
+
+async function readLines(file: string): Promise<readonly Travelling[]> {
+  const objects: Travelling[] = [];
+  let number = 0;
+  const input = file === "-" ? stdin : (await openFile(file)).createReadStream();
+  for await (const line of createInterface(input)) {
+    number += 1;
+    if (line.trim() !== "") objects.push(travellingOf(line, number));
+  }
+  return objects;
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (cause) {
+    throw new StartError("USAGE", `${path} cannot be read`, { cause });
+  }
+}
+
+function transferFailure(error: unknown): unknown {
+  const isUsage =
+    error instanceof BadLine || error instanceof UnknownKinds || error instanceof BadKubeconfig;
+  if (isUsage) return new StartError("USAGE", error.message, { cause: error });
+  return startFailure(error);
+}

@@ -1,0 +1,76 @@
+// A store as a place to read from and write to through the Kubernetes API: a server of ours for the length of a command, on a port
+// that nobody knows, with one token.
+
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
+import { AggregatedServer, arkResources, mastersGroup, type Host } from "@keelson/apiserver";
+import { Client, fixedCredentials } from "@keelson/client";
+
+import type { Config } from "../config.ts";
+import { openStore } from "../open-store.ts";
+
+/** Opens the store that the configuration names. The rules of references are not asked: objects come in any order. */
+export async function openStoreClient(
+  config: Config,
+  signal: AbortSignal,
+): Promise<{ readonly client: Client } & AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
+  const certDir = await mkdtemp(join(tmpdir(), "keelson-transfer-"));
+  undo.defer(() => rm(certDir, { recursive: true, force: true }));
+  if (config.storageDriver === "sqlite") {
+    await mkdir(dirname(config.sqlitePath), { recursive: true, mode: 0o700 });
+  }
+  const store = undo.use(
+    await openStore(
+      { ...shared, config, databaseUrl: config.databaseUrl ?? "", migrates: false },
+      signal,
+    ),
+  );
+  const token = systemRandom.uuid() + systemRandom.uuid();
+  const server = undo.use(
+    await AggregatedServer.start(
+      {
+        ...shared,
+        store,
+        cluster: hostOf(token),
+        resources: arkResources(),
+        host: "127.0.0.1",
+        port: 0,
+        certDir,
+        servingFiles: undefined,
+        clientAuthorityFile: undefined,
+      },
+      signal,
+    ),
+  );
+  const ca = await readFile(join(certDir, "ca.crt"), "utf8");
+  const client = undo.use(
+    new Client({
+      access: { server: server.url, credentials: fixedCredentials({ token, ca }) },
+      rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
+    }),
+  );
+  const owned = undo.move();
+  return { client, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** A cluster with one user and every namespace. */
+function hostOf(token: string): Host {
+  const user = { name: "keelson-transfer", uid: "", groups: [mastersGroup], extra: {} };
+  return {
+    authentication: () => nothing,
+    reviewToken: (shown) =>
+      Promise.resolve(
+        shown === token ? { user, audiences: [] } : { refusal: "it is another token" },
+      ),
+    reviewAccess: () => Promise.resolve({ isAllowed: false, reason: "" }),
+    namespaces: { isActive: () => true, ask: () => Promise.resolve("active") },
+    ping: () => Promise.resolve(),
+  };
+}
+
+const nothing = {};
