@@ -1,0 +1,252 @@
+// The chart with the real Helm: what it renders, what the cluster says to it, and that what it makes is enough to serve.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "node:test";
+import { fileURLToPath } from "node:url";
+import { connect } from "node:tls";
+
+import { parseAllDocuments } from "yaml";
+
+import { startOracle, type Oracle } from "../oracle/cluster.ts";
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { findFreePorts } from "../oracle/ports.ts";
+import { expectStatus } from "./asking.ts";
+import { Replica } from "./replica.ts";
+
+const chart = fileURLToPath(new URL("../../deploy/helm/ark-apiserver", import.meta.url));
+const namespace = "ark-system";
+const postgresql = {
+  "storage.driver": "postgresql",
+  "storage.postgresql.host": "db.example.com",
+  "storage.postgresql.existingSecret": "db",
+};
+
+suite("the chart", () => {
+  oracleTest("renders, installs, upgrades and goes", async (t) => {
+    const { signal } = t;
+    await using oracle = await startOracle({}, signal);
+    const helm = async (words: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await oracle.run("helm", words, signal);
+      assert.equal(code, 0, `helm ${words.join(" ")}: ${stdout}${stderr}`);
+      return stdout;
+    };
+
+    await t.test("lint finds nothing", async () => {
+      assert.match(await helm(["lint", "--strict", chart]), /0 chart\(s\) failed/);
+    });
+
+    for (const [what, values, sentence] of [
+      ["no host", { "storage.driver": "postgresql" }, /storage\.postgresql\.host must say/],
+      [
+        "no password",
+        { "storage.driver": "postgresql", "storage.postgresql.host": "db" },
+        /storage\.postgresql\.existingSecret must name the Secret/,
+      ],
+      [
+        "an authority that nobody names",
+        { ...postgresql, "storage.postgresql.sslmode": "verify-full" },
+        /sslRootCertSecret must name/,
+      ],
+      ["a driver that is none", { "storage.driver": "mysql" }, /storage\/driver/],
+      ["a value that is none", { "storage.sqlite.pth": "/data/x" }, /additional properties 'pth'/],
+      [
+        "two who make the certificate",
+        { "certManager.enabled": "true", "tls.existingSecret": "x" },
+        /exclude each other/,
+      ],
+      [
+        "a certificate whose authority nobody knows",
+        { "tls.existingSecret": "x" },
+        /tls\.caBundle/,
+      ],
+    ] as const) {
+      await t.test(`${what} fails with a sentence`, async () => {
+        const { code, stderr } = await oracle.run("helm", template(values), signal);
+        assert.notEqual(code, 0);
+        assert.match(stderr, sentence);
+      });
+    }
+
+    await expectStatus(
+      oracle.client,
+      { method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: namespace } } },
+      201,
+      signal,
+    );
+    for (const [what, values, count] of [
+      ["SQLite", {}, 11],
+      ["SQLite without persistence", { "storage.sqlite.persistence.enabled": "false" }, 10],
+      ["PostgreSQL", { ...postgresql, "storage.postgresql.sslRootCertSecret": "ca" }, 10],
+      ["a certificate of one's own", { "tls.existingSecret": "own", "tls.caBundle": "PEM" }, 10],
+    ] as const) {
+      await t.test(`the cluster takes every object: ${what}`, async () => {
+        const text = await helm(template(values));
+        const objects = documentsOf(text);
+        assert.equal(objects.length, count, objects.map(({ kind }) => kind).join());
+        const file = join(oracle.folder, "rendered.yaml");
+        writeFileSync(file, text);
+        const words = ["apply", "--dry-run=server", "--validate=strict", "-f", file];
+        const { code, stderr } = await oracle.kubectl(words, signal);
+        assert.equal(code, 0, stderr);
+        assert.doesNotMatch(text, /insecureSkipTLSVerify/);
+      });
+    }
+
+    await t.test("SQLite has one replica, made anew and never beside itself", async () => {
+      const [deployment] = documentsOf(await helm(template({ replicas: "3" }))).filter(
+        ({ kind }) => kind === "Deployment",
+      );
+      assert.deepEqual(
+        [deployment?.spec["replicas"], deployment?.spec["strategy"]],
+        [1, { type: "Recreate" }],
+      );
+    });
+
+    await t.test("cert-manager makes the certificate and brings it where it belongs", async () => {
+      const objects = documentsOf(await helm(template({ "certManager.enabled": "true" })));
+      const certificates = objects.filter(({ kind }) => kind === "Certificate");
+      assert.deepEqual(
+        certificates.map(({ spec }) => spec["secretName"]),
+        ["ark-apiserver-ca", "ark-apiserver-tls"],
+      );
+      for (const service of objects.filter(({ kind }) => kind === "APIService")) {
+        assert.equal(service.spec["caBundle"], undefined);
+        assert.deepEqual(service.metadata.annotations, {
+          "cert-manager.io/inject-ca-from": `${namespace}/ark-apiserver-tls`,
+        });
+      }
+    });
+
+    await t.test(
+      "installed, what it made suffices to serve; an upgrade keeps the certificate",
+      () => lifeOfARelease(oracle, helm, signal),
+    );
+  });
+});
+
+async function lifeOfARelease(
+  oracle: Oracle,
+  helm: (words: readonly string[]) => Promise<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const place = ["-n", namespace];
+  await helm(["install", "ark", chart, ...place]);
+  const before = await madeCertificate(oracle, signal);
+  assert.equal(before.bundles.length, 2);
+  for (const bundle of before.bundles) assert.equal(bundle, before.secret["ca.crt"]);
+
+  await servedWith(oracle, before.secret, signal);
+
+  await helm(["upgrade", "ark", chart, ...place, "--set", "resources.limits.memory=2Gi"]);
+  assert.deepEqual(await madeCertificate(oracle, signal), before);
+  await helm(["uninstall", "ark", ...place]);
+  const left = await oracle.kubectl(
+    [
+      "get",
+      "all,sa,pvc,secret",
+      "-n",
+      namespace,
+      "-l",
+      "app.kubernetes.io/instance=ark",
+      "-o",
+      "name",
+    ],
+    signal,
+  );
+  assert.deepEqual(left.stdout.trim().split("\n").sort(), [
+    "persistentvolumeclaim/ark-apiserver",
+    "secret/ark-apiserver-tls",
+  ]);
+  const { stdout } = await oracle.kubectl(["get", "apiservices", "-o", "name"], signal);
+  assert.doesNotMatch(stdout, /ark\.mckinsey\.com/);
+  // A new installation finds what the old one left.
+  await helm(["install", "ark", chart, ...place, "--take-ownership"]);
+  assert.deepEqual((await madeCertificate(oracle, signal)).secret, before.secret);
+}
+
+/** Runs our server with the account, the rights and the certificate that the chart has made, and nothing else. */
+async function servedWith(
+  oracle: Oracle,
+  secret: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "keelson-chart-")));
+  try {
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      return join(folder, name);
+    };
+    const decoded = (key: string): string => Buffer.from(secret[key] ?? "", "base64").toString();
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/ark-apiserver/token`;
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const answer = await expectStatus(oracle.client, { method: "POST", path, body }, 201, signal);
+    const { token } = (answer.body as { status: { token: string } }).status;
+    const [port = 0] = await findFreePorts(1);
+    await using replica = new Replica({
+      driver: "sqlite",
+      kubeconfig: file("kubeconfig", kubeconfigWith(oracle, token)),
+      certificateFile: file("tls.crt", decoded("tls.crt")),
+      keyFile: file("tls.key", decoded("tls.key")),
+      ca: decoded("ca.crt"),
+      port,
+    });
+    await replica.start(signal);
+    const servername = `ark-apiserver.${namespace}.svc`;
+    await new Promise<void>((resolve, reject) => {
+      const options = { host: "127.0.0.1", port, ca: decoded("ca.crt"), servername };
+      const socket = connect(options, () => {
+        socket.destroy();
+        resolve();
+      });
+      socket.once("error", reject);
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function kubeconfigWith({ url, ca }: Oracle, token: string): string {
+  const cluster = { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster }],
+    users: [{ name: "u", user: { token } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  });
+}
+
+async function madeCertificate({ client }: Oracle, signal: AbortSignal) {
+  const path = `/api/v1/namespaces/${namespace}/secrets/ark-apiserver-tls`;
+  const { body } = await expectStatus(client, { path }, 200, signal);
+  const services = "/apis/apiregistration.k8s.io/v1/apiservices";
+  const list = await expectStatus(client, { path: services }, 200, signal);
+  const { items } = list.body as { items: readonly Rendered[] };
+  return {
+    secret: (body as { data: Record<string, string> }).data,
+    bundles: items
+      .filter(({ spec }) => spec["group"] === "ark.mckinsey.com")
+      .map(({ spec }) => spec["caBundle"]),
+  };
+}
+
+function template(values: Readonly<Record<string, string>>): readonly string[] {
+  const set = Object.entries(values).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+  return ["template", "ark", chart, "-n", namespace, ...set];
+}
+
+interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+function documentsOf(text: string): readonly Rendered[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Rendered | null)
+    .filter((one) => one !== null);
+}
