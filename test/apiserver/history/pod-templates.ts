@@ -9,11 +9,11 @@ export interface HistoryObjects {
   /** As the store calls it. */
   readonly kind: string;
   /** The path of a collection; of all namespaces without one. */
-  collectionOf(namespace: string): string;
+  readonly collectionOf: (namespace: string) => string;
   /** The object whose body is this. */
-  objectOf(key: KeyFact, body: string, revision?: number): JsonObject;
+  readonly objectOf: (key: KeyFact, body: string, revision?: number) => JsonObject;
   /** What an acknowledged deletion deleted, and when, where its answer does not say. */
-  deleted?(key: KeyFact, answer: Json): Promise<RowFact>;
+  readonly deleted?: (key: KeyFact, answer: Json) => Promise<RowFact>;
 }
 
 const kind = "PodTemplate";
