@@ -77,7 +77,7 @@ async function throughCuts(
   await using far = clientOf(await load(target, { "proxy-url": proxy.url }));
   const maps = await near.resource(configMapKind, signal);
   const { resource } = maps;
-  const { resourceVersion } = await maps.list({ limit: 1 }, signal);
+  const { resourceVersion } = await maps.list({ namespace: "kube-system" }, signal);
   const stop = new AbortController();
   const watches = await Promise.all(
     Array.from({ length: 30 }, async () => {

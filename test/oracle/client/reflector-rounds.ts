@@ -101,7 +101,7 @@ const troubles: Readonly<Record<string, (world: World, signal: AbortSignal) => P
     proxy.isRefusing = true;
     proxy.cut();
     const maps = await near.resource(configMapKind, signal);
-    const { resourceVersion } = await maps.list({ limit: 1 }, signal);
+    const { resourceVersion } = await maps.list({ namespace: "kube-system" }, signal);
     await maps.apply(configMap("history", { at: String(performance.now()) }), manager, signal);
     await server.forget?.(signal);
     await until(() => hasForgotten(near, maps, resourceVersion, signal), signal);
