@@ -1,4 +1,4 @@
-// A real server on each backend, with the Ark kinds, for the scenarios of a suite.
+// A real server on each backend for the scenarios of a suite.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,6 @@ import type { Method, Response } from "../../oracle/http-client.ts";
 import { until } from "../../oracle/until.ts";
 import { startOurs, type Driver, type Ours, type OursOptions } from "../ours.ts";
 import { Commands, type CommandOptions } from "../walks/commands.ts";
-import { serveArk } from "./ark.ts";
 import { openStream } from "./stream.ts";
 
 export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
@@ -130,7 +129,6 @@ export function eachDriver(
       before(async () => {
         if (skip !== false) return;
         server = await startOurs({ driver, ...options }, stop.signal);
-        await serveArk(server, stop.signal);
       });
       after(async () => {
         await server?.[Symbol.asyncDispose]();
