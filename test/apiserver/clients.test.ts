@@ -20,10 +20,16 @@ for (const driver of drivers) {
     const start = async (t: TestContext): Promise<Target> =>
       isOracle ? await startReference(t.signal) : await startOurs({ driver }, t.signal);
 
-    oracleTest("kubectl, from the first command to the last", async (t) => {
-      await using target = await start(t);
-      await kubectlWalk(target, "walk-kubectl", t.signal);
-    });
+    oracleTest(
+      "kubectl, from the first command to the last, with a certificate and with a token",
+      async (t) => {
+        await using target = await start(t);
+        const walks = (["certificate", "token"] as const).map((credentials) =>
+          kubectlWalk(target, { namespace: `walk-${credentials}`, credentials }, t.signal),
+        );
+        await Promise.all(walks);
+      },
+    );
 
     oracleTest(
       "Helm installs, upgrades, rolls back and uninstalls a chart with hooks",
@@ -44,19 +50,6 @@ for (const driver of drivers) {
       const flags = { "kube-apiserver": ["--disable-admission-plugins="] };
       await using target = isOracle ? await startOracle({ flags }, t.signal) : await start(t);
       await controllerWalk(target, "walk-controllers", t.signal);
-    });
-  });
-}
-
-if (!isOracle) {
-  suite("informers through a restart", () => {
-    oracleTest("a server killed and started again leaves every cache right", async (t) => {
-      await using ours = await startOurs({ driver: "sqlite" }, t.signal);
-      const disturb = async (): Promise<void> => {
-        await ours.stop("SIGKILL");
-        await ours.start(t.signal);
-      };
-      await informerWalk(ours, { namespace: "walk-restart", writes: 300, disturb }, t.signal);
     });
   });
 }

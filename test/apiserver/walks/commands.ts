@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 
 import type { Output } from "../../oracle/cluster.ts";
@@ -19,12 +19,13 @@ export interface CommandOptions {
 
 /** A program's home and kubeconfig at one server. */
 export class Commands {
-  readonly #target: Target;
+  readonly #kubeconfig: string;
   readonly #home: string;
 
-  constructor(target: Target) {
-    this.#target = target;
-    this.#home = join(target.folder, "home");
+  /** As the admin, unless told whose kubeconfig it is; each has a home of its own. */
+  constructor(target: Target, kubeconfig = target.kubeconfig) {
+    this.#kubeconfig = kubeconfig;
+    this.#home = join(target.folder, "homes", basename(kubeconfig));
     mkdirSync(this.#home, { recursive: true });
   }
 
@@ -82,7 +83,7 @@ export class Commands {
     const env = {
       PATH: process.env["PATH"] ?? "",
       HOME: this.#home,
-      KUBECONFIG: options.kubeconfig ?? this.#target.kubeconfig,
+      KUBECONFIG: options.kubeconfig ?? this.#kubeconfig,
       ...options.environment,
     };
     return spawn(programPath(program), arguments_, {

@@ -10,13 +10,22 @@ import { configMap, definition, deployment } from "../objects.ts";
 import type { Target } from "../target.ts";
 import { Commands, type CommandOptions } from "./commands.ts";
 
-/** A namespace of its own, so that several walks may go on at once. */
+export interface KubectlWalk {
+  /** Of its own, so that several walks may go on at once. */
+  readonly namespace: string;
+  readonly credentials: "certificate" | "token";
+}
+
+/** The same commands with either sort of credentials. */
 export async function kubectlWalk(
   target: Target,
-  namespace: string,
+  { namespace, credentials }: KubectlWalk,
   signal: AbortSignal,
 ): Promise<void> {
-  const commands = new Commands(target);
+  const { token: ownToken } = target.admin;
+  const kubeconfig =
+    credentials === "certificate" ? target.kubeconfig : writeTokenConfig(target, "admin", ownToken);
+  const commands = new Commands(target, kubeconfig);
   const kubectl = async (arguments_: string, options?: CommandOptions): Promise<string> =>
     await commands.must("kubectl", arguments_.split(" "), signal, options);
   const fails = async (
@@ -329,32 +338,14 @@ export async function kubectlWalk(
     "yes",
   );
   const token = (await kubectl(`create token robot ${n}`)).trim();
-  const tokenConfig = join(commands.home, `${namespace}.token.kubeconfig`);
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "t",
-    clusters: [
-      {
-        name: "t",
-        cluster: {
-          server: target.url,
-          "certificate-authority-data": Buffer.from(target.ca).toString("base64"),
-        },
-      },
-    ],
-    users: [{ name: "t", user: { token } }],
-    contexts: [{ name: "t", context: { cluster: "t", user: "t", namespace } }],
-  };
-  writeFileSync(tokenConfig, JSON.stringify(config), { mode: 0o600 });
-  const byToken = { kubeconfig: tokenConfig };
+  const byToken = { kubeconfig: writeTokenConfig(target, namespace, token) };
   assert.match(
     await kubectl("auth whoami", byToken),
     new RegExp(`system:serviceaccount:${namespace}:robot`),
   );
-  assert.match(await kubectl("get configmaps", byToken), /made/);
-  await fails("get secrets", /Forbidden|forbidden/, byToken);
-  assert.match(await kubectl("auth can-i --list", byToken), /configmaps/);
+  assert.match(await kubectl(`get configmaps ${n}`, byToken), /made/);
+  await fails(`get secrets ${n}`, /Forbidden|forbidden/, byToken);
+  assert.match(await kubectl(`auth can-i --list ${n}`, byToken), /configmaps/);
 
   // Deleting, with each cascade.
   for (const [cascade, isOrphaned] of [
@@ -390,4 +381,20 @@ export async function kubectlWalk(
   );
   await kubectl(`delete namespace ${namespace} --timeout=60s`);
   await fails(`get namespace ${namespace}`, /NotFound/);
+}
+
+/** A kubeconfig for whoever has this token. */
+function writeTokenConfig({ url, ca, folder }: Target, name: string, token: string): string {
+  const authority = Buffer.from(ca).toString("base64");
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "t",
+    clusters: [{ name: "t", cluster: { server: url, "certificate-authority-data": authority } }],
+    users: [{ name: "t", user: { token } }],
+    contexts: [{ name: "t", context: { cluster: "t", user: "t" } }],
+  };
+  const path = join(folder, `${name}.token.kubeconfig`);
+  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
 }
