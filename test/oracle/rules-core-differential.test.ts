@@ -6,6 +6,7 @@ import { loadBuiltinKinds } from "@keelson/kube";
 import { Laboratory, oracleTest, runTrials, trialSettings, type Trial } from "./differential.ts";
 import { coreTables } from "./rules-core/core-tables.ts";
 import { mutate } from "./rules-core/mutations.ts";
+import { runningPodStep } from "./rules-core/running-pods.ts";
 import { richObjects } from "./rules-core/rich-objects.ts";
 import { podSubresourceCases } from "./rules-core/pod-subresource-cases.ts";
 import { prepare, preparedPart } from "./rules-core/prepared.ts";
@@ -128,6 +129,25 @@ oracleTest("changes to anything are judged as the real server does", async (t) =
       const step = { cases, kind, operation: "update", change, index } as const;
       const trial = await runner.run(step, signal).catch(hungUp);
       return inAnyOrder(withoutUids(trial));
+    },
+    t.signal,
+  );
+  t.diagnostic(`\n${report.toString()}`);
+  report.assertExplained();
+});
+
+oracleTest("changes to pods that run are judged as the real server does", async (t) => {
+  await using laboratory = await Laboratory.open({ flags }, t.signal);
+  const kinds = await loadBuiltinKinds();
+  const kind = kinds.find({ group: "", version: "v1", kind: "Pod" });
+  if (kind === undefined) throw new Error("no kind Pod");
+  const runner = new Runner(laboratory, kinds);
+  const report = await runTrials(
+    { title: "running pods", ...trialSettings(300), concurrency: 8 },
+    async (random, index, signal) => {
+      const { operation, change, cases } = runningPodStep(kinds, random);
+      const step = { cases, kind, operation, change, index } as const;
+      return inAnyOrder(withoutUids(await runner.run(step, signal)));
     },
     t.signal,
   );

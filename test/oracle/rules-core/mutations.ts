@@ -47,10 +47,27 @@ export function mutate(
   object: JsonObject,
   { kinds, kind, random }: MutationOptions,
 ): MutableJsonObject {
+  return changedSome(object, kind.type, { kinds, random, isRoot: true });
+}
+
+/** The same for a part of an object, of a struct's type. */
+export function mutatePart(
+  part: JsonObject,
+  type: string,
+  { kinds, random }: Omit<MutationOptions, "kind">,
+): MutableJsonObject {
+  return changedSome(part, type, { kinds, random, isRoot: false });
+}
+
+function changedSome(
+  object: JsonObject,
+  type: string,
+  { kinds, random, isRoot }: Omit<MutationOptions, "kind"> & { readonly isRoot: boolean },
+): MutableJsonObject {
   const copy = cloneJson(object);
   const generator = new Generator(kinds, random);
   for (let count = random.pick([1, 1, 2, 3]); count > 0; count--) {
-    generator.change(copy, kind.type, { isRoot: true });
+    generator.change(copy, type, { isRoot });
   }
   return copy;
 }
