@@ -117,9 +117,11 @@ export async function runUpdateDifferential(
     }
     const kind = await tightenKind(client, early, strict, signal);
     await Promise.all(
-      stored.map(async (old) => {
+      stored.map(async (old, place) => {
+        // Of its own: they run at once, and a seed must give the same changes again.
+        const chance = seededRandom(`${seed}/update/${round}/${place}`);
         for (let index = 0; index < 4; index++) {
-          const changed = changeSomething(random, old, kind);
+          const changed = changeSomething(chance, old, kind);
           await compareUpdate(
             client,
             kind,

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { suite } from "node:test";
 
 import { startOracle } from "./cluster.ts";
+import { trialSettings } from "./differential.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { describeTally, runSchemaDifferential } from "./schema-differential.ts";
 import { runUpdateDifferential } from "./schema-update.ts";
 import { runValidityDifferential } from "./schema-validity.ts";
 
-const seed = process.env["ORACLE_SEED"] ?? String(process.hrtime.bigint());
-
 suite("schemas against the oracle", () => {
   oracleTest("values are defaulted, pruned and judged alike", async (t) => {
+    const { seed, count } = trialSettings(1_200);
     await using oracle = await startOracle({}, t.signal);
-    const run = { client: oracle.client, seed, cases: 1_200 };
+    const run = { client: oracle.client, seed, cases: count };
     const tally = await runSchemaDifferential(run, t.signal);
     t.diagnostic(describeTally("create", seed, tally));
     assert.deepEqual(tally.differences, []);
@@ -20,16 +20,18 @@ suite("schemas against the oracle", () => {
   });
 
   oracleTest("what did not change is let through alike", async (t) => {
+    const { seed, count } = trialSettings(800);
     await using oracle = await startOracle({}, t.signal);
-    const run = { client: oracle.client, seed, cases: 800 };
+    const run = { client: oracle.client, seed, cases: count };
     const tally = await runUpdateDifferential(run, t.signal);
     t.diagnostic(describeTally("update", seed, tally));
     assert.deepEqual(tally.differences, []);
   });
 
   oracleTest("schemas themselves are judged alike", async (t) => {
+    const { seed, count } = trialSettings(600);
     await using oracle = await startOracle({}, t.signal);
-    const run = { client: oracle.client, seed, cases: 600 };
+    const run = { client: oracle.client, seed, cases: count };
     const tally = await runValidityDifferential(run, t.signal);
     t.diagnostic(describeTally("schemas", seed, tally));
     assert.deepEqual(tally.differences, []);

@@ -21,6 +21,7 @@ import {
 } from "@keelson/kube";
 
 import { startOracle } from "./cluster.ts";
+import { trialSettings } from "./differential.ts";
 import { oracleTest } from "./oracle-test.ts";
 
 const generatedCases = 200;
@@ -42,14 +43,14 @@ async function compareAll<Input extends string>(
   assert.deepEqual(differences, []);
 }
 
-function generate(random: Random, parts: readonly string[]): string[] {
-  return Array.from({ length: generatedCases }, () =>
+function generate(random: Random, parts: readonly string[], count: number): string[] {
+  return Array.from({ length: count }, () =>
     Array.from({ length: 1 + random.integer(7) }, () => random.pick(parts)).join(""),
   );
 }
 
 oracleTest("selectors, names, quantities and times agree with the real server", async (t) => {
-  const seed = String(process.hrtime.bigint());
+  const { seed, count } = trialSettings(generatedCases);
   await using oracle = await startOracle({}, t.signal);
   t.diagnostic(`seed ${seed}`);
   await t.test("label selectors", async ({ signal }) => {
@@ -82,7 +83,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
       "!a",
       "a in ()",
       "A/B/C=d",
-      ...generate(seededRandom(`${seed}/labels`), parts),
+      ...generate(seededRandom(`${seed}/labels`), parts, count),
     ];
     await compareAll(
       inputs,
@@ -107,7 +108,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
         "metadata.name=x",
         "metadata.name",
         "metadata.name=a=b",
-        ...generate(seededRandom(`${seed}/fields`), parts),
+        ...generate(seededRandom(`${seed}/fields`), parts, count),
       ].filter(
         // A field that the kind does not have is another matter.
         (text) => ours(() => parseFieldSelector(text)).every((field) => field === "metadata.name"),
@@ -129,7 +130,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
   await t.test("names, labels and annotations", async ({ signal }) => {
     const parts = ["a", "B", "-", ".", "/", "_", "1", "x".repeat(70), "ü", "~"];
     const random = seededRandom(`${seed}/names`);
-    const texts = generate(random, parts);
+    const texts = generate(random, parts, count);
     const metadatas = texts.flatMap((text): JsonObject[] => [
       { name: text },
       { name: "ok", labels: { [text]: "v" } },
@@ -138,9 +139,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
       { name: "ok", finalizers: [text] },
       { generateName: text },
     ]);
-    const inputs = metadatas
-      .map((metadata) => JSON.stringify(metadata))
-      .slice(0, generatedCases * 3);
+    const inputs = metadatas.map((metadata) => JSON.stringify(metadata)).slice(0, count * 3);
     await compareAll(
       inputs,
       async (text) => {
@@ -208,7 +207,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
       "1e3",
       "0",
       "1.500",
-      ...generate(seededRandom(`${seed}/quantities`), parts),
+      ...generate(seededRandom(`${seed}/quantities`), parts, count),
     ].filter(
       // We refuse what would take memory without bound.
       (text) => !/[eE][+-]?\d{4}/.test(text),
@@ -262,7 +261,7 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
       "2026-01-01T00:00:00Z",
       "2026-01-01T24:00:00.000000Z",
       "2026-01-01T00:00:00.000000Zx",
-      ...generate(seededRandom(`${seed}/times`), parts).slice(0, 40),
+      ...generate(seededRandom(`${seed}/times`), parts, Math.ceil(count / 5)),
     ];
     await compareAll(
       inputs,
