@@ -23,6 +23,7 @@ const texts: readonly string[] = [
     "|",
   ),
   "",
+  "<>&",
   "a".repeat(64),
   "a".repeat(254),
 ];

@@ -6,30 +6,52 @@ import type { BuiltinKind, BuiltinKinds, FieldType } from "@keelson/kube";
 
 import { changed, type Change, type UpdateCase } from "./cases.ts";
 
-const words = [
+const words: readonly string[] = [
   "",
   "a",
+  "a-b",
+  "-a",
+  "a.b",
   "Bad_Name",
   "a/b",
+  "/a",
+  "a/b/c",
   "a b",
   "*",
+  "*.example.com",
   "x".repeat(64),
   "x".repeat(260),
   "example.com",
   "example.com/one",
   "10.0.0.1",
+  "10.0.0.01",
   "2001:db8::1",
+  "::ffff:1.2.3.4",
   "10.0.0.0/8",
   "50%",
+  "101%",
   "-5",
+  "https://a.b/c?d",
+  "ü",
+  "a\nb",
+  // Messages show it in one way or another, by the type of the field.
+  "<>&",
   "Exists",
   "In",
   "None",
   "Always",
+  "TCP",
+  "True",
   "v1",
   "kubernetes.io/x",
+  "system:x",
+  "cpu",
+  "example.com/gpu",
+  "..",
 ];
-const numbers = [-1, 0, 1, 2, 100, 101, 600, 65_536, 2_000_000_000];
+const numbers: readonly number[] = [
+  -1, 0, 1, 2, 5, 63, 80, 100, 101, 255, 256, 600, 1000, 65_535, 65_536, 2_000_000_000,
+];
 
 /** Fields that are not the kinds' own, or whose words are another parser's. */
 const untouched = new Set([

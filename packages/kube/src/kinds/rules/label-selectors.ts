@@ -62,7 +62,7 @@ export function checkRequirement(
     case "Gt":
     case "Lt":
       if (!takesComparisons) {
-        at.child("operator").invalid(operator, "not a valid selector operator");
+        at.child("operator").invalidWord(operator, "not a valid selector operator");
       } else if (values.length !== 1) {
         at.child("values").required(
           "must be specified single value when `operator` is 'Lt' or 'Gt'",
@@ -70,7 +70,7 @@ export function checkRequirement(
       }
       break;
     default:
-      at.child("operator").invalid(operator, "not a valid selector operator");
+      at.child("operator").invalidWord(operator, "not a valid selector operator");
   }
   const key = textOf(requirement, "key");
   at.child("key").invalidEach(key, labelKeyProblems(key));

@@ -2,6 +2,7 @@
 
 import type { Json } from "@keelson/base";
 
+import { goJson, goJsonString } from "../../go-text/go-json.ts";
 import type { Problems } from "../../object/names.ts";
 import {
   duplicateField,
@@ -96,6 +97,10 @@ export class Place {
     this.errors.push(duplicateField(this.path, value));
   }
 
+  duplicateWord(word: string): void {
+    this.duplicateShown(goJsonString(word));
+  }
+
   duplicateShown(shown: string, detail = ""): void {
     this.errors.push({ type: "FieldValueDuplicate", field: this.path, shown, detail });
   }
@@ -104,8 +109,24 @@ export class Place {
     this.errors.push({ ...notFoundField(this.path, value), detail });
   }
 
+  /** A word of a type of its own in Go, or one that may be absent: messages show such words as JSON. */
+  invalidWord(word: string, detail: string): void {
+    this.invalidShown(goJsonString(word), detail);
+  }
+
+  /** One error for each problem. */
+  invalidWordEach(word: string, problems: Problems): void {
+    for (const problem of problems) this.invalidWord(word, problem);
+  }
+
+  /** A value, mostly a word, that is not of a closed set. */
   notSupported(value: Json, supported: readonly string[]): void {
-    this.errors.push(notSupportedField(this.path, value, supported));
+    this.notSupportedShown(goJson(value), supported);
+  }
+
+  /** The same where the field is a plain text to Go. */
+  notSupportedText(text: string, supported: readonly string[]): void {
+    this.errors.push(notSupportedField(this.path, text, supported));
   }
 
   notSupportedShown(shown: string, supported: readonly string[]): void {

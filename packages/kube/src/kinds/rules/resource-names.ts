@@ -58,24 +58,33 @@ export function isQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isQuotaHugePages(name);
 }
 
-/** Reports a name that is no resource's. */
-export function checkResourceName(name: string, at: Place): void {
+/** Reports a name that is no resource's. Where it is a plain text to Go, the message shows it as one. */
+export function checkResourceName(
+  name: string,
+  at: Place,
+  { isPlain = false }: { readonly isPlain?: boolean } = {},
+): void {
   const problems = labelKeyProblems(name);
-  at.invalidEach(name, problems);
+  if (isPlain) at.invalidEach(name, problems);
+  else at.invalidWordEach(name, problems);
   if (problems.length > 0 || name.includes("/")) return;
   if (name !== "storage" && !quotaResources.has(name) && !isQuotaHugePages(name)) {
-    at.invalid(name, "must be a standard resource type or fully qualified");
+    at.invalidWord(name, "must be a standard resource type or fully qualified");
   }
 }
 
 /** Reports a name that no resource of a container has. */
-export function checkContainerResourceName(name: string, at: Place): void {
+export function checkContainerResourceName(
+  name: string,
+  at: Place,
+  options: { readonly isPlain?: boolean } = {},
+): void {
   if (containerResources.has(name)) return;
-  checkResourceName(name, at);
+  checkResourceName(name, at, options);
   if (!name.includes("/")) {
-    if (!isHugePages(name)) at.invalid(name, "must be a standard resource for containers");
+    if (!isHugePages(name)) at.invalidWord(name, "must be a standard resource for containers");
   } else if (!isNative(name) && !isExtended(name)) {
-    at.invalid(name, "doesn't follow extended resource name standard");
+    at.invalidWord(name, "doesn't follow extended resource name standard");
   }
 }
 

@@ -329,7 +329,7 @@ function checkActions(list: readonly string[], at: Place): void {
   const seen = new Set<string>();
   for (const [index, action] of list.entries()) {
     if (!actions.includes(action)) at.item(index).notSupported(action, actions);
-    if (seen.has(action)) at.item(index).duplicate(action);
+    if (seen.has(action)) at.item(index).duplicateWord(action);
     seen.add(action);
   }
   if (seen.has("Deny") && seen.has("Warn")) {

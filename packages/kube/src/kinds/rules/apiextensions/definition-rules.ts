@@ -18,11 +18,11 @@ import {
   invalidField,
   invalidShownField,
   itemPath,
-  notSupportedField,
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
+import { Place } from "../place.ts";
 import { caBundleProblem } from "../meta/pem.ts";
 import { at, flag, has, object, objects, text, texts, writable } from "../meta/reading.ts";
 import { knowsReview, validateConversion } from "./definition-conversion.ts";
@@ -104,7 +104,8 @@ function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldE
   const scope = text(spec, "scope");
   const scopes = ["Cluster", "Namespaced"];
   if (scope === "") errors.push(requiredField("spec.scope"));
-  else if (!scopes.includes(scope)) errors.push(notSupportedField("spec.scope", scope, scopes));
+  else if (!scopes.includes(scope))
+    Place.root("spec.scope", errors).notSupportedText(scope, scopes);
 
   errors.push(...missingSchemas(form, oldForm));
   const preserves = flag(spec, "preserveUnknownFields");
@@ -137,7 +138,7 @@ function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldE
   const strategy = text(spec, "conversion", "strategy");
   if (has(spec, "conversion") && strategy !== "None" && preserves) {
     const detail = "must be None if spec.preserveUnknownFields is true";
-    errors.push(invalidField("spec.conversion.strategy", strategy, detail));
+    Place.root("spec.conversion.strategy", errors).invalidWord(strategy, detail);
   }
   const oldReviews = texts(old, "spec", "conversion", "webhook", "conversionReviewVersions");
   errors.push(
@@ -216,7 +217,7 @@ function oneVersionErrors(
   const errors: FieldError[] = [];
   for (const problem of deprecationProblems(version.written)) {
     const warning = text(version.written, "deprecationWarning");
-    errors.push(invalidField(childPath(path, "deprecationWarning"), warning, problem));
+    Place.root(childPath(path, "deprecationWarning"), errors).invalidWord(warning, problem);
   }
   const withStatus = hasStatus(subresourcesOf(form, version));
   errors.push(...schemaErrors(version.schema, childPath(path, "schema"), withStatus));
@@ -262,9 +263,10 @@ function immutableErrors(definition: JsonObject, old: JsonObject): FieldError[] 
   const errors: FieldError[] = [];
   const keep = (...path: readonly string[]): void => {
     const value = text(definition, "spec", ...path);
-    if (value !== text(old, "spec", ...path)) {
-      errors.push(invalidField(["spec", ...path].join("."), value, "field is immutable"));
-    }
+    if (value === text(old, "spec", ...path)) return;
+    const place = Place.root(["spec", ...path].join("."), errors);
+    if (path[0] === "scope") place.invalidWord(value, "field is immutable");
+    else place.invalid(value, "field is immutable");
   };
   if (isConditionTrue(old, "Established")) {
     keep("scope");

@@ -156,7 +156,7 @@ function checkSpec(
   const policy = textOf(spec, "podManagementPolicy");
   if (policy === "") at.child("podManagementPolicy").required();
   else if (policy !== "OrderedReady" && policy !== "Parallel") {
-    at.child("podManagementPolicy").invalid(policy, "must be 'OrderedReady' or 'Parallel'");
+    at.child("podManagementPolicy").invalidWord(policy, "must be 'OrderedReady' or 'Parallel'");
   }
   checkStrategy(objectOf(spec, "updateStrategy"), at.child("updateStrategy"));
   const retention = maybeObject(spec, "persistentVolumeClaimRetentionPolicy");

@@ -104,7 +104,7 @@ function checkSource(
     case "containerResource": {
       const [resource, container] = [textOf(source, "name"), textOf(source, "container")];
       if (resource === "") at.child("name").required("must specify a resource name");
-      else checkContainerResourceName(resource, at.child("name"));
+      else checkContainerResourceName(resource, at.child("name"), { isPlain: true });
       if (container === "") at.child("container").required("must specify a container");
       else at.child("container").invalidEach(container, dnsLabelProblems(container));
       checkTarget(target, place);
@@ -136,7 +136,7 @@ function checkTarget(target: JsonObject, at: Place): void {
   const type = textOf(target, "type");
   if (type === "") at.child("type").required("must specify a metric target type");
   if (!targetTypes.includes(type)) {
-    at.child("type").invalid(type, "must be either Utilization, Value, or AverageValue");
+    at.child("type").invalidWord(type, "must be either Utilization, Value, or AverageValue");
   }
   for (const name of ["value", "averageValue"]) {
     const amount = memberOf(target, name) ?? null;

@@ -120,7 +120,7 @@ function checkSchedule(spec: JsonObject, at: Place, old: JsonObject | undefined)
 
 function checkTimeZone(zone: string, at: Place): void {
   if (zone === "") {
-    at.invalid(zone, "timeZone must be nil or non-empty string");
+    at.invalidWord(zone, "timeZone must be nil or non-empty string");
     return;
   }
   const isWritten = zone
@@ -133,14 +133,14 @@ function checkTimeZone(zone: string, at: Place): void {
         /^[A-Za-z.\-_0-9+]{1,14}$/.test(part),
     );
   if (!isWritten) {
-    at.invalid(zone, `unknown time zone ${zone}`);
+    at.invalidWord(zone, `unknown time zone ${zone}`);
     return;
   }
   if (zone.toLowerCase() === "local") {
-    at.invalid(
+    at.invalidWord(
       zone,
       "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
     );
   }
-  if (!isTimeZone(zone)) at.invalid(zone, `unknown time zone ${zone}`);
+  if (!isTimeZone(zone)) at.invalidWord(zone, `unknown time zone ${zone}`);
 }

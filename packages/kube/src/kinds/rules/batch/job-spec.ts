@@ -278,6 +278,6 @@ function checkRestart(spec: JsonObject, at: Place): void {
   } else if (policy !== "OnFailure" && policy !== "Never") {
     at.notSupported(policy, ["OnFailure", "Never"]);
   } else if (has(spec, "podFailurePolicy") && policy !== "Never") {
-    at.invalid(policy, 'only "Never" is supported when podFailurePolicy is specified');
+    at.invalidWord(policy, 'only "Never" is supported when podFailurePolicy is specified');
   }
 }

@@ -1,6 +1,5 @@
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
-import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -205,19 +204,15 @@ function checkChanges(job: JsonObject, old: JsonObject, at: Place): void {
     checkImmutable(memberOf(spec, name), memberOf(before, name), at.child(name), show);
   immutable("selector", () => showSelector(maybeObject(spec, "selector")));
   checkTemplateChange(spec, at, old);
-  immutable("completionMode", showText);
+  immutable("completionMode");
   const shownAs =
     (type: string, name: string) =>
     (value: Json): string =>
       value === null ? "null" : showInternal(type, objectOf(spec, name));
   immutable("podFailurePolicy", shownAs("batch.PodFailurePolicy", "podFailurePolicy"));
   immutable("backoffLimitPerIndex");
-  immutable("managedBy", showText);
+  immutable("managedBy");
   immutable("successPolicy", shownAs("batch.SuccessPolicy", "successPolicy"));
-}
-
-function showText(value: Json): string {
-  return typeof value === "string" ? quote(value) : "null";
 }
 
 function checkCompletions(spec: JsonObject, old: JsonObject, at: Place): void {

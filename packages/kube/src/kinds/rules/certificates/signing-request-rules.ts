@@ -169,7 +169,7 @@ function requestErrors(
   }
   if (new Set(oldUsages).size === oldUsages.length) {
     for (const [index, usage] of list.entries()) {
-      if (list.indexOf(usage) < index) place.item(index).duplicate(usage);
+      if (list.indexOf(usage) < index) place.item(index).duplicateWord(usage);
     }
   }
   const signer = textOf(spec, "signerName");
@@ -244,9 +244,9 @@ function checkConditions(object: JsonObject, old: JsonObject | undefined, at: Pl
     else if (!statuses.includes(status)) place.child("status").notSupported(status, statuses);
     const other = type === "Approved" ? "Denied" : type === "Denied" ? "Approved" : undefined;
     if (!allowsBoth && other !== undefined && seen.has(other)) {
-      at.invalid(type, "Approved and Denied conditions are mutually exclusive");
+      at.invalidWord(type, "Approved and Denied conditions are mutually exclusive");
     }
-    if (seen.has(type) && !allowsDuplicates) place.child("type").duplicate(type);
+    if (seen.has(type) && !allowsDuplicates) place.child("type").duplicateWord(type);
     seen.add(type);
   }
 }

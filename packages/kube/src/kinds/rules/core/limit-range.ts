@@ -32,7 +32,7 @@ export const limitRangeRules: KindRules = {
     for (const [index, limit] of objectsOf(objectOf(range, "spec"), "limits").entries()) {
       const type = textOf(limit, "type");
       checkType(type, at.item(index).child("type"));
-      if (types.has(type)) at.item(index).child("type").duplicate(type);
+      if (types.has(type)) at.item(index).child("type").duplicateWord(type);
       types.add(type);
       checkLimit(limit, at.item(index), type);
     }
@@ -42,10 +42,10 @@ export const limitRangeRules: KindRules = {
 
 function checkType(type: string, at: Place): void {
   const problems = labelKeyProblems(type);
-  at.invalidEach(type, problems);
+  at.invalidWordEach(type, problems);
   const isStandard = ["Pod", "Container", "PersistentVolumeClaim"].includes(type);
   if (problems.length === 0 && !type.includes("/") && !isStandard) {
-    at.invalid(type, "must be a standard limit type or fully qualified");
+    at.invalidWord(type, "must be a standard limit type or fully qualified");
   }
 }
 

@@ -32,10 +32,10 @@ export const namespaceRules: KindRules = {
     const isDeleting = has(objectOf(namespace, "metadata"), "deletionTimestamp");
     const phase = textOf(objectOf(namespace, "status"), "phase");
     if (!isDeleting && phase !== "Active") {
-      at.invalid(phase, "may only be 'Active' if `deletionTimestamp` is empty");
+      at.invalidWord(phase, "may only be 'Active' if `deletionTimestamp` is empty");
     }
     if (isDeleting && phase !== "Terminating") {
-      at.invalid(phase, "may only be 'Terminating' if `deletionTimestamp` is not empty");
+      at.invalidWord(phase, "may only be 'Terminating' if `deletionTimestamp` is not empty");
     }
     return at.errors;
   },

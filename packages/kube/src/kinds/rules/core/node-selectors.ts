@@ -51,7 +51,7 @@ function checkField(requirement: JsonObject, at: Place): void {
   const [operator, key] = [textOf(requirement, "operator"), textOf(requirement, "key")];
   const values = textsOf(requirement, "values");
   if (operator !== "In" && operator !== "NotIn") {
-    at.child("operator").invalid(operator, "not a valid selector operator");
+    at.child("operator").invalidWord(operator, "not a valid selector operator");
   } else if (values.length !== 1) {
     at.child("values").required(
       "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
+import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
 import { labelKeyProblems } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -165,7 +166,7 @@ function checkChanges(claim: JsonObject, old: JsonObject, at: Place): void {
   checkSize(spec, at, old);
   const [mode, oldMode] = [spec, before].map((own) => maybeText(own, "volumeMode"));
   if (mode !== oldMode) {
-    Place.root("volumeMode", at.errors).invalid(mode ?? null, "field is immutable");
+    Place.root("volumeMode", at.errors).invalidShown(goJson(mode ?? null), "field is immutable");
   }
   const attributes = maybeText(spec, "volumeAttributesClassName");
   const isChanged = attributes !== maybeText(before, "volumeAttributesClassName");

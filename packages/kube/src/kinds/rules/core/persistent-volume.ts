@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "@keelson/base";
 
+import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -302,7 +303,7 @@ function checkChanges(spec: JsonObject, old: JsonObject, at: Place): void {
   }
   const [mode, oldMode] = [spec, old].map((own) => maybeText(own, "volumeMode"));
   if (mode !== oldMode) {
-    Place.root("volumeMode", at.errors).invalid(mode ?? null, "field is immutable");
+    Place.root("volumeMode", at.errors).invalidShown(goJson(mode ?? null), "field is immutable");
   }
   const affinity = maybeObject(spec, "nodeAffinity");
   const oldAffinity = maybeObject(old, "nodeAffinity");

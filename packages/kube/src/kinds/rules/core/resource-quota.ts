@@ -63,7 +63,7 @@ function checkAmounts(amounts: JsonObject, at: Place): void {
   for (const name of sortedKeys(amounts)) {
     checkResourceName(name, at.key(name));
     if (!name.includes("/") && !isQuotaResource(name)) {
-      at.key(name).invalid(name, "must be a standard resource for quota");
+      at.key(name).invalidWord(name, "must be a standard resource for quota");
     }
     checkAmount(memberOf(amounts, name) ?? "0", at.key(name), { resource: name });
   }
@@ -123,7 +123,7 @@ function checkSelector(spec: JsonObject, at: Place, selector: JsonObject): void 
   for (const expression of expressions) {
     const [scope, operator] = [textOf(expression, "scopeName"), textOf(expression, "operator")];
     if (!standardScopes.includes(scope)) {
-      place.child("scopeName").invalid(scope, "unsupported scope");
+      place.child("scopeName").invalidWord(scope, "unsupported scope");
     }
     for (const resource of sortedKeys(objectOf(spec, "hard"))) {
       if (isQuotaResource(resource) && !isValidFor(scope, resource)) {
@@ -172,7 +172,7 @@ function checkOperator(expression: JsonObject, at: Place): void {
       }
       return;
     default:
-      at.child("operator").invalid(operator, "not a valid selector operator");
+      at.child("operator").invalidWord(operator, "not a valid selector operator");
   }
 }
 

@@ -24,7 +24,7 @@ export const secretRules: KindRules = {
   validateUpdate: (secret, old) => {
     const at = Place.root("");
     const type = textOf(secret, "type");
-    if (type !== textOf(old, "type")) at.child("type").invalid(type, "field is immutable");
+    if (type !== textOf(old, "type")) at.child("type").invalidWord(type, "field is immutable");
     checkFrozen(secret, old, { at, members: ["data"] });
     checkSecret(secret, at);
     return at.errors;

@@ -69,7 +69,7 @@ function checkFamilies(spec: JsonObject, at: Place): void {
   for (const [index, family] of textsOf(spec, "ipFamilies").entries()) {
     const place = at.child("ipFamilies").item(index);
     if (!families.includes(family)) place.notSupported(family, families);
-    if (seen.has(family)) place.duplicate(family);
+    if (seen.has(family)) place.duplicateWord(family);
     seen.add(family);
   }
   const policy = maybeText(spec, "ipFamilyPolicy");

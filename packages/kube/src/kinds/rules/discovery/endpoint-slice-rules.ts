@@ -28,7 +28,7 @@ import {
   textsOf,
   writableObjects,
 } from "../members.ts";
-import { checkDomainName, checkImmutable, isSame } from "../meta/checks.ts";
+import { checkDomainName, checkImmutableWord, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 
 const addressTypes = ["FQDN", "IPv4", "IPv6"];
@@ -45,7 +45,7 @@ export const endpointSlice: KindRules = {
   validateUpdate: (object, old) => {
     const errors = sliceErrors(object, old);
     const at = Place.root("addressType", errors);
-    checkImmutable(textOf(object, "addressType"), textOf(old, "addressType"), at);
+    checkImmutableWord(textOf(object, "addressType"), textOf(old, "addressType"), at);
     return errors;
   },
   warnings: (object, old) => {

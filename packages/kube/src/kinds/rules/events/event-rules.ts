@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { goJson } from "../../../go-text/go-json.ts";
+import { quote } from "../../../go-text/quote.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
@@ -62,7 +63,7 @@ const reference = struct(
 const source = struct("Component component string\nHost host string");
 
 type Show = (object: JsonObject, name: string) => string;
-const showText: Show = (object, name) => goJson(textOf(object, name));
+const showText: Show = (object, name) => quote(textOf(object, name));
 const showTime: Show = (object, name) => goJson(memberOf(object, name) ?? null);
 
 /** What may not change: its name here, where the real server says it stands, and how it is shown. */

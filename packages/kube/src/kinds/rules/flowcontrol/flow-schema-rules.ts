@@ -55,7 +55,7 @@ export function statusErrors(object: JsonObject): FieldError[] {
   const seen = new Set<string>();
   for (const [index, condition] of objectsOf(objectOf(object, "status"), "conditions").entries()) {
     const type = textOf(condition, "type");
-    if (seen.has(type)) at.item(index).child("type").duplicate(type);
+    if (seen.has(type)) at.item(index).child("type").duplicateWord(type);
     seen.add(type);
     if (type === "") at.item(index).child("type").required();
   }

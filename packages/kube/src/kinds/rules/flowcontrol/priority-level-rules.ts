@@ -32,7 +32,7 @@ export const priorityLevelConfiguration: KindRules = {
 function checkSpec(spec: JsonObject, at: Place, name: string): void {
   const type = textOf(spec, "type");
   if ((name === "exempt") !== (type === "Exempt")) {
-    at.child("type").invalid(type, "must be 'Exempt' if and only if `name` is 'exempt'");
+    at.child("type").invalidWord(type, "must be 'Exempt' if and only if `name` is 'exempt'");
   }
   const [limited, exempt] = [maybeObject(spec, "limited"), maybeObject(spec, "exempt")];
   switch (type) {

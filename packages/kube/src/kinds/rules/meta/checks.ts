@@ -2,6 +2,7 @@
 
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
+import { goJson } from "../../../go-text/go-json.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
 import { maybeNumber, textOf } from "../members.ts";
@@ -11,6 +12,11 @@ import { percentProblems } from "../text-problems.ts";
 /** Reports a value that is not what it was. */
 export function checkImmutable(next: Json | undefined, old: Json | undefined, at: Place): void {
   if (!isSame(next, old)) at.invalid(next ?? null, "field is immutable");
+}
+
+/** Reports a word that is not what it was, of a type of its own in Go or one that may be absent. */
+export function checkImmutableWord(next: Json | undefined, old: Json | undefined, at: Place): void {
+  checkImmutableShown(next, old, { at, shown: () => goJson(next ?? null) });
 }
 
 /** Reports a value that is not what it was, as the message shows it. */

@@ -42,7 +42,7 @@ function checkParameters(parameters: JsonObject, at: Place): void {
   const namespace = maybeText(parameters, "namespace");
   const place = at.child("namespace");
   if (scope === undefined) at.child("scope").required();
-  else if (!scopes.includes(scope)) at.child("scope").notSupported(scope, scopes);
+  else if (!scopes.includes(scope)) at.child("scope").notSupportedText(scope, scopes);
   else if (scope === "Cluster") {
     if (namespace !== undefined) place.forbidden("`parameters.scope` is set to 'Cluster'");
   } else if (namespace === undefined) {

@@ -119,8 +119,8 @@ function bindingRules(options: {
       textOf(ref, "kind"),
       textOf(ref, "name"),
     ];
-    if (apiGroup !== group) at.child("apiGroup").notSupported(apiGroup, [group]);
-    if (!options.kinds.includes(kind)) at.child("kind").notSupported(kind, options.kinds);
+    if (apiGroup !== group) at.child("apiGroup").notSupportedText(apiGroup, [group]);
+    if (!options.kinds.includes(kind)) at.child("kind").notSupportedText(kind, options.kinds);
     if (name === "") at.child("name").required();
     else at.child("name").invalidEach(name, pathSegmentProblems(name));
     const place = Place.root("subjects", at.errors);
@@ -156,14 +156,14 @@ function checkSubject(
   switch (kind) {
     case "ServiceAccount":
       if (name !== "") at.child("name").invalidEach(name, dnsSubdomainProblems(name));
-      if (apiGroup !== "") at.child("apiGroup").notSupported(apiGroup, [""]);
+      if (apiGroup !== "") at.child("apiGroup").notSupportedText(apiGroup, [""]);
       if (!isNamespaced && textOf(subject, "namespace") === "") at.child("namespace").required();
       break;
     case "User":
     case "Group":
-      if (apiGroup !== group) at.child("apiGroup").notSupported(apiGroup, [group]);
+      if (apiGroup !== group) at.child("apiGroup").notSupportedText(apiGroup, [group]);
       break;
     default:
-      at.child("kind").notSupported(kind, subjectKinds);
+      at.child("kind").notSupportedText(kind, subjectKinds);
   }
 }

@@ -66,6 +66,7 @@ export function claimStatusErrors(object: JsonObject, old: JsonObject): FieldErr
     max: reservedMax,
     check: checkConsumer,
     keyOf: (consumer) => textOf(consumer, "uid"),
+    show: (consumer) => goJson(textOf(consumer, "uid")),
   });
   const allocated = new Set(resultsOf(object).map(deviceKey));
   checkSet(objectsOf(status, "devices"), at.child("devices"), {

@@ -38,7 +38,7 @@ export function checkQualifiedName(name: string, at: Place): void {
 export function checkFullyQualifiedName(name: string, at: Place): void {
   checkQualifiedName(name, at);
   if (name.includes("/")) return;
-  at.invalid(name, "a fully qualified name must be a domain and a name separated by a slash");
+  at.invalidWord(name, "a fully qualified name must be a domain and a name separated by a slash");
 }
 
 function checkIdentifier(id: string, at: Place): void {

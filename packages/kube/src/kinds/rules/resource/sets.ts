@@ -1,6 +1,6 @@
 // Lists of which each item is judged, and none may be there twice.
 
-import { goJson } from "../../../go-text/go-json.ts";
+import { quote } from "../../../go-text/quote.ts";
 import type { Place } from "../place.ts";
 
 /** Reports every item that is wrong, unless there are too many. */
@@ -29,7 +29,7 @@ export function checkSet<T>(
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
     const key = options.keyOf(item);
-    if (seen.has(key)) at.item(index).duplicateShown(options.show?.(item) ?? goJson(key));
+    if (seen.has(key)) at.item(index).duplicateShown(options.show?.(item) ?? quote(key));
     seen.add(key);
   }
 }

@@ -22,7 +22,7 @@ import {
   writableObject,
   writableObjects,
 } from "../members.ts";
-import { checkImmutable } from "../meta/checks.ts";
+import { checkImmutable, checkImmutableWord } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkDriverName } from "../storage/storage-rules.ts";
 import { checkCounters, checkSliceDevice } from "./device-rules.ts";
@@ -126,7 +126,7 @@ function checkKept(spec: JsonObject, old: JsonObject, at: Place): void {
   const poolOf = (from: JsonObject): string => textOf(objectOf(from, "pool"), "name");
   checkImmutable(poolOf(spec), poolOf(old), at.child("pool").child("name"));
   checkImmutable(textOf(spec, "driver"), textOf(old, "driver"), at.child("driver"));
-  checkImmutable(memberOf(spec, "nodeName"), memberOf(old, "nodeName"), at.child("nodeName"));
+  checkImmutableWord(memberOf(spec, "nodeName"), memberOf(old, "nodeName"), at.child("nodeName"));
 }
 
 /** Reports a slice that is not in exactly one way tied to nodes. */

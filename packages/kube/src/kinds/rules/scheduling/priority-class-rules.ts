@@ -2,7 +2,7 @@
 
 import type { KindRules } from "../../kind-rules.ts";
 import { flagOf, has, maybeText, numberOf, objectOf, textOf } from "../members.ts";
-import { checkImmutable } from "../meta/checks.ts";
+import { checkImmutableWord } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 
 const systemPrefix = "system-";
@@ -45,7 +45,7 @@ export const priorityClass: KindRules = {
     const place = Place.root("preemptionPolicy", at.errors);
     const policyOf = (from: typeof old): string | null =>
       has(from, "preemptionPolicy") ? textOf(from, "preemptionPolicy") : null;
-    checkImmutable(policyOf(object), policyOf(old), place);
+    checkImmutableWord(policyOf(object), policyOf(old), place);
     return at.errors;
   },
 };

@@ -22,7 +22,7 @@ import {
   textOf,
   textsOf,
 } from "../members.ts";
-import { checkImmutable, checkImmutableShown, isSame } from "../meta/checks.ts";
+import { checkImmutable, checkImmutableShown, checkImmutableWord, isSame } from "../meta/checks.ts";
 import { selectorWarnings } from "../meta/node-labels.ts";
 import { Place } from "../place.ts";
 
@@ -36,7 +36,8 @@ export const storageClass: KindRules = {
   validateUpdate: (object, old) => {
     const errors = classErrors(object);
     for (const name of ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]) {
-      checkImmutable(memberOf(object, name), memberOf(old, name), Place.root(name, errors));
+      const check = name === "provisioner" ? checkImmutable : checkImmutableWord;
+      check(memberOf(object, name), memberOf(old, name), Place.root(name, errors));
     }
     return errors;
   },

@@ -95,7 +95,7 @@ function checkResizePolicy(container: JsonObject, at: Place, pod: ContainerSurro
   const seen = new Set<string>();
   for (const [index, policy] of objectsOf(container, "resizePolicy").entries()) {
     const resource = textOf(policy, "resourceName");
-    if (seen.has(resource)) at.item(index).duplicate(resource);
+    if (seen.has(resource)) at.item(index).duplicateWord(resource);
     seen.add(resource);
     if (resource === "") at.required();
     else if (resource !== "cpu" && resource !== "memory")

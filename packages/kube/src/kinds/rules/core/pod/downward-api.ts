@@ -102,7 +102,7 @@ export function checkResourceRef(
   if (isFile && textOf(reference, "containerName") === "") at.child("containerName").required();
   else if (resource === "") at.child("resource").required();
   else if (!resources.includes(resource) && !isHugePages(resource)) {
-    at.child("resource").notSupported(resource, resources);
+    at.child("resource").notSupportedText(resource, resources);
   }
   const divisor = memberOf(reference, "divisor");
   if (divisor === undefined || divisor === null || signOf(divisor) === 0) return;

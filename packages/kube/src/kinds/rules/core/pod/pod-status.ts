@@ -39,7 +39,7 @@ export function checkPodStatus(pod: JsonObject, old: JsonObject, at: Place): voi
   });
   checkGeneration(status, at);
   if (textOf(status, "qosClass") !== textOf(before, "qosClass")) {
-    at.child("qosClass").invalid(textOf(status, "qosClass"), "field is immutable");
+    at.child("qosClass").invalidWord(textOf(status, "qosClass"), "field is immutable");
   }
   for (const list of statusLists)
     checkTransitions(status, before, { at: at.child(list), list, spec: oldSpec });
@@ -178,7 +178,7 @@ function checkClaimStatuses(status: JsonObject, at: Place, spec: JsonObject): vo
     seen.add(name);
     const claim = maybeText(own, "resourceClaimName");
     if (claim !== undefined) {
-      place.child("resourceClaimName").invalidEach(claim, dnsSubdomainProblems(claim));
+      place.child("resourceClaimName").invalidWordEach(claim, dnsSubdomainProblems(claim));
     }
   }
 }

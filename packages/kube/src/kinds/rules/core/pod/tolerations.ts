@@ -31,13 +31,13 @@ function checkToleration(toleration: JsonObject, at: Place, options: PodRuleOpti
   const [value, effect] = [textOf(toleration, "value"), textOf(toleration, "effect")];
   if (key !== "") at.child("key").invalidEach(key, labelKeyProblems(key));
   if (key === "" && operator !== "Exists") {
-    at.child("operator").invalid(
+    at.child("operator").invalidWord(
       operator,
       'operator must be Exists when `key` is empty, which means "match all values and all keys"',
     );
   }
   if (has(toleration, "tolerationSeconds") && effect !== "NoExecute") {
-    at.child("effect").invalid(
+    at.child("effect").invalidWord(
       effect,
       "effect must be 'NoExecute' when `tolerationSeconds` is set",
     );

@@ -20,13 +20,16 @@ export function checkWindowsOptions(options: JsonObject | undefined, at: Place):
   if (options === undefined) return;
   const name = maybeText(options, "gmsaCredentialSpecName");
   if (name !== undefined) {
-    at.child("gmsaCredentialSpecName").invalidEach(name, dnsSubdomainProblems(name));
+    at.child("gmsaCredentialSpecName").invalidWordEach(name, dnsSubdomainProblems(name));
   }
   const spec = maybeText(options, "gmsaCredentialSpec");
   if (spec === "") {
     at.child("gmsaCredentialSpec").invalid(spec, "gmsaCredentialSpec cannot be an empty string");
   } else if (spec !== undefined && byteLength(spec) > specBytesMax) {
-    at.child("gmsaCredentialSpec").invalid(spec, "gmsaCredentialSpec size must be under 64 KiB");
+    at.child("gmsaCredentialSpec").invalidWord(
+      spec,
+      "gmsaCredentialSpec size must be under 64 KiB",
+    );
   }
   const user = maybeText(options, "runAsUserName");
   if (user !== undefined) checkUserName(user, at.child("runAsUserName"));
@@ -139,36 +142,36 @@ function hostProcessOf(holder: JsonObject): boolean | undefined {
 
 function checkUserName(name: string, at: Place): void {
   if (name === "") {
-    at.invalid(name, "runAsUserName cannot be an empty string");
+    at.invalidWord(name, "runAsUserName cannot be an empty string");
     return;
   }
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(name)) {
-    at.invalid(name, "runAsUserName cannot contain control characters");
+    at.invalidWord(name, "runAsUserName cannot contain control characters");
     return;
   }
   const parts = name.split("\\");
   if (parts.length > 2) {
-    at.invalid(name, "runAsUserName cannot contain more than one backslash");
+    at.invalidWord(name, "runAsUserName cannot contain more than one backslash");
     return;
   }
   const user = parts.at(-1) ?? "";
   const domain = parts.length === 2 ? (parts[0] ?? "") : undefined;
   if (domain !== undefined && byteLength(domain) >= domainBytesMax) {
-    at.invalid(name, "runAsUserName's Domain length must be under 256 characters");
+    at.invalidWord(name, "runAsUserName's Domain length must be under 256 characters");
   }
   if (domain !== undefined && !netBios.test(domain) && !dnsDomain.test(domain)) {
-    at.invalid(name, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+    at.invalidWord(name, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   }
-  if (user === "") at.invalid(name, "runAsUserName's User cannot be empty");
+  if (user === "") at.invalidWord(name, "runAsUserName's User cannot be empty");
   else if (byteLength(user) > userBytesMax) {
-    at.invalid(name, "runAsUserName's User length must not be longer than 104 characters");
+    at.invalidWord(name, "runAsUserName's User length must not be longer than 104 characters");
   }
   if (/^[. ]+$/.test(user)) {
-    at.invalid(name, "runAsUserName's User cannot contain only periods or spaces");
+    at.invalidWord(name, "runAsUserName's User cannot contain only periods or spaces");
   }
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
-    at.invalid(
+    at.invalidWord(
       name,
       "runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]",
     );
