@@ -108,6 +108,7 @@ suite(`chaos, ${seconds} s on each backend, seed ${seed}`, () => {
             ),
           );
           await troubles[name]?.();
+          assert.ok(server.isAlive, `${name} was its end: ${server.output.slice(-4_000)}`);
           done.set(name, (done.get(name) ?? 0) + 1);
           for (const taken of await Promise.all(writing)) written += taken;
           if (round + 1 < plan.length || random.integer(3) > 0) continue;

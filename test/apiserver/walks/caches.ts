@@ -98,14 +98,19 @@ export class Caches implements AsyncDisposable {
     for (const { name, held, holdsMapsOnly, log } of this.#caches) {
       let wanted: readonly string[] = [];
       let holds: readonly string[] = [];
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-      await until(async () => {
-        // A manager that works on them writes to them.
-        const all = await listed(this.#target, namespace, signal);
-        wanted = holdsMapsOnly ? all.filter((one) => one.startsWith("ConfigMap ")) : all;
-        holds = await held();
-        return holds.join() === wanted.join();
-      }, patience).catch(() => signal.throwIfAborted());
+      const timeUp = AbortSignal.timeout(patienceMs);
+      await until(
+        async () => {
+          // A manager that works on them writes to them.
+          const all = await listed(this.#target, namespace, signal);
+          wanted = holdsMapsOnly ? all.filter((one) => one.startsWith("ConfigMap ")) : all;
+          holds = await held();
+          return holds.join() === wanted.join();
+        },
+        AbortSignal.any([signal, timeUp]),
+      ).catch((error: unknown) => {
+        if (!timeUp.aborted) throw error;
+      });
       assert.deepEqual(holds, wanted, `the cache of ${name} holds something else than the server`);
       if (log === undefined) continue;
       const told = this.#logs.get(name) ?? new HandlerLog(name);
