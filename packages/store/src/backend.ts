@@ -83,6 +83,16 @@ export interface ScanRequest {
   readonly labels: readonly LabelRequirement[];
   /** Only the object of this name, in any namespace of the scope. */
   readonly name: string | undefined;
+  /** What need not be read to know the state now. */
+  readonly known?: KnownRows;
+}
+
+/** Objects in memory, each as it stands at `at`. */
+export interface KnownRows {
+  readonly at: Revision;
+  find(key: Key): Row | undefined;
+  /** Told of objects that were read at `at`. */
+  learn(rows: readonly Row[]): void;
 }
 
 export interface Scanned extends Bounds {

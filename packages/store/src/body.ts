@@ -1,6 +1,13 @@
 // A JSON object as the store carries it: text for the database, a value for the rules.
 
 import { isJsonObject, type JsonObject, readJson, writeJson } from "@keelson/base";
+import type { Key } from "./key.ts";
+
+/** Whose body a text is, and the error for one that is damaged. */
+export interface Origin {
+  readonly key: Key;
+  readonly broken: (key: Key, cause: unknown) => Error;
+}
 
 /**
  * An immutable JSON object, known by its value, its text, or both.
@@ -13,31 +20,31 @@ import { isJsonObject, type JsonObject, readJson, writeJson } from "@keelson/bas
 export class Body {
   #value: JsonObject | undefined;
   #text: string | undefined;
-  readonly #broken: ((cause: unknown) => Error) | undefined;
+  readonly #origin: Origin | undefined;
 
-  private constructor(parts: {
-    readonly value?: JsonObject;
-    readonly text?: string;
-    readonly broken?: (cause: unknown) => Error;
-  }) {
-    this.#value = parts.value;
-    this.#text = parts.text;
-    this.#broken = parts.broken;
+  private constructor(
+    value: JsonObject | undefined,
+    text: string | undefined,
+    origin: Origin | undefined,
+  ) {
+    this.#value = value;
+    this.#text = text;
+    this.#origin = origin;
   }
 
   /** Wraps a value, which the caller must not change afterwards. */
   static of(value: JsonObject): Body {
-    return new Body({ value });
+    return new Body(value, undefined, undefined);
   }
 
   /** Reads text that may be anything. Throws `JsonSyntaxError`, or `TypeError` if it is not one JSON object. */
   static parse(text: string): Body {
-    return new Body({ value: readObject(text) });
+    return new Body(readObject(text), undefined, undefined);
   }
 
-  /** Wraps text that the store has written. Should it be damaged, whoever wants the value gets `broken`. */
-  static stored(text: string, broken: (cause: unknown) => Error): Body {
-    return new Body({ text, broken });
+  /** Wraps text that the store has written. Should it be damaged, whoever wants the value gets what `broken` makes of it. */
+  static stored(text: string, origin: Origin): Body {
+    return new Body(undefined, text, origin);
   }
 
   get value(): JsonObject {
@@ -45,7 +52,8 @@ export class Body {
       try {
         this.#value = readObject(this.#text ?? "");
       } catch (cause) {
-        throw this.#broken?.(cause) ?? cause;
+        const origin = this.#origin;
+        throw origin === undefined ? cause : origin.broken(origin.key, cause);
       }
     }
     return this.#value;

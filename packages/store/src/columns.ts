@@ -69,9 +69,11 @@ export function toColumns(key: Key, body: Body): Columns {
 
 /** A body from a table or the log. Whoever wants its value gets {@link Corrupt}, with the key, if it is damaged. */
 export function storedBody(key: Key, text: string): Body {
-  return Body.stored(text, (cause) => {
-    return new Corrupt(`${describeKey(key)}: the stored body cannot be decoded`, { cause, key });
-  });
+  return Body.stored(text, { key, broken });
+}
+
+function broken(key: Key, cause: unknown): Error {
+  return new Corrupt(`${describeKey(key)}: the stored body cannot be decoded`, { cause, key });
 }
 
 /** The same, at once: a read of an object that cannot be decoded fails, with its key. */

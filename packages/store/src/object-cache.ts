@@ -16,6 +16,9 @@ interface Entry {
   readonly bytes: number;
 }
 
+/** How much of a full cache is emptied at once. */
+const spareShare = 1 / 16;
+
 /** Holds objects as of the hub's cursor, up to a number of bytes; the least recently used go first. */
 export class ObjectCache {
   readonly #bytesMax: number;
@@ -37,6 +40,23 @@ export class ObjectCache {
     return { key: own, uid, revision, body: storedBody(own, object) };
   }
 
+  /** The object if it is here, without counting as a use: a list must not decide what stays. */
+  peek(key: Key): Row | undefined {
+    const entry = this.#rows.get(keyText(key));
+    if (entry === undefined) return undefined;
+    const { uid, revision, object } = entry;
+    return { key, uid, revision, body: storedBody(key, object) };
+  }
+
+  /** Takes in what there is room for, as of the hub's cursor: nothing goes for it. */
+  fill(rows: readonly Row[]): void {
+    for (const row of rows) {
+      // As much is left as is gained by forgetting, so that lists and reads do not take turns in filling it.
+      if (this.#bytes + bytesOf(row.body.text) > this.#bytesMax * (1 - spareShare)) return;
+      if (!this.#rows.has(keyText(row.key))) this.put(row);
+    }
+  }
+
   /** The revision of an object that is here. */
   revisionOf(key: Key): Revision | undefined {
     return this.#rows.get(keyText(key))?.revision;
@@ -50,7 +70,7 @@ export class ObjectCache {
     this.#remove(text);
     const { key, uid, revision } = row;
     const object = row.body.text;
-    const bytes = object.length * 2 + 256;
+    const bytes = bytesOf(object);
     if (bytes > this.#bytesMax / 8) return; // One giant must not empty the cache.
     this.#rows.set(text, { key, uid, revision, object, bytes });
     this.#bytes += bytes;
@@ -69,7 +89,7 @@ export class ObjectCache {
 
   #forgetOldest(): void {
     // Some more than must go: a Map finds its oldest entry by passing all those that were removed before it.
-    const bytesLeft = this.#bytesMax - this.#bytesMax / 16;
+    const bytesLeft = this.#bytesMax * (1 - spareShare);
     for (const oldest of this.#rows.keys()) {
       if (this.#bytes <= bytesLeft) break;
       this.#remove(oldest);
@@ -82,6 +102,13 @@ export class ObjectCache {
     this.#rows.delete(text);
     this.#bytes -= entry.bytes;
   }
+}
+
+/** About what an entry takes, its key and its place included. */
+function bytesOf(object: string): number {
+  // A string of Latin letters has one byte for each, any other two.
+  const isNarrow = Buffer.byteLength(object) === object.length;
+  return object.length * (isNarrow ? 1 : 2) + 512;
 }
 
 /** An entry of the log may be damaged; reads then go to the table, and fail there if they must. */

@@ -1,7 +1,7 @@
 // Lists: every page of one list shows the state at the same revision, whatever is written meanwhile.
 
 import { setImmediate } from "node:timers";
-import type { Backend, Row, ScanRequest } from "./backend.ts";
+import type { Backend, KnownRows, Row, ScanRequest } from "./backend.ts";
 import { Expired, TooNew } from "./errors.ts";
 import { comparePositions, type Position, type Scope } from "./key.ts";
 import type { Revision } from "./revision.ts";
@@ -41,10 +41,16 @@ export interface Page {
  */
 const walkMax = 512;
 
+/** What is listed, and how to learn what memory has of it. */
+export interface Collection {
+  readonly scope: Scope;
+  readonly known?: () => KnownRows;
+}
+
 /** Reads one page. */
 export async function readPage(
   backend: Pick<Backend, "scan" | "count">,
-  request: { readonly scope: Scope } & ListOptions,
+  request: Collection & ListOptions,
   signal: AbortSignal,
 ): Promise<Page> {
   const { limit, selector = {} } = request;
@@ -52,7 +58,7 @@ export async function readPage(
   let revision: Revision | undefined;
   for await (const stretch of walk(backend, request, signal)) {
     revision = stretch.revision;
-    items.push(...stretch.rows);
+    for (const row of stretch.rows) items.push(row);
     if (limit !== undefined && items.length > limit) break;
   }
   if (revision === undefined) throw new Error("a walk has at least one stretch");
@@ -74,10 +80,10 @@ export async function readPage(
 /** The collection in its order, all of it as of one revision, stretch by stretch. */
 export async function* walk(
   backend: Pick<Backend, "scan">,
-  request: { readonly scope: Scope } & ListOptions,
+  request: Collection & ListOptions,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly revision: Revision; readonly rows: readonly Row[] }> {
-  const { scope, selector = {}, limit, match } = request;
+  const { scope, known, selector = {}, limit, match } = request;
   let at = request.continue?.revision ?? (match === "exact" ? request.revision : undefined);
   let after: Position | undefined = request.continue?.after;
   /** Without a selector every object counts: no more need be read than are left to find. */
@@ -90,6 +96,7 @@ export async function* walk(
       walk: Math.min(wanted, walkMax),
       labels: selector.labels ?? [],
       name: nameOf(selector),
+      ...(known === undefined ? {} : { known: known() }),
     };
     const { rows, reached, head } = await backend.scan(scan, signal);
     at ??= head;
@@ -116,7 +123,7 @@ export async function* walk(
  */
 async function countAfter(
   backend: Pick<Backend, "scan" | "count">,
-  request: { readonly scope: Scope } & ListOptions,
+  request: Collection & ListOptions,
   revision: Revision,
   signal: AbortSignal,
 ): Promise<number | undefined> {

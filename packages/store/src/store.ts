@@ -15,7 +15,7 @@ import {
   systemRandom,
   TaskScope,
 } from "@keelson/base";
-import type { Backend, Bounds, LogEntry, Outcome, Row, Size, Write } from "./backend.ts";
+import type { Backend, Bounds, KnownRows, LogEntry, Outcome, Row, Size, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change, Filter } from "./change.ts";
 import { checkExpect, checkKey, checkScope, decoded, toColumns } from "./columns.ts";
@@ -223,7 +223,7 @@ export class Store implements AsyncDisposable {
     return this.#measure("list", scope.kind, async () => {
       this.#assertOpen();
       checkScope(scope);
-      return readPage(this.#backend, { scope, ...options }, signal);
+      return readPage(this.#backend, { scope, known: this.#known, ...options }, signal);
     });
   }
 
@@ -386,6 +386,13 @@ export class Store implements AsyncDisposable {
     if (row !== undefined && this.#hub.cursor <= head) this.#cache.put(row);
     return row;
   }
+
+  /** What memory knows, as of the hub's cursor: who reads at that very revision need not read it again. */
+  readonly #known = (): KnownRows => ({
+    at: this.#hub.cursor,
+    find: (key) => this.#cache.peek(key),
+    learn: (rows) => this.#cache.fill(rows),
+  });
 
   /** The stored body if the new one is equal to it, in whatever order its members stand. */
   async #sameOr(

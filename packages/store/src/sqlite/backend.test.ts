@@ -9,9 +9,10 @@ import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { systemClock } from "@keelson/base";
-import { Locked, SchemaMismatch } from "../errors.ts";
+import * as fc from "fast-check";
+import { Corrupt, Locked, SchemaMismatch } from "../errors.ts";
 import { Store } from "../store.ts";
-import { key, object, signal } from "../testing/bed.ts";
+import { everywhere, key, object, signal } from "../testing/bed.ts";
 import { SqliteBackend } from "./backend.ts";
 import { openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
@@ -196,6 +197,64 @@ suite("SQLite backend", () => {
     assert.equal(toStoreError(bug), bug);
   });
 
+  test("what SQLite takes for JSON and we cannot decode is found in a list too", async () => {
+    await using home = await folder();
+    await (async () => {
+      await using store = await open(home.path);
+      await store.create(key("a"), object("a"), signal);
+    })();
+    using client = new DatabaseSync(home.path, { timeout: 5000 });
+    // Columns made of the body would not let it be damaged.
+    for (const name of ["spec", "status", "annotations"]) drop(client, name);
+    for (const name of ["finalizers", "owner_references", "managed_fields"]) drop(client, name);
+    const damage = client.prepare("UPDATE resources SET object = ?");
+    const isDecodable = async (text: string | Uint8Array): Promise<boolean> => {
+      damage.run(text);
+      await using store = await open(home.path);
+      const read = async (run: () => Promise<unknown>): Promise<boolean> => {
+        try {
+          await run();
+          return true;
+        } catch (error) {
+          assert.ok(error instanceof Corrupt, String(error));
+          assert.equal(error.key?.name, "a");
+          return false;
+        }
+      };
+      const isListed = await read(() => store.list({ ...everywhere, namespace: "" }, {}, signal));
+      assert.equal(await read(() => store.get(key("a"), signal)), isListed, String(text));
+      return isListed;
+    };
+    const whole = '{"a":1,"b":[1,{"c":null}],"d":"x\\u00e9\\n","e":-1.5e+3,"f":"é"}';
+    assert.ok(await isDecodable(whole));
+    const bits = fc.constantFrom(
+      ...["", "{", "}", "[", ",", ":", '"', "\\", "\\u12", "01", "1.", "NaN", "tru", "\t"],
+      ...["\0", "\u001f", "\ufeff", " ", "'", "/*x*/", "0x1", ".5", "a:", "😀", "1E400", "\\x41"],
+    );
+    const cut = fc.record({ at: fc.nat(whole.length), length: fc.nat(3), bit: bits });
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { minLength: 1, maxLength: 2 }), async (cuts) => {
+        const text = cuts.reduce(
+          (text, { at, length, bit }) => text.slice(0, at) + bit + text.slice(at + length),
+          whole,
+        );
+        await isDecodable(text);
+      }),
+      {
+        numRuns: 60,
+        examples: [
+          [[{ at: whole.length, length: 0, bit: "\0" }]],
+          [[{ at: whole.length, length: 0, bit: "\0}" }]],
+          [[{ at: 0, length: whole.length, bit: "[1]" }]],
+        ],
+      },
+    );
+    assert.ok(!(await isDecodable(Buffer.from(whole))));
+  });
+
+  const drop = (client: DatabaseSync, column: string): void =>
+    client.exec(`ALTER TABLE resources DROP COLUMN ${column}`);
+
   suite("plans", () => {
     const everywhere = { isNamespaced: false, isBounded: true, isNamed: false };
     const namespaced = { isNamespaced: true, isBounded: true, isNamed: false };
@@ -226,6 +285,7 @@ suite("SQLite backend", () => {
         /USING INDEX resources_key \(api_group=\? AND kind=\? AND namespace=\? AND name>\? AND name<\?\)/,
       ],
       ["page with labels", built.selectRows(everywhere, label), /USING INDEX resources_key/],
+      ["keys of a page", built.selectKeys(namespaced), /USING COVERING INDEX resources_key/],
       ["end of a stretch", built.selectNthKey(everywhere), /USING COVERING INDEX resources_key/],
       [
         "deleted keys",

@@ -130,7 +130,9 @@ export class SqliteBackend implements Backend {
       if (at > head) throw new TooNew(at, head);
       if (at < floor) throw new Expired(at, floor);
       const { rows, reached } =
-        at === head ? scanNow(this.#reader, request, head) : scanAt(this.#reader, request, at);
+        at === head
+          ? scanNow(this.#reader, request, head)
+          : scanAt(this.#reader, request, { at, head });
       return { rows, reached, head, floor };
     });
   }

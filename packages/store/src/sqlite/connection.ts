@@ -33,8 +33,11 @@ export class Connection {
     return this.#statement(name, statements[name]).iterate(...parameters);
   }
 
-  build(name: keyof typeof built, text: string, ...parameters: SQLInputValue[]) {
-    return this.#statement(name, text).all(...parameters);
+  /** Rows as arrays: there may be many. */
+  build(name: keyof typeof built, text: string, ...parameters: SQLInputValue[]): unknown[] {
+    const statement = this.#statement(name, text);
+    statement.setReturnArrays(true);
+    return statement.all(...parameters);
   }
 
   rollback(): void {

@@ -2,7 +2,6 @@
 
 import type { LabelRequirement } from "../selector.ts";
 
-const row = "namespace, name, resource_version, uid, object";
 const entry =
   "revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision";
 
@@ -61,15 +60,23 @@ export interface Stretch {
   readonly isNamed: boolean;
 }
 
-/** Statements whose text depends on the request. Parameters: see `stretchParameters` in backend.ts. */
+/** Statements whose text depends on the request; their rows are arrays. Parameters: see `stretchParameters` in scan.ts. */
 export const built = {
   /** The key of the n-th object of a stretch. */
   selectNthKey: (stretch: Stretch) =>
     `SELECT namespace, name FROM resources WHERE ${within(stretch)} ORDER BY namespace, name LIMIT 1 OFFSET ?`,
 
-  /** The objects of a stretch; those changed after a revision come whatever their labels are now. */
+  /** All keys of a stretch, from the index alone. */
+  selectKeys: (stretch: Stretch) =>
+    `SELECT namespace, name FROM resources WHERE ${within(stretch)} ORDER BY namespace, name LIMIT ?`,
+
+  /**
+   * The objects of a stretch; those changed after a revision come whatever their labels are now. SQLite says whether a body is
+   * JSON: in a third of the time that reading it here takes.
+   */
   selectRows: (stretch: Stretch, labels: readonly LabelRequirement[]) =>
-    `SELECT ${row} FROM resources WHERE ${within(stretch)}
+    `SELECT name, resource_version, uid, object, json_valid(object)${stretch.isNamespaced ? "" : ", namespace"}
+     FROM resources WHERE ${within(stretch)}
      ${labels.length === 0 ? "" : `AND (resource_version > ? OR (${labels.map(labelCondition).join(" AND ")}))`}
      ORDER BY namespace, name LIMIT ?`,
 
