@@ -4,7 +4,14 @@ import { writeJson, type JsonObject } from "@keelson/base";
 import type { Body, Revision } from "@keelson/store";
 
 import type { Resource } from "../resources/resource.ts";
-import { asListItem, inStoredOrder, objectWithRevision, withRevision } from "./stored-text.ts";
+import {
+  inStoredOrder,
+  objectWithRevision,
+  partsOfListItem,
+  partsWithRevision,
+  withRevision,
+  type Parts,
+} from "./stored-text.ts";
 
 /** The object in the version of the resource; without a resourceVersion if it has none. */
 export function objectOf(
@@ -24,13 +31,13 @@ export function objectText(
   return revision === undefined ? text : withRevision(text, revision);
 }
 
-/** The same as an item of a list: only those of custom kinds say what they are. */
-export function itemText(
+/** The same as an item of a list, in parts: only those of custom kinds say what they are. */
+export function itemParts(
   resource: Resource,
   { body, revision }: { readonly body: Body; readonly revision: Revision },
-): string {
+): Parts {
   const text = servedText(resource, body);
-  return resource.isCustom ? withRevision(text, revision) : asListItem(text, revision);
+  return resource.isCustom ? partsWithRevision(text, revision) : partsOfListItem(text, revision);
 }
 
 /** Texts of objects that are not stored as they are served, by what they were made from. */

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { readJson, writeJson, type JsonObject } from "@keelson/base";
 import * as fc from "fast-check";
 
-import { asListItem, inStoredOrder, objectWithRevision, withRevision } from "./stored-text.ts";
+import { inStoredOrder, objectWithRevision, partsOfListItem, withRevision } from "./stored-text.ts";
 
 const names = fc.constantFrom(
   "spec",
@@ -43,7 +43,7 @@ suite("the text of a stored object", () => {
           readJson(withRevision(text, revision)),
           readJson(writeJson(objectWithRevision(ordered, revision))),
         );
-        const item = readJson(asListItem(text, revision)) as JsonObject;
+        const item = readJson(partsOfListItem(text, revision).join("")) as JsonObject;
         const {
           apiVersion: _,
           kind: _kind,

@@ -19,21 +19,30 @@ export function inStoredOrder(object: JsonObject): JsonObject {
   return { apiVersion: apiVersion ?? "", kind: kind ?? "", metadata: kept, ...rest };
 }
 
+/** A text in two, the first of them with the revision in it: whoever copies both to the same place need not join them. */
+export type Parts = readonly [start: string, rest: string];
+
 /** The text with its resourceVersion put in. */
 export function withRevision(text: string, revision: Revision): string {
+  const [start, rest] = partsWithRevision(text, revision);
+  return start + rest;
+}
+
+/** The same, in parts. */
+export function partsWithRevision(text: string, revision: Revision): Parts {
   const at = insideMetadata(text);
-  if (at === undefined) return writeJson(objectWithRevision(readObject(text), revision));
-  return `${text.slice(0, at)}${memberFor(text, at, revision)}${text.slice(at)}`;
+  if (at === undefined) return [writeJson(objectWithRevision(readObject(text), revision)), ""];
+  return [`${text.slice(0, at)}${memberFor(text, at, revision)}`, text.slice(at)];
 }
 
 /** The same as an item of a built-in kind's list, where items do not repeat their kind. */
-export function asListItem(text: string, revision: Revision): string {
+export function partsOfListItem(text: string, revision: Revision): Parts {
   const at = insideMetadata(text);
   if (at === undefined) {
     const { apiVersion: _, kind: _kind, ...rest } = objectWithRevision(readObject(text), revision);
-    return writeJson(rest);
+    return [writeJson(rest), ""];
   }
-  return `{${mark}${memberFor(text, at, revision)}${text.slice(at)}`;
+  return [`{${mark}${memberFor(text, at, revision)}`, text.slice(at)];
 }
 
 /** A stored object with its resourceVersion; what it holds below its metadata is shared, and not to be changed. */

@@ -8,7 +8,8 @@ import {
   type Row,
 } from "@keelson/store";
 
-import { itemText, objectOf } from "../encoding/object-text.ts";
+import { BytePieces } from "../encoding/byte-pieces.ts";
+import { itemParts, objectOf } from "../encoding/object-text.ts";
 import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
@@ -48,8 +49,6 @@ export const list: Verb = async (verbs, exchange) => {
 
 /** Lists of no more than this go out in one piece. */
 const wholeItemsMax = 32;
-/** About how many characters are handed to the socket at once: a long list is never in memory as one text. */
-const pieceTextMax = 48 * 1024;
 
 interface LongList {
   readonly head: string;
@@ -64,17 +63,19 @@ async function streamList(
   { head, tail, resource, items }: LongList,
   signal: AbortSignal,
 ): Promise<void> {
-  let piece = head;
+  const pieces = new BytePieces();
+  pieces.add(head);
   for (const [index, row] of items.entries()) {
-    if (index > 0) piece += ",";
-    piece += itemText(resource, row);
-    if (piece.length < pieceTextMax) continue;
-    const drained = sink.write(piece);
-    piece = "";
-    if (drained !== undefined) await drained;
-    if (signal.aborted) return;
+    const [start, rest] = itemParts(resource, row);
+    for (const text of [index === 0 ? start : `,${start}`, rest]) {
+      const full = pieces.add(text);
+      const drained = full && sink.write(full);
+      if (drained !== undefined) await drained;
+      if (signal.aborted) return;
+    }
   }
-  const drained = sink.write(piece);
+  const last = pieces.take();
+  const drained = last && sink.write(last);
   if (drained !== undefined) await drained;
   // By itself, once the rest is out: a client that has it all may ask for more at once.
   void sink.write(tail);
@@ -211,7 +212,7 @@ function listMetadata(
 /** The whole text, from the texts of its items: nothing is read to be written again. */
 function listText(resource: Resource, metadata: JsonObject, items: readonly Row[]): string {
   const { head, tail } = listFrame(resource, metadata);
-  return `${head}${items.map((row) => itemText(resource, row)).join(",")}${tail}`;
+  return `${head}${items.map((row) => itemParts(resource, row).join("")).join(",")}${tail}`;
 }
 
 /** What stands before and after the items. */
