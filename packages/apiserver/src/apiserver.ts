@@ -29,6 +29,7 @@ import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
 import { healthPaths } from "./health.ts";
 import { Server } from "./http/server.ts";
+import { StreamTurns } from "./http/stream-turns.ts";
 import { FairQueue } from "./limits/fair-queue.ts";
 import { LongRunning } from "./limits/long-running.ts";
 import { spawnLoops } from "./loops/loops.ts";
@@ -174,7 +175,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
 
   const metrics = apiMetrics(options.metrics);
   const codec = new ProtobufCodec(kinds);
-  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics };
+  const streamTurns = new StreamTurns();
+  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics, streamTurns };
   const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
   const { audit } = options;
   const server = undo.use(

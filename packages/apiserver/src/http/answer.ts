@@ -1,5 +1,7 @@
 // What goes back to the client.
 
+import type { Sink } from "./sink.ts";
+
 /** A whole answer. */
 export interface Answer {
   readonly code: number;
@@ -17,12 +19,6 @@ export interface Streaming {
   readonly headers?: Readonly<Record<string, string>>;
   /** Writes pieces until it is done or the signal aborts. Waits whenever the client is slow. */
   readonly stream: (sink: Sink, signal: AbortSignal) => Promise<void>;
-}
-
-/** Where the pieces of a stream go. */
-export interface Sink {
-  /** Hands a piece to the socket. Undefined: it took it; else resolves when it takes more, or is gone. */
-  write(piece: string | Uint8Array): Promise<void> | undefined;
 }
 
 export function isStreaming(answer: Answer | Streaming): answer is Streaming {

@@ -30,6 +30,32 @@ async function rawly(server: TestServer, bytes: string | Buffer): Promise<string
   return Buffer.concat(chunks).toString();
 }
 
+/** The bodies of answers that came one after the other, of those that have one. */
+function answersIn(bytes: Buffer, haveBody: readonly boolean[]): readonly string[] {
+  const lineEnd = (from: number): number => bytes.indexOf("\r\n", from);
+  let at = 0;
+  return haveBody.map((hasBody) => {
+    const headEnd = bytes.indexOf("\r\n\r\n", at) + 4;
+    const head = bytes.subarray(at, headEnd).toString("latin1");
+    assert.match(head, /^HTTP\/1\.1 /);
+    at = headEnd;
+    if (!hasBody) return "";
+    if (!/transfer-encoding: chunked/i.test(head)) {
+      at += Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      return bytes.subarray(headEnd, at).toString();
+    }
+    const pieces: Buffer[] = [];
+    for (;;) {
+      const size = Number.parseInt(bytes.subarray(at, lineEnd(at)).toString("latin1"), 16);
+      const start = lineEnd(at) + 2;
+      pieces.push(bytes.subarray(start, start + size));
+      assert.equal(bytes.subarray(start + size, start + size + 2).toString(), "\r\n");
+      at = start + size + 2;
+      if (size === 0) return Buffer.concat(pieces).toString();
+    }
+  });
+}
+
 /** The Status in an answer as it came. */
 function statusIn(text: string): { readonly code: number; readonly kind: string } {
   const line = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
@@ -201,6 +227,37 @@ suite("the transport", () => {
       finished.map((one) => [one.code, one.path]),
       [[400, maps]],
     );
+  });
+
+  test("long lists come whole to whoever asks for several at once, and to who knows no chunks", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    const mine = "fieldSelector=metadata.name!%3Dkube-root-ca.crt";
+    const text = "ü".repeat(9_000);
+    const names = Array.from({ length: 60 }, (_, n) => `m${String(n).padStart(2, "0")}`);
+    for (const name of names) await api.create(maps, configMap(name, { data: { text } }));
+    const itemsIn = (body: string): unknown[] =>
+      (JSON.parse(body) as { items: JsonObject[] }).items.map(({ metadata, data }) => [
+        (metadata as JsonObject)["name"],
+        (data as JsonObject)["text"] === text,
+      ]);
+    const expected = names.map((name) => [name, true]);
+
+    const old = await rawly(server, `GET ${maps}?${mine} HTTP/1.0\r\nhost: x\r\n\r\n`);
+    assert.doesNotMatch(old.slice(0, old.indexOf("\r\n\r\n")), /transfer-encoding/i);
+    assert.deepEqual(itemsIn(old.slice(old.indexOf("\r\n\r\n") + 4)), expected);
+
+    const ask = `GET ${maps}?${mine} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    const last = `GET ${maps}/m07 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`;
+    const head = `HEAD ${maps}?${mine} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.end(ask + head + ask + last);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const answers = answersIn(Buffer.concat(chunks), [true, false, true, true]);
+    assert.deepEqual(itemsIn(answers[0] ?? ""), expected);
+    assert.deepEqual(itemsIn(answers[2] ?? ""), expected);
+    assert.match(answers[3] ?? "", /"name":"m07"/);
   });
 
   test("a client that leaves ends its watch, and its place is free again", async (t) => {

@@ -15,12 +15,13 @@ import { distinctHeaders } from "../auth/headers.ts";
 import { anonymous } from "../auth/user.ts";
 import type { EncodeFailure } from "../encoding/failure-answer.ts";
 import { toStatusError } from "../errors.ts";
-import { isStreaming, type Answer, type Sink, type Streaming } from "./answer.ts";
+import { isStreaming, type Answer, type Streaming } from "./answer.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
 import { bodyBytesMax, receiveBody } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
+import { sinkTo } from "./sink.ts";
 import { isGone, makeServer, respond, type Output, type Received } from "./wire.ts";
 
 export interface ServerOptions {
@@ -265,7 +266,7 @@ export class Server implements AsyncDisposable {
     // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
     if (isEndless && "writeHead" in output) head["connection"] = "close";
     respond(output, answer.code, head);
-    if (isEndless && "writeHead" in output) output.flushHeaders();
+    if ("writeHead" in output) output.flushHeaders();
     using _ = isEndless
       ? onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason))
       : undefined;
@@ -353,27 +354,6 @@ function endWith(output: Output, body: Answer["body"]): void {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const tailAt = bytes.length - tailBytes;
   output.write(bytes.subarray(0, tailAt), () => output.end(bytes.subarray(tailAt)));
-}
-
-/** The socket as a sink: a full buffer is waited for, a closed one never takes anything again. */
-function sinkTo(output: Output, signal: AbortSignal): Sink {
-  return {
-    write: (piece) => {
-      if (piece.length === 0 || isGone(output)) return undefined;
-      if (output.write(piece)) return undefined;
-      return new Promise((resolve) => {
-        const go = (): void => {
-          output.off("drain", go);
-          output.off("close", go);
-          signal.removeEventListener("abort", go);
-          resolve();
-        };
-        output.once("drain", go);
-        output.once("close", go);
-        signal.addEventListener("abort", go, { once: true });
-      });
-    },
-  };
 }
 
 function credentialsOf({ socket, headers: sent }: Received, { headers }: Incoming): Credentials {

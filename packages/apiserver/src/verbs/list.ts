@@ -13,8 +13,10 @@ import { itemParts, objectOf } from "../encoding/object-text.ts";
 import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
-import type { Answer, Sink } from "../http/answer.ts";
+import type { Answer } from "../http/answer.ts";
+import { Chunk } from "../http/chunk.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
+import type { Sink } from "../http/sink.ts";
 import { continueToken, cursorFrom } from "../reads/continue-token.ts";
 import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
 import { waitForRevision } from "../reads/wait-for-revision.ts";
@@ -78,7 +80,7 @@ async function streamList(
   const drained = last && sink.write(last);
   if (drained !== undefined) await drained;
   // By itself, once the rest is out: a client that has it all may ask for more at once.
-  void sink.write(tail);
+  void sink.write(Chunk.of(tail));
 }
 
 /** A collection narrowed to one name by its selector has that name there already. */

@@ -12,6 +12,7 @@ import { tableOf } from "../encoding/write-table.ts";
 import { json } from "../encoding/read-body.ts";
 import type { Answer, Streaming } from "../http/answer.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
+import type { StreamTurns } from "../http/stream-turns.ts";
 import { partialMetadata } from "@keelson/kube";
 import type { ApiMetrics } from "../metrics.ts";
 import type { Writing, Written } from "../writes/write-request.ts";
@@ -23,6 +24,7 @@ export interface Verbs extends Writing {
   readonly authorizer: Authorizer;
   readonly log: Log;
   readonly metrics: ApiMetrics;
+  readonly streamTurns: StreamTurns;
 }
 
 /** Answers a request about a resource, or throws what became a Status. */

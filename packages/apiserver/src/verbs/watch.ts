@@ -8,8 +8,10 @@ import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
 import { toStatusError } from "../errors.ts";
-import type { Sink, Streaming } from "../http/answer.ts";
+import type { Streaming } from "../http/answer.ts";
+import { Chunk } from "../http/chunk.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
+import type { Sink } from "../http/sink.ts";
 import { listOptions, revisionFrom, type ListOptions } from "../reads/list-options.ts";
 import { waitForRevision } from "../reads/wait-for-revision.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -57,14 +59,16 @@ async function streamChanges(
   let position: number | undefined;
   try {
     using changes = await openWatch(verbs, { resource, info }, options, until);
-    const ready = sink.write("");
-    if (ready !== undefined) await ready;
     const { group, version, kind } = resource;
     const events = verbs.metrics.watchEvents.with({ group, version, kind });
-    for await (const batch of changes.batches()) {
+    // Not `for await`: its promises would be most of what a watcher costs.
+    for (let batch = await changes.next(); batch !== undefined; batch = await changes.next()) {
       events.add(batch.length);
-      const piece = writer.write(visible(batch, options));
-      const drained = piece.length === 0 ? undefined : sink.write(piece);
+      const items = visible(batch, options);
+      if (items.length === 0) continue;
+      const turn = verbs.streamTurns.take();
+      if (turn !== undefined) await turn;
+      const drained = sink.write(writer.write(items));
       if (drained !== undefined) await drained;
     }
     position = changes.position;
@@ -145,16 +149,17 @@ class EventWriter {
     this.#isPlain = format.shape === "object" && format.mediaType === json;
   }
 
-  write(items: readonly WatchItem[]): Uint8Array {
-    const pieces = items.map((item) => this.#writeOne(item));
-    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  write(items: readonly WatchItem[]): Chunk {
+    const [first] = items;
+    if (first !== undefined && items.length === 1) return this.#writeOne(first);
+    return Chunk.join(items.map((item) => this.#writeOne(item).bytes));
   }
 
-  writeError(status: object): Uint8Array {
+  writeError(status: object): Chunk {
     return this.#frame("ERROR", status as JsonObject);
   }
 
-  #writeOne(item: WatchItem): Uint8Array {
+  #writeOne(item: WatchItem): Chunk {
     if (item.type === "BOOKMARK") return this.#frame("BOOKMARK", this.#bookmark(item));
     if (this.#isPlain) return item.encoded(plainEncoder(this.#resource));
     return this.#frame(item.type, this.#shaped(objectOf(this.#resource, item)));
@@ -190,10 +195,9 @@ class EventWriter {
     );
   }
 
-  #frame(type: string, object: JsonObject): Uint8Array {
+  #frame(type: string, object: JsonObject): Chunk {
     const { mediaType } = this.#format;
-    if (mediaType === json)
-      return Buffer.from(`{"type":"${type}","object":${writeJson(object)}}\n`);
+    if (mediaType === json) return Chunk.of(`{"type":"${type}","object":${writeJson(object)}}\n`);
     const { codec } = this.#verbs;
     const raw = writeValue(object, { mediaType, isPretty: false }, codec) as Uint8Array;
     return framed(codec.encodeWatchEvent(type, raw));
@@ -201,20 +205,20 @@ class EventWriter {
 }
 
 /** A protobuf stream says the length of each event before it. */
-function framed(event: Uint8Array): Uint8Array {
+function framed(event: Uint8Array): Chunk {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(event.length);
-  return Buffer.concat([length, event]);
+  return Chunk.join([length, event]);
 }
 
-const encoders = new WeakMap<Resource, (change: Change) => Uint8Array>();
+const encoders = new WeakMap<Resource, (change: Change) => Chunk>();
 
 /** The same function for the same resource: a change is encoded once for all of its watchers. */
-function plainEncoder(resource: Resource): (change: Change) => Uint8Array {
+function plainEncoder(resource: Resource): (change: Change) => Chunk {
   let encoder = encoders.get(resource);
   if (encoder === undefined) {
     encoder = (change) =>
-      Buffer.from(`{"type":"${change.type}","object":${objectText(resource, change)}}\n`);
+      Chunk.of(`{"type":"${change.type}","object":${objectText(resource, change)}}\n`);
     encoders.set(resource, encoder);
   }
   return encoder;
