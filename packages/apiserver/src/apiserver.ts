@@ -25,6 +25,7 @@ import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
 import { repairServices } from "./effects/service-repair.ts";
 import { serviceEffects } from "./effects/services.ts";
+import { PiecePool } from "./encoding/byte-pieces.ts";
 import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
 import { healthPaths } from "./health.ts";
@@ -175,8 +176,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
 
   const metrics = apiMetrics(options.metrics);
   const codec = new ProtobufCodec(kinds);
-  const streamTurns = new StreamTurns();
-  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics, streamTurns };
+  const streams = { streamTurns: new StreamTurns(), pool: new PiecePool() };
+  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics, ...streams };
   const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
   const { audit } = options;
   const server = undo.use(

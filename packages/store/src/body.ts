@@ -3,11 +3,8 @@
 import { isJsonObject, type JsonObject, readJson, writeJson } from "@keelson/base";
 import type { Key } from "./key.ts";
 
-/** Whose body a text is, and the error for one that is damaged. */
-export interface Origin {
-  readonly key: Key;
-  readonly broken: (key: Key, cause: unknown) => Error;
-}
+/** The error for a body that is damaged, by whose it is. */
+type Broken = (key: Key, cause: unknown) => Error;
 
 /**
  * An immutable JSON object, known by its value, its text, or both.
@@ -20,31 +17,31 @@ export interface Origin {
 export class Body {
   #value: JsonObject | undefined;
   #text: string | undefined;
-  readonly #origin: Origin | undefined;
+  /** Of a stored body: whose it is, and what to say if it is damaged. */
+  #key: Key | undefined;
+  #broken: Broken | undefined;
 
-  private constructor(
-    value: JsonObject | undefined,
-    text: string | undefined,
-    origin: Origin | undefined,
-  ) {
+  private constructor(value: JsonObject | undefined, text: string | undefined) {
     this.#value = value;
     this.#text = text;
-    this.#origin = origin;
   }
 
   /** Wraps a value, which the caller must not change afterwards. */
   static of(value: JsonObject): Body {
-    return new Body(value, undefined, undefined);
+    return new Body(value, undefined);
   }
 
   /** Reads text that may be anything. Throws `JsonSyntaxError`, or `TypeError` if it is not one JSON object. */
   static parse(text: string): Body {
-    return new Body(readObject(text), undefined, undefined);
+    return new Body(readObject(text), undefined);
   }
 
   /** Wraps text that the store has written. Should it be damaged, whoever wants the value gets what `broken` makes of it. */
-  static stored(text: string, origin: Origin): Body {
-    return new Body(undefined, text, origin);
+  static stored(text: string, key: Key, broken: Broken): Body {
+    const body = new Body(undefined, text);
+    body.#key = key;
+    body.#broken = broken;
+    return body;
   }
 
   get value(): JsonObject {
@@ -52,8 +49,8 @@ export class Body {
       try {
         this.#value = readObject(this.#text ?? "");
       } catch (cause) {
-        const origin = this.#origin;
-        throw origin === undefined ? cause : origin.broken(origin.key, cause);
+        const error = this.#key && this.#broken?.(this.#key, cause);
+        throw error ?? cause;
       }
     }
     return this.#value;

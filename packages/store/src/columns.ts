@@ -69,7 +69,7 @@ export function toColumns(key: Key, body: Body): Columns {
 
 /** A body from a table or the log. Whoever wants its value gets {@link Corrupt}, with the key, if it is damaged. */
 export function storedBody(key: Key, text: string): Body {
-  return Body.stored(text, { key, broken });
+  return Body.stored(text, key, broken);
 }
 
 function broken(key: Key, cause: unknown): Error {

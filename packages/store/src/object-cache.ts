@@ -44,8 +44,8 @@ export class ObjectCache {
   peek(key: Key): Row | undefined {
     const entry = this.#rows.get(keyText(key));
     if (entry === undefined) return undefined;
-    const { uid, revision, object } = entry;
-    return { key, uid, revision, body: storedBody(key, object) };
+    const { key: own, uid, revision, object } = entry;
+    return { key: own, uid, revision, body: storedBody(own, object) };
   }
 
   /** Takes in what there is room for, as of the hub's cursor: nothing goes for it. */

@@ -9,17 +9,20 @@ export const chunkEnd = 2;
 export class Chunk {
   /** The bytes in their frame. */
   readonly framed: Buffer;
+  /** To be called once they are out, if somebody wants to know. */
+  readonly onWritten: (() => void) | undefined;
 
-  private constructor(framed: Buffer) {
+  private constructor(framed: Buffer, onWritten?: () => void) {
     this.framed = framed;
+    this.onWritten = onWritten;
   }
 
   /** Takes a buffer over, in which the bytes stand with room for their frame on both sides. */
-  static around(framed: Buffer): Chunk {
+  static around(framed: Buffer, onWritten?: () => void): Chunk {
     const size = framed.length - chunkStart - chunkEnd;
     framed.write(`${size.toString(16).padStart(chunkStart - 2, "0")}\r\n`, 0, "latin1");
     framed.write("\r\n", framed.length - chunkEnd, "latin1");
-    return new Chunk(framed);
+    return new Chunk(framed, onWritten);
   }
 
   /** A copy of the bytes of a text. */

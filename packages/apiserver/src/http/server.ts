@@ -21,7 +21,7 @@ import { warningHeader, type Incoming } from "./exchange.ts";
 import { bodyBytesMax, receiveBody } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
-import { sinkTo } from "./sink.ts";
+import { corkTurn, sinkTo } from "./sink.ts";
 import { isGone, makeServer, respond, type Output, type Received } from "./wire.ts";
 
 export interface ServerOptions {
@@ -266,12 +266,13 @@ export class Server implements AsyncDisposable {
     // HTTP/2 says GOAWAY instead; on HTTP/1.1 the connection would keep the server from closing.
     if (isEndless && "writeHead" in output) head["connection"] = "close";
     respond(output, answer.code, head);
+    if (!isEndless) corkTurn(output);
     if ("writeHead" in output) output.flushHeaders();
     using _ = isEndless
       ? onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason))
       : undefined;
     try {
-      await answer.stream(sinkTo(output, controller.signal), controller.signal);
+      await answer.stream(sinkTo(output, { isEndless }, controller.signal), controller.signal);
       // Half an answer must not look like a whole one.
       if (!isEndless && controller.signal.aborted) output.destroy();
     } catch (error) {

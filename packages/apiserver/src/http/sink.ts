@@ -1,5 +1,6 @@
 // Where the pieces of a stream go: the socket of a client.
 
+import { nextTick } from "node:process";
 import type { Writable } from "node:stream";
 
 import type { Chunk } from "./chunk.ts";
@@ -10,14 +11,22 @@ export interface Sink {
   write(piece: Chunk): Promise<void> | undefined;
 }
 
-/** A full buffer is waited for, a closed one never takes anything again. The head of the answer must be out. */
-export function sinkTo(output: Output, signal: AbortSignal): Sink {
+/** A full buffer is waited for, a closed one never takes anything again. The head of the answer must have been said. */
+export function sinkTo(
+  output: Output,
+  { isEndless }: { readonly isEndless: boolean },
+  signal: AbortSignal,
+): Sink {
   return {
     write: (piece) => {
       if (isGone(output)) return undefined;
+      // What ends goes out with its head and its end, and not a packet more.
+      if (!isEndless) corkTurn(output);
       const socket = socketOf(output);
       const target = socket ?? output;
-      if (target.write(socket === undefined ? piece.bytes : piece.framed)) return undefined;
+      const { onWritten } = piece;
+      if (target.write(socket === undefined ? piece.bytes : piece.framed, onWritten))
+        return undefined;
       return new Promise((resolve) => {
         const go = (): void => {
           target.off("drain", go);
@@ -40,4 +49,12 @@ export function sinkTo(output: Output, signal: AbortSignal): Sink {
 function socketOf(output: Output): Writable | undefined {
   const isFramed = "chunkedEncoding" in output && output.chunkedEncoding && output.headersSent;
   return (isFramed ? output.socket : undefined) ?? undefined;
+}
+
+/** What is written to a socket of HTTP/1.1 until this turn ends goes out together. */
+export function corkTurn(output: Output): void {
+  const socket = "writeHead" in output ? output.socket : null;
+  if (socket === null || socket.destroyed || socket.writableCorked > 0) return;
+  socket.cork();
+  nextTick(() => socket.uncork());
 }

@@ -8,7 +8,7 @@ import {
   type Row,
 } from "@keelson/store";
 
-import { BytePieces } from "../encoding/byte-pieces.ts";
+import { BytePieces, type PiecePool } from "../encoding/byte-pieces.ts";
 import { itemParts, objectOf } from "../encoding/object-text.ts";
 import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
@@ -37,6 +37,7 @@ export const list: Verb = async (verbs, exchange) => {
     return listAnswer(verbs, exchange, format, page);
   }
   refuseSingle(resource, format);
+  const { pool } = verbs;
   const { head, tail } = listFrame(
     resource,
     listMetadata(resource, { namespace: info.namespace, shape: format.shape }, page),
@@ -45,7 +46,8 @@ export const list: Verb = async (verbs, exchange) => {
     code: 200,
     contentType: contentTypeOf(format.mediaType),
     isEndless: false,
-    stream: (sink, signal) => streamList(sink, { head, tail, resource, items: page.items }, signal),
+    stream: (sink, signal) =>
+      streamList(sink, { pool, head, tail, resource, items: page.items }, signal),
   };
 };
 
@@ -53,6 +55,7 @@ export const list: Verb = async (verbs, exchange) => {
 const wholeItemsMax = 32;
 
 interface LongList {
+  readonly pool: PiecePool;
   readonly head: string;
   readonly tail: string;
   readonly resource: Resource;
@@ -62,19 +65,20 @@ interface LongList {
 /** Writes a list in pieces, as fast as its client takes them. */
 async function streamList(
   sink: Sink,
-  { head, tail, resource, items }: LongList,
+  { pool, head, tail, resource, items }: LongList,
   signal: AbortSignal,
 ): Promise<void> {
-  const pieces = new BytePieces();
+  const pieces = new BytePieces(pool);
   pieces.add(head);
   for (const [index, row] of items.entries()) {
     const [start, rest] = itemParts(resource, row);
-    for (const text of [index === 0 ? start : `,${start}`, rest]) {
-      const full = pieces.add(text);
-      const drained = full && sink.write(full);
-      if (drained !== undefined) await drained;
-      if (signal.aborted) return;
-    }
+    const before = pieces.add(index === 0 ? start : `,${start}`);
+    let drained = before && sink.write(before);
+    if (drained !== undefined) await drained;
+    const within = pieces.add(rest);
+    drained = within && sink.write(within);
+    if (drained !== undefined) await drained;
+    if (signal.aborted) return;
   }
   const last = pieces.take();
   const drained = last && sink.write(last);

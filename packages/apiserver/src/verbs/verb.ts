@@ -5,6 +5,7 @@ import type { BuiltinKinds, ProtobufCodec } from "@keelson/kube";
 
 import type { Authorizer } from "../auth/authorizer.ts";
 import { answerFormat, type AnswerFormat, type FormatOptions } from "../encoding/answer-format.ts";
+import type { PiecePool } from "../encoding/byte-pieces.ts";
 import { notAcceptable } from "../encoding/produced.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
 import { contentTypeOf, writeValue } from "../encoding/write-value.ts";
@@ -25,6 +26,8 @@ export interface Verbs extends Writing {
   readonly log: Log;
   readonly metrics: ApiMetrics;
   readonly streamTurns: StreamTurns;
+  /** Where the bytes of long lists are put together. */
+  readonly pool: PiecePool;
 }
 
 /** Answers a request about a resource, or throws what became a Status. */
