@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { once, type EventEmitter } from "node:events";
+import http from "node:http";
 import { connect as connectHttp2 } from "node:http2";
+import https from "node:https";
 import { connect, type Socket } from "node:net";
 import { suite, test } from "node:test";
 
@@ -258,6 +260,19 @@ suite("the transport", () => {
     assert.deepEqual(itemsIn(answers[0] ?? ""), expected);
     assert.deepEqual(itemsIn(answers[2] ?? ""), expected);
     assert.match(answers[3] ?? "", /"name":"m07"/);
+  });
+
+  test("a connection may rest for a while between requests, encrypted or not", async (t) => {
+    for (const settings of [{}, { tls: await certificates() }]) {
+      await using server = await startTestServer(settings, t.signal);
+      const { get } = "tls" in settings ? https : http;
+      const headers = { connection: "keep-alive" };
+      const request = get(`${server.url}${maps}`, { rejectUnauthorized: false, headers });
+      const [answer] = (await once(request, "response")) as [http.IncomingMessage];
+      await once(answer.resume(), "end");
+      request.destroy();
+      assert.equal(answer.headers["keep-alive"], "timeout=90");
+    }
   });
 
   test("a client that leaves ends its watch, and its place is free again", async (t) => {

@@ -25,6 +25,12 @@ const windowBytes = 1024 * 1024;
 /** After how much silence the other side is asked whether it is still there. */
 const probeAfterMs = 60_000;
 
+/**
+ * How long a connection of HTTP/1.1 may rest between requests, as with the real server. By itself Node closes it after 5 s: a
+ * client whose next write is on its way just then cannot know what became of it.
+ */
+const idleMs = 90_000;
+
 /** Where an answer is written: a response of HTTP/1.1, or a stream of HTTP/2. */
 export type Output = ServerResponse | ServerHttp2Stream;
 
@@ -65,10 +71,12 @@ export function makeServer(
       output: response,
     });
   };
-  const connections = { keepAlive: true, keepAliveInitialDelay: probeAfterMs };
-  if (tls === undefined) {
-    return createServer({ ...connections, keepAliveTimeout: probeAfterMs }, onRequest);
-  }
+  const connections = {
+    keepAlive: true,
+    keepAliveInitialDelay: probeAfterMs,
+    keepAliveTimeout: idleMs,
+  };
+  if (tls === undefined) return createServer(connections, onRequest);
   const server = createSecureServer({
     ...tls,
     ...connections,
