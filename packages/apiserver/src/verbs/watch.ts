@@ -152,7 +152,11 @@ class EventWriter {
   write(items: readonly WatchItem[]): Chunk {
     const [first] = items;
     if (first !== undefined && items.length === 1) return this.#writeOne(first);
-    return Chunk.join(items.map((item) => this.#writeOne(item).bytes));
+    const known = this.#isPlain ? joined.get(this.#resource) : undefined;
+    if (known !== undefined && isSame(known.items, items)) return known.chunk;
+    const chunk = Chunk.join(items.map((item) => this.#writeOne(item).bytes));
+    if (this.#isPlain) joined.set(this.#resource, { items, chunk });
+    return chunk;
   }
 
   writeError(status: object): Chunk {
@@ -222,6 +226,16 @@ function plainEncoder(resource: Resource): (change: Change) => Chunk {
     encoders.set(resource, encoder);
   }
   return encoder;
+}
+
+/** What was last put together of several events: watchers that wait for the same turn have waited for the same events. */
+const joined = new WeakMap<
+  Resource,
+  { readonly items: readonly WatchItem[]; readonly chunk: Chunk }
+>();
+
+function isSame(some: readonly WatchItem[], others: readonly WatchItem[]): boolean {
+  return some.length === others.length && some.every((item, index) => item === others[index]);
 }
 
 /** What a resource that cannot be watched says. */
