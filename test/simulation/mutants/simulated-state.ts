@@ -129,8 +129,24 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "sqlite/backend.ts",
-        find: "at === head ? scanNow(",
-        replace: "at <= head ? scanNow(",
+        find: "at === head\n          ? scanNow(",
+        replace: "at <= head\n          ? scanNow(",
+      },
+    ],
+  },
+  {
+    name: "a list takes from memory what is not level with the head",
+    invariant: "S8",
+    stage: "simulation",
+    circumstances: {
+      emphasis: { list: 8, watch: 0, compact: 0, fail: 0, restartDatabase: 0 },
+      climate: { turnsMax: 4, loss: 0, wakeLoss: 0 },
+    },
+    edits: [
+      {
+        file: "sqlite/scan.ts",
+        find: "return known?.at === head ? known : undefined;",
+        replace: "return head > 0 ? known : undefined;",
       },
     ],
   },
