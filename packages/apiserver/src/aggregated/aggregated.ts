@@ -22,10 +22,12 @@ import { bearerAuthenticator } from "../auth/token-authenticator.ts";
 import { unionAuthenticator } from "../auth/union.ts";
 import { Discovery } from "../discovery/discovery.ts";
 import { documentPaths } from "../discovery/document-paths.ts";
+import { PiecePool } from "../encoding/byte-pieces.ts";
 import { failureEncoder } from "../encoding/failure-answer.ts";
 import { finishedRequests } from "../finished-requests.ts";
 import { healthPaths } from "../health.ts";
 import { Server } from "../http/server.ts";
+import { StreamTurns } from "../http/stream-turns.ts";
 import { FairQueue } from "../limits/fair-queue.ts";
 import { LongRunning } from "../limits/long-running.ts";
 import { apiMetrics } from "../metrics.ts";
@@ -163,6 +165,8 @@ async function buildServer(options: AggregatedOptions, given: Given): Promise<Se
     authorizer,
     log,
     metrics,
+    streamTurns: new StreamTurns(),
+    pool: new PiecePool(),
   };
   const handler = new ApiHandler({
     authenticator: authenticatorOf(options, given),
