@@ -227,10 +227,9 @@ suite("SQLite backend", () => {
     };
     const whole = '{"a":1,"b":[1,{"c":null}],"d":"x\\u00e9\\n","e":-1.5e+3,"f":"é"}';
     assert.ok(await isDecodable(whole));
-    const bits = fc.constantFrom(
-      ...["", "{", "}", "[", ",", ":", '"', "\\", "\\u12", "01", "1.", "NaN", "tru", "\t"],
-      ...["\0", "\u001f", "\ufeff", " ", "'", "/*x*/", "0x1", ".5", "a:", "😀", "1E400", "\\x41"],
-    );
+    const marks = "{~}~[~]~,~:~\"~\\~'~\t~\0~\u001f~\ufeff~ ~😀";
+    const words = "~\\u12~01~1.~NaN~tru~/*x*/~0x1~.5~a:~1E400~\\x41";
+    const bits = fc.constantFrom(...marks.split("~"), ...words.split("~"));
     const cut = fc.record({ at: fc.nat(whole.length), length: fc.nat(3), bit: bits });
     await fc.assert(
       fc.asyncProperty(fc.array(cut, { minLength: 1, maxLength: 2 }), async (cuts) => {
