@@ -37,7 +37,11 @@ export class Normaliser {
   #array(array: readonly Json[], path: readonly string[]): readonly Json[] {
     const last = path.at(-1);
     const kept =
-      last === "items" || last === "rows" ? array.filter((item) => !isAddedByItself(item)) : array;
+      last === "items" || last === "rows"
+        ? array.filter((item) => !isAddedByItself(item))
+        : last === "groups"
+          ? array.filter((item) => !isGroupBesides(item))
+          : array;
     const items = kept.map((item) => this.#walk(item, [...path, "[]"]));
     // KB 42: the order of managers is free.
     // Nor is that of problems with the entries of a map, which Go walks as it likes.
@@ -173,6 +177,12 @@ function isAddedByItself(item: Json): boolean {
   const holder = isJsonObject(metadata) ? item : isJsonObject(object) ? object : undefined;
   const name = isJsonObject(holder?.["metadata"]) ? holder["metadata"]["name"] : undefined;
   return typeof name === "string" && addedByItself.has(name);
+}
+
+/** Groups that other cases add and remove, and the one that is served here alone. */
+function isGroupBesides(item: Json): boolean {
+  const name = isJsonObject(item) ? item["name"] : undefined;
+  return typeof name === "string" && /(^|\.)example\.com$|^ark\.mckinsey\.com$/.test(name);
 }
 
 function managerKey(entry: Json): string {

@@ -11,6 +11,24 @@ const cases: readonly (readonly [string, string, string])[] = [
   ["words of YAML 1.1", "a: yes\nb: off\nc: 'yes'", '{"a":true,"b":false,"c":"yes"}'],
   ["octal and hexadecimal", "a: 010\nb: 0x1F", '{"a":8,"b":31}'],
   ["integers beyond a double", "a: 9007199254740993", '{"a":9007199254740993}'],
+  [
+    "integers in every base, up to 64 bits",
+    "a: 0o17\nb: 0b11\nc: -0x10\nd: +12\ne: 1_000\nf: 18446744073709551615\ng: -9223372036854775808",
+    '{"a":15,"b":3,"c":-16,"d":12,"e":1000,"f":18446744073709551615,"g":-9223372036854775808}',
+  ],
+  [
+    "what is only almost a number",
+    "a: 08\nb: 1e3\nc: 1.\nd: .5\ne: 1e\nf: 0x\ng: 1-2\nh: ._5\ni: 12:30\nj: 1e999",
+    '{"a":8,"b":1000,"c":1,"d":0.5,"e":"1e","f":"0x","g":"1-2","h":"._5","i":"12:30","j":"1e999"}',
+  ],
+  [
+    "tags",
+    "a: !!str 1\nb: !!int \"1\"\nc: !!float 1\nd: !!binary aGk=\ne: ! 1\nf: !mine x\ng: !!null ''",
+    '{"a":"1","b":1,"c":1,"d":"hi","e":"1","f":"x","g":null}',
+  ],
+  ["blocks", "a: |\n  x\n  y\nb: >-\n  x\n  y", '{"a":"x\\ny\\n","b":"x y"}'],
+  ["aliases, also as keys", "a: &x k\n*x : 1\nb: [*x, *x]", '{"a":"k","k":1,"b":["k","k"]}'],
+  ["the first document only", "a: 1\n---\nb: 2", '{"a":1}'],
   ["keys that are no text", "1: a\ntrue: b", '{"1":"a","true":"b"}'],
   ["times, which stay texts", "a: 2026-01-01", '{"a":"2026-01-01"}'],
   ["JSON", '{"a": [1, 2.5, null]}', '{"a":[1,2.5,null]}'],
@@ -41,6 +59,8 @@ suite("YAML bodies", () => {
       value: { a: 3, b: { c: 2 } },
       duplicates: ['line 4: key "c" already set in map', 'line 5: key "a" already set in map'],
     });
+    const { duplicates } = readYaml("a:\n  b: 1\na:\n  c: 1");
+    assert.deepEqual(duplicates, ['line 4: key "a" already set in map']);
   });
 
   const bombs: readonly (readonly [string, string])[] = [
@@ -64,6 +84,11 @@ suite("YAML bodies", () => {
     ],
     ["no YAML", "a: [1"],
     ["an anchor that is not there", "a: *nothing"],
+    ["an anchor inside itself", "a: &a [*a, *a]"],
+    ["a merge of no map", "a: {<<: 1}"],
+    ["a tag that does not fit", "a: !!int x"],
+    ["a key that is nothing", "~: 1"],
+    ["a key that is a list", "? [a]\n: 1"],
     ["a number that JSON has none of", "a: .inf"],
   ];
   for (const [name, text] of bombs) {

@@ -1,7 +1,17 @@
 // YAML bodies as Go's sigs.k8s.io/yaml reads them: YAML 1.1, then JSON.
 
 import { JsonNumber, setMember, type MutableJson, type MutableJsonObject } from "@keelson/base";
-import { isAlias, isMap, isPair, isScalar, isSeq, Lexer, LineCounter, parseDocument } from "yaml";
+import {
+  EVENT_ID,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  YAMLException,
+  type Event,
+  type ScalarEvent,
+} from "js-yaml";
+
+import { BadScalar, scalarValue } from "./yaml-scalars.ts";
 
 /** A text that is no YAML, with the words of Go's reader as far as they can be known. */
 export class YamlError extends Error {
@@ -16,75 +26,83 @@ export interface YamlReport {
 }
 
 const depthMax = 512;
+const duplicatesMax = 100;
 
-/** Reads one document. Throws a `YamlError`. Aliases may not blow it up, nor depth overflow the stack. */
+/**
+ * Reads the first document. Throws a `YamlError`. Its time is linear in the text: aliases may not blow it up, nor
+ * depth overflow the stack.
+ */
 export function readYaml(text: string): YamlReport {
-  refuseDepth(text);
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    version: "1.1",
-    uniqueKeys: false,
-    intAsBigInt: true,
-    merge: true,
-    lineCounter: lines,
-    logLevel: "silent",
-  });
-  const [error] = document.errors;
-  if (error !== undefined) throw new YamlError(`yaml: ${error.message.split("\n", 1)[0] ?? ""}`);
-  const reader = new Reader(lines);
-  const value = reader.convert(document.contents, 0);
-  return { value, duplicates: reader.duplicates };
-}
-
-/** Before anything is built: the parser would work for seconds on what overflows its stack in the end. */
-function refuseDepth(text: string): void {
-  let depth = 0;
-  /** Collections that begin on one line, one inside the other. */
-  let chain = 0;
-  let isScalarNext = false;
-  for (const token of new Lexer().lex(text)) {
-    if (isScalarNext) {
-      isScalarNext = false;
-      continue;
-    }
-    if (token === scalarMark) isScalarNext = true;
-    else if (token === "[" || token === "{") depth += 1;
-    else if (token === "]" || token === "}") depth -= 1;
-    else if (token === "\n" || token === "\r\n") chain = 0;
-    else if (depth === 0 && (token === "-" || token === "?" || token === ":")) chain += 1;
-    if (depth > depthMax || chain > depthMax) {
-      throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
-    }
+  const reader = new Reader(text, eventsOf(text));
+  try {
+    return { value: reader.document(), duplicates: reader.duplicates };
+  } catch (error) {
+    if (!(error instanceof BadScalar)) throw error;
+    throw new YamlError(`yaml: ${error.message}`, { cause: error });
   }
 }
 
-/** Before the text of a plain scalar: whatever follows is no mark of a collection. */
-const scalarMark = "\u001f";
+function eventsOf(text: string): readonly Event[] {
+  try {
+    return parseEvents(text, { maxDepth: depthMax });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const line = error.mark === undefined ? "" : `line ${error.mark.line + 1}: `;
+    throw new YamlError(`yaml: ${line}${error.reason}`, { cause: error });
+  }
+}
 
+/** Walks the events of a document once; those that an alias names, again. */
 class Reader {
   readonly duplicates: string[] = [];
-  readonly #lines: LineCounter;
-  /** What each anchor last stood for, in the order of the text. */
-  readonly #anchors = new Map<string, unknown>();
+  readonly #text: string;
+  readonly #events: readonly Event[];
+  /** Where the node begins that each anchor last stood for, in the order of the text. */
+  readonly #anchors = new Map<string, number>();
+  #counted = { offset: 0, line: 1 };
+  #at = 0;
   #nodes = 0;
   #aliased = 0;
   /** How many aliases the present node is inside of. */
   #aliases = 0;
 
-  constructor(lines: LineCounter) {
-    this.#lines = lines;
+  constructor(text: string, events: readonly Event[]) {
+    this.#text = text;
+    this.#events = events;
   }
 
-  convert(node: unknown, depth: number): MutableJson {
+  document(): MutableJson {
+    if (this.#events[this.#at]?.type !== EVENT_ID.DOCUMENT) return null;
+    this.#at += 1;
+    return this.#events[this.#at]?.type === EVENT_ID.POP ? null : this.#node(0);
+  }
+
+  /** The node that begins here, and goes behind it. */
+  #node(depth: number): MutableJson {
     if (depth > depthMax) throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
     this.#count();
-    if (node === null || node === undefined) return null;
-    if (isAlias(node)) return this.#convertAlias(node.source, depth);
-    this.#noteAnchor(node);
-    if (isScalar(node)) return scalar(node.value, node.source);
-    if (isSeq(node)) return node.items.map((item) => this.convert(item, depth + 1));
-    if (isMap(node)) return this.#convertMap(node.items, depth);
-    throw new YamlError("yaml: cannot be read as JSON");
+    const event = this.#events[this.#at];
+    if (event === undefined) throw new YamlError("yaml: unexpected end");
+    switch (event.type) {
+      case EVENT_ID.SCALAR:
+        this.#noteAnchor(event);
+        this.#at += 1;
+        return this.#scalar(event);
+      case EVENT_ID.SEQUENCE:
+        this.#noteAnchor(event);
+        this.#at += 1;
+        return this.#sequence(depth);
+      case EVENT_ID.MAPPING:
+        this.#noteAnchor(event);
+        this.#at += 1;
+        return this.#mapping(depth);
+      case EVENT_ID.ALIAS:
+        this.#at += 1;
+        return this.#alias(this.#text.slice(event.anchorStart, event.anchorEnd), depth);
+      case EVENT_ID.DOCUMENT:
+      case EVENT_ID.POP:
+        throw new YamlError("yaml: unexpected end of a collection");
+    }
   }
 
   /** Aliases repeat what they name: the more of a document they make up, the sooner it is refused. */
@@ -97,57 +115,103 @@ class Reader {
     }
   }
 
-  #noteAnchor(node: unknown): void {
-    if (!isScalar(node) && !isSeq(node) && !isMap(node)) return;
-    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+  #noteAnchor({ anchorStart, anchorEnd }: { anchorStart: number; anchorEnd: number }): void {
+    if (anchorStart >= 0) this.#anchors.set(this.#text.slice(anchorStart, anchorEnd), this.#at);
   }
 
-  #convertAlias(anchor: string, depth: number): MutableJson {
-    const named = this.#anchors.get(anchor);
-    if (named === undefined) throw new YamlError(`yaml: unknown anchor '${anchor}' referenced`);
-    this.#aliases += 1;
-    try {
-      return this.convert(named, depth + 1);
-    } finally {
-      this.#aliases -= 1;
-    }
+  #scalar(event: ScalarEvent): MutableJson {
+    const { tagStart, tagEnd, style } = event;
+    const tag = tagStart < 0 ? "" : this.#text.slice(tagStart, tagEnd);
+    const isPlain = style === SCALAR_STYLE.PLAIN;
+    return scalarValue(getScalarValue(this.#text, event), { tag, isPlain });
   }
 
-  #convertMap(items: readonly unknown[], depth: number): MutableJsonObject {
+  #sequence(depth: number): MutableJson[] {
+    const items: MutableJson[] = [];
+    while (this.#events[this.#at]?.type !== EVENT_ID.POP) items.push(this.#node(depth + 1));
+    this.#at += 1;
+    return items;
+  }
+
+  #mapping(depth: number): MutableJsonObject {
     const object: MutableJsonObject = {};
     const own = new Set<string>();
-    for (const item of items) {
-      if (!isPair(item)) continue;
-      const key = keyText(item.key);
-      if (key === "<<") {
-        this.#merge(object, item.value, depth);
+    while (this.#events[this.#at]?.type !== EVENT_ID.POP) {
+      if (this.#isMerge()) {
+        this.#at += 1;
+        this.#merge(object, depth);
         continue;
       }
-      if (own.has(key)) this.#noteDuplicate(item.key, key);
+      const key = keyText(this.#node(depth + 1));
+      if (own.has(key)) this.#noteDuplicate(key);
       own.add(key);
-      setMember(object, key, this.convert(item.value, depth + 1));
+      setMember(object, key, this.#node(depth + 1));
     }
+    this.#at += 1;
     return object;
   }
 
-  /** A merge never wins over a key of the map itself, and keys come in any order. */
-  #merge(object: MutableJsonObject, value: unknown, depth: number): void {
-    const merged = this.convert(value, depth + 1);
+  #isMerge(): boolean {
+    const event = this.#events[this.#at];
+    return (
+      event?.type === EVENT_ID.SCALAR &&
+      event.style === SCALAR_STYLE.PLAIN &&
+      event.valueEnd - event.valueStart === 2 &&
+      this.#text.startsWith("<<", event.valueStart)
+    );
+  }
+
+  /** Keys that are there already stay, whatever is merged; of several maps the first counts. */
+  #merge(object: MutableJsonObject, depth: number): void {
+    const merged = this.#node(depth + 1);
     for (const one of Array.isArray(merged) ? merged : [merged]) {
-      if (typeof one !== "object" || one === null || Array.isArray(one)) continue;
-      if (one instanceof JsonNumber) continue;
+      const isMap = typeof one === "object" && one !== null && !Array.isArray(one);
+      if (!isMap || one instanceof JsonNumber) {
+        throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
+      }
       for (const [name, member] of Object.entries(one)) {
         if (!Object.hasOwn(object, name)) setMember(object, name, member);
       }
     }
   }
 
-  #noteDuplicate(node: unknown, key: string): void {
-    if (this.duplicates.length >= 100) return;
-    const offset = isScalar(node) ? (node.range?.[0] ?? 0) : 0;
-    const { line } = this.#lines.linePos(offset);
+  #alias(anchor: string, depth: number): MutableJson {
+    const begin = this.#anchors.get(anchor);
+    if (begin === undefined) throw new YamlError(`yaml: unknown anchor '${anchor}' referenced`);
+    const back = this.#at;
+    this.#aliases += 1;
+    try {
+      this.#at = begin;
+      return this.#node(depth + 1);
+    } finally {
+      this.#at = back;
+      this.#aliases -= 1;
+    }
+  }
+
+  /** It is told where the value begins. */
+  #noteDuplicate(key: string): void {
+    if (this.duplicates.length >= duplicatesMax) return;
+    const line = this.#lineAt(startOf(this.#events[this.#at]));
     this.duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
   }
+
+  /** Counted on from where it was last asked for. */
+  #lineAt(offset: number): number {
+    if (offset < this.#counted.offset) this.#counted = { offset: 0, line: 1 };
+    let { line } = this.#counted;
+    let found = this.#text.indexOf("\n", this.#counted.offset);
+    for (; found >= 0 && found < offset; found = this.#text.indexOf("\n", found + 1)) line += 1;
+    this.#counted = { offset, line };
+    return line;
+  }
+}
+
+function startOf(event: Event | undefined): number {
+  if (event === undefined) return 0;
+  if ("valueStart" in event) return event.valueStart;
+  if ("start" in event) return event.start;
+  return "anchorStart" in event ? event.anchorStart : 0;
 }
 
 /** Small documents may be made of aliases almost wholly, large ones for a tenth. */
@@ -158,30 +222,13 @@ function aliasShareMax(nodes: number): number {
   return 0.99 - 0.89 * ((nodes - few) / (many - few));
 }
 
-function keyText(key: unknown): string {
-  if (!isScalar(key)) throw new YamlError("yaml: a key must be a scalar");
-  const { value } = key;
-  if (typeof value === "string") return value;
-  // A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`.
-  const isPlain =
-    typeof value === "boolean" || typeof value === "number" || typeof value === "bigint";
-  return isPlain ? String(value) : (key.source ?? "");
-}
-
-function scalar(value: unknown, source: string | undefined): MutableJson {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "bigint") {
-    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+/** A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`. */
+function keyText(key: MutableJson): string {
+  if (typeof key === "string") return key;
+  if (typeof key === "boolean" || typeof key === "number" || typeof key === "bigint") {
+    return String(key);
   }
-  if (typeof value === "number") {
-    if (!Number.isFinite(value))
-      throw new YamlError(`yaml: ${source ?? "a number"} has no place in JSON`);
-    // As Go writes a float that was read from YAML.
-    return Number.isInteger(value) && Math.abs(value) >= 1e21
-      ? new JsonNumber(value.toExponential())
-      : value;
-  }
-  if (value instanceof Date) return source ?? value.toISOString();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString();
-  return source ?? "";
+  if (key instanceof JsonNumber) return key.text;
+  if (key === null) throw new YamlError("unsupported map key of type: %!s(<nil>), key: <nil>");
+  throw new YamlError("yaml: invalid map key");
 }
