@@ -36,6 +36,7 @@ import { LongRunning } from "./limits/long-running.ts";
 import { spawnLoops } from "./loops/loops.ts";
 import { apiMetrics } from "./metrics.ts";
 import { Mirrors } from "./mirrors.ts";
+import { runObjectCounts } from "./object-counts.ts";
 import { Objects } from "./objects.ts";
 import { OpenApi } from "./openapi/openapi.ts";
 import { ResourceDispatch } from "./resource-dispatch.ts";
@@ -175,6 +176,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
+  scope.spawn("object counts", (within) =>
+    runObjectCounts({ store, registry, metrics, clock }, within),
+  );
   const codec = new ProtobufCodec(kinds);
   const streams = { streamTurns: new StreamTurns(), pool: new PiecePool() };
   const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics, ...streams };

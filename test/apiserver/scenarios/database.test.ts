@@ -50,6 +50,25 @@ async function create(server: Ours, name: string, signal: AbortSignal): Promise<
   assert.equal(status, 201, text);
 }
 
+/** Where writers write, so that lists and watches elsewhere do not see it. */
+const elsewhere = "/api/v1/namespaces/kube-public/configmaps";
+
+const writes: Readonly<Record<string, (count: number) => Request>> = {
+  create: (count) => ({ method: "POST", path: elsewhere, body: configMap(`w-${count}`) }),
+  apply: (count) => ({
+    method: "PATCH",
+    path: `${elsewhere}/applied?fieldManager=w`,
+    body: configMap("applied", { count: String(count) }),
+    headers: { "content-type": "application/apply-patch+yaml" },
+  }),
+  merge: (count) => ({
+    method: "PATCH",
+    path: `${elsewhere}/merged`,
+    body: { data: { count: String(count) } },
+    headers: { "content-type": "application/merge-patch+json" },
+  }),
+};
+
 suite("a database in trouble", () => {
   test("FAULT-2 a PostgreSQL that is gone is a 503 with Retry-After, never a 404 or a short list, and heals by itself", async (t) => {
     await using database = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
@@ -60,12 +79,27 @@ suite("a database in trouble", () => {
     await stream.take(41, t.signal);
     const stop = new AbortController();
     const answers: Timed[] = [];
+    const written: Timed[] = [];
     const asking = ["/c-1", "?limit=500", "?limit=7", "/c-2"].map(async (rest) => {
       while (!stop.signal.aborted) {
         const answer = await timed(server, { path: `${path}${rest}` }, t.signal);
         answers.push(answer);
         if (answer.status === 200) continue;
         await wait(20, undefined, { signal: t.signal });
+      }
+    });
+    await server.client.send(
+      { method: "POST", path: elsewhere, body: configMap("merged") },
+      t.signal,
+    );
+    const acknowledged: string[] = [];
+    const writing = Object.values(writes).map(async (write) => {
+      for (let count = 0; !stop.signal.aborted; count += 1) {
+        const answer = await timed(server, write(count), t.signal);
+        written.push(answer);
+        const { metadata } = answer.body as { metadata: { name?: string } };
+        if (answer.status === 201 && metadata.name !== undefined) acknowledged.push(metadata.name);
+        if (answer.status === 503) await wait(20, undefined, { signal: t.signal });
       }
     });
     const readyz = async (): Promise<number> =>
@@ -76,7 +110,10 @@ suite("a database in trouble", () => {
     const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
     await until(async () => (await readyz()) !== 200, patience);
     t.diagnostic(`readyz is red after ${Math.round(performance.now() - stoppedAt)} ms`);
+    const verbose = await timed(server, { path: "/readyz?verbose" }, t.signal);
+    assert.match(verbose.text, /^\[-\]database failed/m);
     assert.equal((await timed(server, { path: "/livez" }, t.signal)).status, 200);
+    await until(() => written.some(({ status }) => status === 503), patience);
     await until(() => answers.some(({ status }) => status === 503), patience);
     await database.start();
     const startedAt = performance.now();
@@ -87,7 +124,15 @@ suite("a database in trouble", () => {
     );
     t.diagnostic(`healed ${Math.round(performance.now() - startedAt)} ms after the database`);
     stop.abort();
-    await Promise.all(asking);
+    await Promise.all([...asking, ...writing]);
+    for (const { status, headers, text } of written) {
+      assert.ok([200, 201, 503].includes(status), `${status} ${text.slice(0, 200)}`);
+      if (status === 503) assert.ok(headers["retry-after"] !== undefined, text);
+    }
+    for (const name of acknowledged) {
+      const { status } = await server.client.send({ path: `${elsewhere}/${name}` }, t.signal);
+      assert.equal(status, 200, `${name} was acknowledged`);
+    }
     for (const { status, headers, text, body } of answers) {
       assert.ok(status === 200 || status === 503, `${status} ${text.slice(0, 200)}`);
       if (status === 503) assert.ok(headers["retry-after"] !== undefined, text);

@@ -5,19 +5,45 @@ import { join } from "node:path";
 
 import type { Ours } from "../ours.ts";
 
-/** The sum of a metric over all its labels; undefined if the server does not have it. */
-export async function metricOf(
+/** One line of `/metrics`. Those of a histogram have its name; only its count is among them. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Everything that the server shows. */
+export async function metricsOf(
   { dataDir }: Ours,
-  name: string,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<readonly Sample[]> {
   const { metrics } = JSON.parse(readFileSync(join(dataDir, "run.json"), "utf8")) as {
     metrics: string;
   };
   const text = await (await fetch(new URL("/metrics", metrics), { signal })).text();
-  const values = text
-    .split("\n")
-    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
-    .map((line) => Number(line.slice(line.lastIndexOf(" ") + 1)));
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
+  return text.split("\n").flatMap((line) => sampleOf(line) ?? []);
+}
+
+/** The sum of a metric over all its labels; undefined if the server does not have it. */
+export async function metricOf(
+  server: Ours,
+  name: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const samples = (await metricsOf(server, signal)).filter((one) => one.name === name);
+  if (samples.length === 0) return undefined;
+  return samples.reduce((sum, { value }) => sum + value, 0);
+}
+
+function sampleOf(line: string): Sample | undefined {
+  const [, name = "", pairs = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+  if (value === undefined || /_(?:bucket|sum)$/.test(name)) return undefined;
+  const labels = [...pairs.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(
+    ([, label = "", text = ""]): [string, string] => [label, text],
+  );
+  return {
+    name: name.replace(/_count$/, ""),
+    labels: Object.fromEntries(labels),
+    value: Number(value),
+  };
 }

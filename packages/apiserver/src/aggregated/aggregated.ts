@@ -33,6 +33,7 @@ import { LongRunning } from "../limits/long-running.ts";
 import { apiMetrics } from "../metrics.ts";
 import { OpenApi } from "../openapi/openapi.ts";
 import { ResourceDispatch } from "../resource-dispatch.ts";
+import { runObjectCounts } from "../object-counts.ts";
 import { Registry } from "../resources/registry.ts";
 import type { Resource } from "../resources/resource.ts";
 import type { Verbs } from "../verbs/verb.ts";
@@ -97,7 +98,7 @@ export class AggregatedServer implements AsyncDisposable {
     const scope = undo.use(new TaskScope(signal));
     const trust = new HostTrust({ host: cluster, log });
     const files = await openFiles(options, scope);
-    const server = undo.use(await buildServer(options, { trust, files }));
+    const server = undo.use(await buildServer(options, { trust, files, scope }));
     undo.use(files.onChange((loaded) => server.useCertificates(servingOptions(loaded))));
     scope.spawn("certificates", (within) => files.run(within));
     const address = await server.listen({ host, port });
@@ -141,6 +142,7 @@ async function openFiles(options: AggregatedOptions, scope: TaskScope): Promise<
 interface Given {
   readonly trust: HostTrust;
   readonly files: CertificateFiles;
+  readonly scope: TaskScope;
 }
 
 async function buildServer(options: AggregatedOptions, given: Given): Promise<Server> {
@@ -150,6 +152,9 @@ async function buildServer(options: AggregatedOptions, given: Given): Promise<Se
   registry.put("own", options.resources);
   const authorizer = delegatedAuthorizer({ host: cluster, clock });
   const metrics = apiMetrics(options.metrics);
+  given.scope.spawn("object counts", (within) =>
+    runObjectCounts({ store, registry, metrics, clock }, within),
+  );
   const codec = new ProtobufCodec(kinds);
   const encodeFailure = failureEncoder(codec);
   const plugins = [namespaceLifecycle(cluster.namespaces), ...(options.admission ?? [])];
