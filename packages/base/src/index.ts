@@ -33,6 +33,7 @@ export {
   type ReadJsonOptions,
 } from "./json/read-json.ts";
 export { writeJson } from "./json/write-json.ts";
+export { LinkedList, type Place } from "./linked-list.ts";
 export { silentLog, type Log, type LogLevel } from "./log.ts";
 export {
   noMetrics,

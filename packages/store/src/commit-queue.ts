@@ -1,7 +1,7 @@
 // Group commit: writes that arrive while a commit runs share the next transaction.
 
 import { setImmediate } from "node:timers";
-import { onAbort } from "@keelson/base";
+import { LinkedList, onAbort, type Place } from "@keelson/base";
 import type { Backend, Outcome, Write } from "./backend.ts";
 import { StoreError, Unavailable } from "./errors.ts";
 import { keyText } from "./key.ts";
@@ -39,16 +39,19 @@ interface Pending {
   readonly textSize: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Ends the wait for the signal; from then on the write runs to its end. */
-  readonly begin: Disposable;
+  readonly signal: AbortSignal;
+  /** The wait for the signal, where one can be noticed; from its end on the write runs to its own. */
+  wait: Disposable | undefined;
+  place: Place<Pending> | undefined;
 }
 
 /** Gathers writes into batches; one batch is under way at a time, in the order the writes came. */
 export class CommitQueue {
   readonly #options: Options;
-  readonly #pending = new Set<Pending>();
+  readonly #pending = new LinkedList<Pending>();
   #pendingText = 0;
   #running: Promise<void> | undefined;
+  #isCommitting = false;
   #closed = false;
 
   constructor(options: Options) {
@@ -72,13 +75,18 @@ export class CommitQueue {
       throw new Unavailable(`${this.#pending.size} writes are waiting already`);
     }
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    const begin = onAbort(signal, () => {
-      this.#remove(pending);
-      reject(signal.reason);
-    });
-    const pending = { write, textSize: textSize(write), resolve, reject, begin };
-    this.#pending.add(pending);
+    const pending: Pending = {
+      write,
+      textSize: textSize(write),
+      resolve,
+      reject,
+      signal,
+      wait: undefined,
+      place: undefined,
+    };
+    pending.place = this.#pending.push(pending);
     this.#pendingText += pending.textSize;
+    if (this.#isCommitting) this.#listen(pending);
     this.#running ??= this.#run();
     return promise;
   }
@@ -99,9 +107,23 @@ export class CommitQueue {
       // database lets everybody else in between its batches.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#takeBatch();
-      if (batch.length > 0) await this.#commit(batch);
+      if (batch.length === 0) continue;
+      // Who is left waits for as long as the commit takes, unless it gives up. Whoever is in the batch of its own
+      // turn is spared a listener, which costs more than all else here.
+      for (const pending of this.#pending) this.#listen(pending);
+      this.#isCommitting = true;
+      await this.#commit(batch);
+      this.#isCommitting = false;
     }
     this.#running = undefined;
+  }
+
+  #listen(pending: Pending): void {
+    const { signal, reject } = pending;
+    pending.wait ??= onAbort(signal, () => {
+      this.#remove(pending);
+      reject(signal.reason);
+    });
   }
 
   async #commit(batch: readonly Pending[]): Promise<void> {
@@ -130,6 +152,11 @@ export class CommitQueue {
     const keys = new Set<string>();
     let text = 0;
     for (const pending of this.#pending) {
+      if (pending.signal.aborted) {
+        this.#remove(pending);
+        pending.reject(pending.signal.reason);
+        continue;
+      }
       text += pending.textSize;
       const isFull = batch.length > 0 && text > batchTextMax;
       if (isFull || batch.length >= batchWritesMax) break;
@@ -143,9 +170,11 @@ export class CommitQueue {
   }
 
   #remove(pending: Pending): void {
-    if (!this.#pending.delete(pending)) return;
+    if (pending.place === undefined) return;
+    this.#pending.remove(pending.place);
+    pending.place = undefined;
     this.#pendingText -= pending.textSize;
-    pending.begin[Symbol.dispose]();
+    pending.wait?.[Symbol.dispose]();
   }
 }
 

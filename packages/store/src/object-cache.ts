@@ -1,5 +1,6 @@
 // The most recently used objects, in memory. Who may trust it is decided in store.ts.
 
+import { LinkedList, type Place } from "@keelson/base";
 import type { Row } from "./backend.ts";
 import type { Body } from "./body.ts";
 import type { Change } from "./change.ts";
@@ -9,6 +10,7 @@ import type { Revision } from "./revision.ts";
 
 /** An object as text: most are only passed on, and values that are kept cost the collector more than reading one again. */
 interface Entry {
+  readonly text: string;
   readonly key: Key;
   readonly uid: string;
   readonly revision: Revision;
@@ -22,8 +24,9 @@ const spareShare = 1 / 16;
 /** Holds objects as of the hub's cursor, up to a number of bytes; the least recently used go first. */
 export class ObjectCache {
   readonly #bytesMax: number;
-  /** In order of use: a Map remembers insertion. */
-  readonly #rows = new Map<string, Entry>();
+  readonly #rows = new Map<string, Place<Entry>>();
+  /** In order of use. */
+  readonly #used = new LinkedList<Entry>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -31,20 +34,18 @@ export class ObjectCache {
   }
 
   get(key: Key): Row | undefined {
-    const text = keyText(key);
-    const entry = this.#rows.get(text);
-    if (entry === undefined) return undefined;
-    this.#rows.delete(text);
-    this.#rows.set(text, entry);
-    const { key: own, uid, revision, object } = entry;
+    const place = this.#rows.get(keyText(key));
+    if (place === undefined) return undefined;
+    this.#used.moveToEnd(place);
+    const { key: own, uid, revision, object } = place.value;
     return { key: own, uid, revision, body: storedBody(own, object) };
   }
 
   /** The object if it is here, without counting as a use: a list must not decide what stays. */
   peek(key: Key): Row | undefined {
-    const entry = this.#rows.get(keyText(key));
-    if (entry === undefined) return undefined;
-    const { key: own, uid, revision, object } = entry;
+    const place = this.#rows.get(keyText(key));
+    if (place === undefined) return undefined;
+    const { key: own, uid, revision, object } = place.value;
     return { key: own, uid, revision, body: storedBody(own, object) };
   }
 
@@ -59,20 +60,24 @@ export class ObjectCache {
 
   /** The revision of an object that is here. */
   revisionOf(key: Key): Revision | undefined {
-    return this.#rows.get(keyText(key))?.revision;
+    return this.#rows.get(keyText(key))?.value.revision;
   }
 
   /** Takes a row in, unless a newer one is there. */
   put(row: Row): void {
     const text = keyText(row.key);
     const present = this.#rows.get(text);
-    if (present !== undefined && present.revision >= row.revision) return;
-    this.#remove(text);
+    if (present !== undefined && present.value.revision >= row.revision) return;
     const { key, uid, revision } = row;
     const object = row.body.text;
     const bytes = bytesOf(object);
-    if (bytes > this.#bytesMax / 8) return; // One giant must not empty the cache.
-    this.#rows.set(text, { key, uid, revision, object, bytes });
+    // One giant must not empty the cache.
+    if (bytes > this.#bytesMax / 8) {
+      this.#remove(text);
+      return;
+    }
+    if (present !== undefined) this.#release(present);
+    this.#rows.set(text, this.#used.push({ text, key, uid, revision, object, bytes }));
     this.#bytes += bytes;
     if (this.#bytes > this.#bytesMax) this.#forgetOldest();
   }
@@ -83,24 +88,27 @@ export class ObjectCache {
   }
 
   clear(): void {
-    this.#rows.clear();
-    this.#bytes = 0;
+    for (const { text } of this.#used) this.#remove(text);
   }
 
   #forgetOldest(): void {
-    // Some more than must go: a Map finds its oldest entry by passing all those that were removed before it.
     const bytesLeft = this.#bytesMax * (1 - spareShare);
-    for (const oldest of this.#rows.keys()) {
+    for (const { text } of this.#used) {
       if (this.#bytes <= bytesLeft) break;
-      this.#remove(oldest);
+      this.#remove(text);
     }
   }
 
   #remove(text: string): void {
-    const entry = this.#rows.get(text);
-    if (entry === undefined) return;
+    const place = this.#rows.get(text);
+    if (place === undefined) return;
     this.#rows.delete(text);
-    this.#bytes -= entry.bytes;
+    this.#release(place);
+  }
+
+  #release(place: Place<Entry>): void {
+    this.#used.remove(place);
+    this.#bytes -= place.value.bytes;
   }
 }
 

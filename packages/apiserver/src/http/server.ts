@@ -54,9 +54,7 @@ export class Server implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #sockets = new Set<Socket>();
-  /** Requests that are being answered, by their sockets: those stay open until they have their answer. */
-  readonly #busy = new Map<Output, Socket>();
+  readonly #connections = new Map<Socket, Connection>();
   readonly #server: PlainServer | Http2SecureServer;
 
   constructor(options: ServerOptions) {
@@ -70,8 +68,8 @@ export class Server implements AsyncDisposable {
     this.#server.on("clientError", refuseConnection);
     const connected = options.tls === undefined ? "connection" : "secureConnection";
     this.#server.on(connected, (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
+      this.#connections.set(socket, { answering: 0 });
+      socket.once("close", () => this.#connections.delete(socket));
     });
   }
 
@@ -107,10 +105,9 @@ export class Server implements AsyncDisposable {
     this.#stopping.abort(failures.serviceUnavailable("the server is stopping"));
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const session of this.#sessions) session.close();
-    const busy = new Set(this.#busy.values());
-    for (const socket of this.#sockets) {
+    for (const [socket, { answering }] of this.#connections) {
       const isSession = "alpnProtocol" in socket && socket.alpnProtocol === "h2";
-      if (!isSession && !busy.has(socket)) socket.destroy();
+      if (!isSession && answering === 0) socket.destroy();
     }
     await closed;
     this.#deadlines[Symbol.dispose]();
@@ -127,9 +124,20 @@ export class Server implements AsyncDisposable {
       incoming,
       // Now: the client may leave while its body is on the way, and its connection tells nothing any more.
       credentials: credentialsOf(received, incoming),
+      connection: this.#connections.get(socket),
+      isAnswering: false,
       controller,
       begunMs: clock.monotonic(),
       startedAtMs: clock.now(),
+    };
+    let isReceiving = body !== undefined;
+    // Not a listener of the signal: that costs every request, and there are two who end one.
+    const abort = (reason: DOMException): void => {
+      controller.abort(reason);
+      if (!isReceiving) return;
+      isReceiving = false;
+      this.#refuse(begun, toStatusError(reason));
+      body?.destroy();
     };
     let timeoutMs: number | undefined;
     try {
@@ -141,27 +149,25 @@ export class Server implements AsyncDisposable {
       return;
     }
     const deadline =
-      timeoutMs === undefined ? undefined : this.#deadlines.add(controller, timeoutMs);
+      timeoutMs === undefined ? undefined : this.#deadlines.add({ abort }, timeoutMs);
     output.on("close", () => {
       deadline?.[Symbol.dispose]();
-      this.#finished(output, socket);
-      if (!output.writableFinished)
-        controller.abort(new DOMException("the client left", "AbortError"));
+      this.#finished(begun);
+      if (!output.writableFinished) abort(new DOMException("the client left", "AbortError"));
     });
     if (body === undefined) {
       void this.#serve(begun);
       return;
     }
-    const slow = onAbort(controller.signal, () => {
-      this.#refuse(begun, toStatusError(controller.signal.reason));
-      body.destroy();
-    });
     receiveBody(body, headers["content-length"], (outcome) => {
       if (outcome === "gone") return; // It has its answer, or nobody waits for one.
-      slow[Symbol.dispose]();
-      if (outcome !== "too large")
-        void this.#serve({ ...begun, incoming: { ...incoming, body: outcome } });
-      else this.#refuse(begun, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
+      isReceiving = false;
+      if (outcome === "too large") {
+        this.#refuse(begun, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
+        return;
+      }
+      incoming.body = outcome;
+      void this.#serve(begun);
     });
   }
 
@@ -182,9 +188,10 @@ export class Server implements AsyncDisposable {
   }
 
   async #serve(begun: Begun): Promise<void> {
-    const { received, incoming, credentials, controller } = begun;
-    const { output, socket } = received;
-    this.#busy.set(output, socket);
+    const { received, incoming, credentials, connection, controller } = begun;
+    const { output } = received;
+    begun.isAnswering = true;
+    if (connection !== undefined) connection.answering += 1;
     const handled = await this.#options.handler.handle(incoming, credentials);
     try {
       if (isStreaming(handled.answer)) {
@@ -214,12 +221,12 @@ export class Server implements AsyncDisposable {
   }
 
   /** While the server stops, a connection goes with its last answer. */
-  #finished(output: Output, socket: Socket): void {
-    this.#busy.delete(output);
+  #finished({ received: { output, socket }, connection, isAnswering }: Begun): void {
+    if (isAnswering && connection !== undefined) connection.answering -= 1;
     if (this.#stopping.signal.aborted && "writeHead" in output) socket.destroySoon();
   }
 
-  #incoming(received: Received, signal: AbortSignal): Incoming {
+  #incoming(received: Received, signal: AbortSignal): Begun["incoming"] {
     const { method, url, headers } = received;
     const question = url.indexOf("?");
     const path = question < 0 ? url : url.slice(0, question);
@@ -230,7 +237,7 @@ export class Server implements AsyncDisposable {
       path,
       query,
       info: requestInfo(method, path, query),
-      headers: this.#carriesIdentity(headers) ? distinctHeaders(received.rawHeaders) : headers,
+      headers: this.#carriesIdentity(headers) ? distinctHeaders(received.rawHeaders()) : headers,
       body: noBody,
       auditId: typeof sent === "string" && sent !== "" ? sent : this.#options.random.uuid(),
       signal,
@@ -289,10 +296,21 @@ export class Server implements AsyncDisposable {
 const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
+/** One that is open. */
+interface Connection {
+  /** Requests that have arrived and are not answered: it stays open until they are. */
+  answering: number;
+}
+
 /** A request from its first line on. */
 interface Begun {
   readonly received: Received;
-  readonly incoming: Incoming;
+  /** Its body is empty until it has come. */
+  readonly incoming: Incoming & { body: Uint8Array };
+  /** Undefined for a stream of HTTP/2, whose socket is not to be had. */
+  readonly connection: Connection | undefined;
+  /** Whether it has arrived. */
+  isAnswering: boolean;
   readonly credentials: Credentials;
   readonly controller: AbortController;
   readonly begunMs: number;

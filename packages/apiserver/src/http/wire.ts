@@ -39,8 +39,8 @@ export interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names and values in turn, as they were sent. */
-  readonly rawHeaders: readonly string[];
+  /** Names and values in turn, as they were sent: few ask, and Node makes them when asked. */
+  readonly rawHeaders: () => readonly string[];
   /** Undefined if there is none. */
   readonly body: Readable | undefined;
   /** Of an HTTP/2 session it can be looked at only while that lasts. */
@@ -62,9 +62,7 @@ export function makeServer(
       method,
       url,
       headers,
-      get rawHeaders() {
-        return request.rawHeaders;
-      },
+      rawHeaders: () => request.rawHeaders,
       body: hasBody(method, headers) ? request : undefined,
       socket: request.socket,
       sourceAddress: request.socket.remoteAddress ?? "",
@@ -118,7 +116,7 @@ function receiveStream(
     method: headers[":method"] ?? "GET",
     url: headers[":path"] ?? "/",
     headers,
-    rawHeaders,
+    rawHeaders: () => rawHeaders,
     body: stream.endAfterHeaders ? undefined : stream,
     socket,
     sourceAddress: socket.remoteAddress ?? "",
