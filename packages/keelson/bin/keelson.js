@@ -34,4 +34,7 @@ async function limitMemory() {
   const { setFlagsFromString } = await import("node:v8");
   setFlagsFromString("--max-semi-space-size=16");
   setFlagsFromString("--heap-growing-percent=60");
+  // Node would put objects that often outlive a collection of the youngest straight among the old. Parts of requests that
+  // wait for their batch do, and from there they keep the rest of their request: a quarter of all garbage became old.
+  setFlagsFromString("--no-allocation-site-pretenuring");
 }

@@ -1,4 +1,4 @@
-// The shapes of `base`'s metrics, kept and written by prom-client.
+// The shapes of `base`'s metrics, written by prom-client.
 
 import type {
   Counter,
@@ -13,13 +13,8 @@ import type {
   SingleGauge,
   SingleHistogram,
 } from "@keelson/base";
-import {
-  collectDefaultMetrics,
-  Counter as PromCounter,
-  Gauge as PromGauge,
-  Histogram as PromHistogram,
-  Registry,
-} from "prom-client";
+import { collectDefaultMetrics, Registry, type Metric } from "prom-client";
+import { Counters, Gauges, Histograms } from "./metric-series.ts";
 
 type AnyOptions = MetricOptions & Partial<LabelledOptions<string>> & HistogramOptions;
 type Kind = "counter" | "gauge" | "histogram";
@@ -46,17 +41,13 @@ export class PrometheusMetrics implements Metrics {
   counter<const L extends string>(options: LabelledOptions<L>): Counter<L>;
   counter(options: MetricOptions): Counter;
   counter(options: AnyOptions): unknown {
-    return this.#once("counter", options, (configuration) => {
-      const metric = new PromCounter(configuration);
-      if (options.labels === undefined)
-        return { add: (value = 1) => metric.inc(value) } satisfies SingleCounter;
+    return this.#once("counter", options, ({ name, help }) => {
+      const metric = new Counters({ name, help });
+      this.#register(metric);
+      if (options.labels === undefined) return metric.with({});
       return {
-        add: (labels: Labels<string>, value = 1) => metric.inc(labels, value),
-        with: (labels: Labels<string>): SingleCounter => {
-          const series = metric.labels(labels);
-          series.inc(0);
-          return { add: (value = 1) => series.inc(value) };
-        },
+        add: (labels: Labels<string>, value = 1) => metric.with(labels).add(value),
+        with: (labels: Labels<string>): SingleCounter => metric.with(labels),
       };
     });
   }
@@ -64,22 +55,15 @@ export class PrometheusMetrics implements Metrics {
   gauge<const L extends string>(options: LabelledOptions<L>): Gauge<L>;
   gauge(options: MetricOptions): Gauge;
   gauge(options: AnyOptions): unknown {
-    return this.#once("gauge", options, (configuration) => {
-      const metric = new PromGauge(configuration);
-      const single = (labels: Labels<string>): SingleGauge => ({
-        set: (value) => metric.set(labels, value),
-        add: (value = 1) => metric.inc(labels, value),
-        remove: () => metric.remove(labels),
-      });
-      if (options.labels === undefined) {
-        metric.remove({}); // The library starts at zero; a gauge that nobody has set does not apply.
-        return single({});
-      }
+    return this.#once("gauge", options, ({ name, help }) => {
+      const metric = new Gauges({ name, help });
+      this.#register(metric);
+      if (options.labels === undefined) return metric.with({});
       return {
-        set: (labels: Labels<string>, value: number) => metric.set(labels, value),
-        add: (labels: Labels<string>, value = 1) => metric.inc(labels, value),
-        remove: (labels: Labels<string>) => metric.remove(labels),
-        with: single,
+        set: (labels: Labels<string>, value: number) => metric.with(labels).set(value),
+        add: (labels: Labels<string>, value = 1) => metric.with(labels).add(value),
+        remove: (labels: Labels<string>) => metric.with(labels).remove(),
+        with: (labels: Labels<string>): SingleGauge => metric.with(labels),
       };
     });
   }
@@ -87,38 +71,32 @@ export class PrometheusMetrics implements Metrics {
   histogram<const L extends string>(options: LabelledOptions<L> & HistogramOptions): Histogram<L>;
   histogram(options: MetricOptions & HistogramOptions): Histogram;
   histogram(options: AnyOptions): unknown {
-    return this.#once("histogram", options, (configuration) => {
-      const buckets = [...(options.buckets ?? secondsBuckets)];
-      const metric = new PromHistogram({ ...configuration, buckets });
-      if (options.labels === undefined) {
-        return { observe: (value) => metric.observe(value) } satisfies SingleHistogram;
-      }
+    return this.#once("histogram", options, ({ name, help }) => {
+      const metric = new Histograms({ name, help, bounds: options.buckets ?? secondsBuckets });
+      this.#register(metric);
+      if (options.labels === undefined) return metric.with({});
       return {
-        observe: (labels: Labels<string>, value: number) => metric.observe(labels, value),
-        with: (labels: Labels<string>): SingleHistogram => {
-          metric.zero(labels);
-          const series = metric.labels(labels);
-          return { observe: (value) => series.observe(value) };
-        },
+        observe: (labels: Labels<string>, value: number) => metric.with(labels).observe(value),
+        with: (labels: Labels<string>): SingleHistogram => metric.with(labels),
       };
     });
+  }
+
+  /** The registry asks a metric for its name and what it has to print, whatever its type says. */
+  #register(metric: Counters | Gauges | Histograms): void {
+    this.#registry.registerMetric(metric as unknown as Metric);
   }
 
   /** Declares it, or gives the one that was declared so before. Throws where kind or labels differ. */
   #once(
     kind: Kind,
     { name, help, labels = [] }: AnyOptions,
-    make: (configuration: {
-      name: string;
-      help: string;
-      labelNames: string[];
-      registers: Registry[];
-    }) => unknown,
+    make: (named: { readonly name: string; readonly help: string }) => unknown,
   ): unknown {
     const shape = `${kind} {${labels.join(",")}}`;
     const known = this.#declared.get(name);
     if (known === undefined) {
-      const metric = make({ name, help, labelNames: [...labels], registers: [this.#registry] });
+      const metric = make({ name, help });
       this.#declared.set(name, { shape, metric });
       return metric;
     }
