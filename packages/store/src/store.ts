@@ -150,18 +150,18 @@ export class Store implements AsyncDisposable {
   }
 
   /** Stores a new object. AlreadyExists if the name is taken. */
-  async create(key: Key, body: Body, signal: AbortSignal): Promise<Row> {
+  create(key: Key, body: Body, signal: AbortSignal): Promise<Row> {
     return this.#measure("create", key.kind, async () => {
       checkKey(key);
       const columns = toColumns(key, body);
-      const outcome = await this.#write({ type: "create", key, body, columns }, signal);
+      const outcome = await this.#queue.submit({ type: "create", key, body, columns }, signal);
       if (outcome.type === "exists") throw new AlreadyExists(key);
       return { key, body, uid: columns.uid, revision: revisionOf(outcome) };
     });
   }
 
   /** The object, with every write that completed before the call (S7). NotFound if there is none. */
-  async get(key: Key, signal: AbortSignal): Promise<Row> {
+  get(key: Key, signal: AbortSignal): Promise<Row> {
     return this.#measure("get", key.kind, async () => {
       this.#assertOpen();
       checkKey(key);
@@ -180,9 +180,14 @@ export class Store implements AsyncDisposable {
    * Replaces the object, if it is still at the revision (and has the uid) that is
    * expected. An equal body writes nothing and answers the stored object (S14).
    */
-  async update(
+  update(
     key: Key,
-    change: { readonly body: Body; readonly expect: Expect & { readonly revision: Revision } },
+    change: {
+      readonly body: Body;
+      readonly expect: Expect & { readonly revision: Revision };
+      /** The body at that revision, where the caller has read it: it is not read again. */
+      readonly replaced?: Body;
+    },
     signal: AbortSignal,
   ): Promise<Row> {
     return this.#measure("update", key.kind, async () => {
@@ -192,14 +197,15 @@ export class Store implements AsyncDisposable {
       checkExpect(key, expect);
       const columns = toColumns(key, change.body);
       const body = await this.#sameOr(key, change, signal);
-      const outcome = await this.#write({ type: "update", key, body, columns, expect }, signal);
+      const write: Write = { type: "update", key, body, columns, expect };
+      const outcome = await this.#queue.submit(write, signal);
       throwRefusal(key, expect, outcome);
       return { key, body, uid: columns.uid, revision: revisionOf(outcome) };
     });
   }
 
   /** Removes the object, as `final` if given, and answers its last state with the revision of its deletion. */
-  async delete(
+  delete(
     key: Key,
     options: { readonly expect?: Expect; readonly final?: Body },
     signal: AbortSignal,
@@ -208,7 +214,7 @@ export class Store implements AsyncDisposable {
       const { expect = {}, final } = options;
       checkKey(key);
       checkExpect(key, expect);
-      const outcome = await this.#write({ type: "delete", key, expect, final }, signal);
+      const outcome = await this.#queue.submit({ type: "delete", key, expect, final }, signal);
       throwRefusal(key, expect, outcome);
       const previous = outcome.type === "written" ? outcome.previous : undefined;
       const body = final ?? previous?.body;
@@ -219,7 +225,7 @@ export class Store implements AsyncDisposable {
   }
 
   /** One page of a collection; all pages of a list show one revision. Expired, TooNew as the options ask for. */
-  async list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
+  list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
     return this.#measure("list", scope.kind, async () => {
       this.#assertOpen();
       checkScope(scope);
@@ -231,7 +237,7 @@ export class Store implements AsyncDisposable {
    * Changes as they are committed. Resolves once the stream has begun; Expired if
    * the log no longer reaches back to `from`. A revision still to come is waited for.
    */
-  async watch(scope: Scope, options: WatchOptions, signal: AbortSignal): Promise<Watch> {
+  watch(scope: Scope, options: WatchOptions, signal: AbortSignal): Promise<Watch> {
     return this.#measure("watch", scope.kind, async () => {
       this.#assertOpen();
       checkScope(scope);
@@ -264,7 +270,7 @@ export class Store implements AsyncDisposable {
   }
 
   /** What the log still holds of an object, newest first. */
-  async history(
+  history(
     key: Key,
     page: { readonly before?: Revision; readonly limit: number },
     signal: AbortSignal,
@@ -397,20 +403,28 @@ export class Store implements AsyncDisposable {
   /** The stored body if the new one is equal to it, in whatever order its members stand. */
   async #sameOr(
     key: Key,
-    { body, expect }: { readonly body: Body; readonly expect: { readonly revision: Revision } },
+    {
+      body,
+      expect,
+      replaced,
+    }: {
+      readonly body: Body;
+      readonly expect: { readonly revision: Revision };
+      readonly replaced?: Body;
+    },
     signal: AbortSignal,
   ): Promise<Body> {
-    const cached = this.#cache.get(key);
-    const stored = cached?.revision === expect.revision ? cached : await this.#find(key, signal);
-    if (stored?.revision !== expect.revision) return body;
+    const stored = replaced ?? (await this.#bodyAt(key, expect.revision, signal));
     // Written by one writer without blanks: equal values have texts of equal length.
-    if (stored.body.text.length !== body.text.length) return body;
-    return jsonEqual(stored.body.value, body.value) ? stored.body : body;
+    if (stored?.text.length !== body.text.length) return body;
+    return jsonEqual(stored.value, body.value) ? stored : body;
   }
 
-  async #write(write: Write, signal: AbortSignal): Promise<Outcome> {
-    signal.throwIfAborted();
-    return this.#queue.submit(write, signal);
+  /** The stored body, if it is of that revision. */
+  async #bodyAt(key: Key, revision: Revision, signal: AbortSignal): Promise<Body | undefined> {
+    const cached = this.#cache.get(key);
+    const stored = cached?.revision === revision ? cached : await this.#find(key, signal);
+    return stored?.revision === revision ? stored.body : undefined;
   }
 
   async #commit(batch: readonly Write[]): ReturnType<Backend["commit"]> {

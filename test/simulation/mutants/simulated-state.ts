@@ -198,8 +198,8 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "return jsonEqual(stored.body.value, body.value) ? stored.body : body;",
-        replace: "return stored.body.text === body.text ? stored.body : body;",
+        find: "return jsonEqual(stored.value, body.value) ? stored : body;",
+        replace: "return stored.text === body.text ? stored : body;",
       },
     ],
   },

@@ -132,7 +132,7 @@ async function updateOnce(
   signal: AbortSignal,
 ): Promise<Written> {
   const { resource, name, subresource, warn, isDryRun } = request;
-  const { row, change, uid, isUnconditional } = options;
+  const { row, uid, isUnconditional } = options;
   const context = ruleContext(writing);
   if (uid !== undefined && uid !== "" && uid !== row.uid) {
     throw failures.conflict(
@@ -142,12 +142,13 @@ async function updateOnce(
     );
   }
   const live = objectWithRevision(resource.model.fromStored(row.body.value), row.revision);
-  const next = change(live);
+  const next = options.change(live);
   checkRevision(resource, name, { next, live, isUnconditional });
   ownMetadata(next)["resourceVersion"] = String(row.revision);
 
   const admitted = admissionRequest(request, "UPDATE", { object: next, old: live });
-  await writing.admission.admit(admitted, signal);
+  const admitting = writing.admission.admit(admitted, signal);
+  if (admitting !== undefined) await admitting;
   mergeOwnerReferences(next, warn, { isAfterAdmission: true });
   const finish = await effectsOf(writing, resource).beginUpdate?.(next, live, request, signal);
   let isStored = false;
@@ -158,7 +159,8 @@ async function updateOnce(
     if (errors.length > 0) throw failures.invalid(groupKind(resource), name, errors);
     for (const text of resource.model.warnings(next, live)) warn(text);
     const timed = keepTimes(next, live) as MutableJsonObject; // Made from our own object.
-    await writing.admission.validate(admitted, signal);
+    const judging = writing.admission.validate(admitted, signal);
+    if (judging !== undefined) await judging;
 
     const body = Body.of(inStoredOrder(resource.model.toStored(timed)));
     const key = keyOf(request);
@@ -172,7 +174,8 @@ async function updateOnce(
       return { body, revision: row.revision };
     }
     if (isDryRun) return { body, revision: row.revision };
-    const stored = await writing.store.update(key, { body, expect }, signal);
+    const change = { body, expect, replaced: row.body };
+    const stored = await writing.store.update(key, change, signal);
     isStored = true;
     return { body: stored.body, revision: stored.revision };
   } finally {
@@ -260,10 +263,11 @@ function isChangedInside(next: JsonObject, live: JsonObject, hasStatus: boolean)
     name !== "apiVersion" &&
     name !== "kind" &&
     !(hasStatus && name === "status");
-  const names = new Set([...Object.keys(next), ...Object.keys(live)].filter(isInside));
-  for (const name of names) {
+  for (const name in live) if (isInside(name) && !Object.hasOwn(next, name)) return true;
+  for (const name in next) {
+    if (!isInside(name)) continue;
     const after = next[name];
-    const before = live[name];
+    const before = Object.hasOwn(live, name) ? live[name] : undefined;
     if (after === undefined || before === undefined) return true;
     if (!jsonEqual(after, before)) return true;
   }
