@@ -87,19 +87,19 @@ export function fieldManager(kind: ManagedKind): FieldManager {
   ): Managers | undefined => {
     if (findTypedErrors(type, next, loosely).length > 0) return undefined;
     if (findTypedErrors(type, live, loosely).length > 0) return undefined;
-    const outcome = trackOrForget(() => trackUpdate(versions, live, next, stored));
+    const identity = writer(manager, "Update");
+    const key = managerKey(identity);
+    const outcome = trackOrForget(() => trackUpdate(versions, live, next, { stored, writer: key }));
     if (outcome === undefined) return undefined;
     const { managers, changed } = outcome;
     const set = changed.difference(systemFields);
     if (set.isEmpty) return capUpdaters(managers);
-    const identity = writer(manager, "Update");
-    const key = managerKey(identity);
-    const previous = managers.get(key);
+    const previous = managers.get(key)?.owned;
     const result = new Map(managers);
     result.set(key, {
       ...identity,
       time: now,
-      owned: OwnedFields.of(previous === undefined ? set : set.union(previous.owned.set)),
+      owned: previous === undefined ? OwnedFields.of(set) : previous.union(set),
     });
     return capUpdaters(result);
   };

@@ -82,6 +82,8 @@ suite("field sets", () => {
           JSON.stringify(encodeFieldsV1(a.difference(b))),
         );
         assert.equal(owned.isWithin(b), a.difference(b).isEmpty);
+        assert.deepEqual(texts(owned.union(b).set), texts(a.union(b)));
+        assert.equal(owned.union(b) === owned, b.difference(a).isEmpty);
         assert.equal(owned.equals(b), jsonOf(a) === jsonOf(b));
         assert.equal(OwnedFields.trust(encodeFieldsV1(a)).isEmpty, a.isEmpty);
       }),

@@ -2,6 +2,7 @@
 
 import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
+import { memberOf } from "../object/member.ts";
 import { managedFieldsOf, withManagedFields } from "./managed-fields.ts";
 
 /**
@@ -13,6 +14,12 @@ export function keepTimes(next: JsonObject, old: JsonObject): JsonObject {
   const after = managedFieldsOf(next);
   if (!isJsonArray(before) || !isJsonArray(after) || before.length !== after.length) return next;
   if (after.length === 0 || sameTimes(before, after)) return next;
+  // Mostly something else differs too, and is found at once.
+  for (const name in next) {
+    if (name === "metadata") continue;
+    const value = memberOf(old, name);
+    if (value === undefined || !jsonEqual(next[name] ?? null, value)) return next;
+  }
   if (!haveSame(before.map(timeless), after.map(timeless))) return next;
   const isSame = jsonEqual(withManagedFields(next, undefined), withManagedFields(old, undefined));
   return isSame ? withManagedFields(next, before.filter(isJsonObject)) : next;

@@ -66,6 +66,11 @@ export class OwnedFields {
     return rest === this.#stored ? this : new OwnedFields(rest, undefined);
   }
 
+  /** The paths in both or in either; itself if it has all of them, as almost always. */
+  union(other: FieldSet): OwnedFields {
+    return covers(this.stored, other) ? this : OwnedFields.of(other.union(this.set));
+  }
+
   /** Whether every path of this set is in the other. */
   isWithin(other: FieldSet): boolean {
     return isCovered(this.stored, other);
@@ -177,6 +182,19 @@ function subtractNode(
   if (remains) return rest["."] === undefined ? { ".": {}, ...rest } : rest;
   const { ".": _, ...inside } = rest;
   return inside;
+}
+
+function covers(value: JsonObject, other: FieldSet): boolean {
+  for (const [step, node] of nodesOf(other)) {
+    const inner = child(value, step);
+    if (inner === undefined) {
+      if (node.isMember || node.children?.isEmpty === false) return false;
+      continue;
+    }
+    if (node.isMember && !isMember(inner)) return false;
+    if (node.children !== undefined && !covers(inner, node.children)) return false;
+  }
+  return true;
 }
 
 function isCovered(value: JsonObject, by: FieldSet): boolean {

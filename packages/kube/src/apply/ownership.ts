@@ -52,15 +52,19 @@ export interface ApplyOutcome {
   readonly object: JsonObject | undefined;
 }
 
-/** Works out who loses what by an update from `live` to `next`. Both are in the kind's version. */
+/**
+ * Works out who loses what by an update from `live` to `next`. Both are in the kind's version. The one that writes keeps
+ * what it changed, which would be its own again.
+ */
 export function trackUpdate(
   kind: VersionedKind,
   live: JsonObject,
   next: JsonObject,
-  stored: Managers,
+  { stored, writer }: { readonly stored: Managers; readonly writer: string },
 ): UpdateOutcome {
   const managers = reconcile(kind, stored);
-  const { rest, comparison } = settle(kind, live, next, managers, { skip: undefined, force: true });
+  const options = { skip: undefined, force: true, keeper: writer };
+  const { rest, comparison } = settle(kind, live, next, managers, options);
   return { managers: rest, changed: comparison.modified.union(comparison.added) };
 }
 
@@ -165,13 +169,21 @@ function reconcile(kind: VersionedKind, stored: Managers, skip?: string): Manage
   return result ?? stored;
 }
 
-/** Takes from every manager but `skip` what changed or went. */
+/** Takes from every manager but `skip` what changed or went; from `keeper` only what went. */
 function settle(
   kind: VersionedKind,
   live: JsonObject,
   next: JsonObject,
   managers: Managers,
-  { skip, force }: { readonly skip: string | undefined; readonly force: boolean },
+  {
+    skip,
+    force,
+    keeper,
+  }: {
+    readonly skip: string | undefined;
+    readonly force: boolean;
+    readonly keeper?: string;
+  },
 ): { rest: Map<string, ManagedSet>; comparison: Comparison } {
   const byVersion = new Map<string, Comparison>();
   const comparison = comparisonIn(kind, kind.apiVersion, live, next);
@@ -193,9 +205,13 @@ function settle(
       changes = comparisonIn(kind, managed.apiVersion, live, next);
       byVersion.set(managed.apiVersion, changes);
     }
-    const fields = managed.owned.intersection(changes.modified.union(changes.added));
-    if (!fields.isEmpty) conflicts.push({ key, manager: managed, fields });
-    const owned = managed.owned.difference(fields).difference(changes.removed);
+    let { owned } = managed;
+    if (key !== keeper) {
+      const fields = owned.intersection(changes.modified.union(changes.added));
+      if (!fields.isEmpty) conflicts.push({ key, manager: managed, fields });
+      owned = owned.difference(fields);
+    }
+    owned = owned.difference(changes.removed);
     if (owned.isEmpty) rest.delete(key);
     else if (owned !== managed.owned) rest.set(key, { ...managed, owned });
   }

@@ -45,8 +45,16 @@ export function printMicroTime({ seconds, nanoseconds }: Instant): string {
 
 /** A `Time` from a clock. */
 export function timeFromMs(ms: number): string {
-  return printTime({ seconds: Math.floor(ms / 1000), nanoseconds: 0 });
+  const seconds = Math.floor(ms / 1000);
+  // Writes ask several times each, thousands of them within one second.
+  if (seconds !== lastPrinted.seconds) {
+    lastPrinted.text = printTime({ seconds, nanoseconds: 0 });
+    lastPrinted.seconds = seconds;
+  }
+  return lastPrinted.text;
 }
+
+const lastPrinted = { seconds: 0, text: "1970-01-01T00:00:00Z" };
 
 /** A `MicroTime` from a clock. */
 export function microTimeFromMs(ms: number): string {
