@@ -70,7 +70,10 @@ export class ApiHandler {
     let turn: Disposable | undefined;
     const done = (): void => turn?.[Symbol.dispose]();
     try {
-      asker = await this.#authenticate(credentials, incoming.signal);
+      const { authenticator, authorizer, dispatch } = this.#options;
+      // A promise only where somebody waits: each costs every request.
+      const found = authenticator.authenticate(credentials, incoming.signal);
+      asker = (found instanceof Promise ? await found : found)?.user ?? anonymous;
       user = asker;
       if (isImpersonating(incoming.headers)) {
         const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
@@ -82,21 +85,22 @@ export class ApiHandler {
         user = acting?.user ?? asker;
         constraint = acting?.constraint ?? "";
       }
-      turn = await this.#turnOf(user, info, incoming.signal);
+      const turned = this.#turnOf(user, info, incoming.signal);
+      turn = turned instanceof Promise ? await turned : turned;
       if (!openPaths.test(info.path)) {
-        const refusal = await this.#refusal(user, info, incoming.signal);
-        if (refusal !== undefined) {
+        const attributes = attributesOf(info);
+        const outcome = authorizer.authorize(user, attributes, incoming.signal);
+        const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
+        if (!isAllowed) {
+          const refusal = forbidden(user, attributes, reason);
           const answer = withNoSniff(this.#options.encodeFailure(refusal, incoming));
           return { answer, info, user, asker, constraint, warnings: [], done };
         }
       }
-      const exchange: Exchange = {
-        ...incoming,
-        user,
-        warn: warnings.warn,
-        warnings: [],
-      };
-      const answer = await this.#answer(exchange);
+      const exchange = { ...incoming, user, warn: warnings.warn, warnings: [] };
+      const answer = info.isResource
+        ? await dispatch.answer({ ...exchange, info })
+        : await this.#answerPath(exchange);
       return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
     } catch (error) {
       const answer = this.#failure(error, info, incoming);
@@ -105,7 +109,7 @@ export class ApiHandler {
   }
 
   /** A place among those who run. Health is answered whatever happens. */
-  async #turnOf(user: User, info: RequestInfo, signal: AbortSignal): Promise<Disposable> {
+  #turnOf(user: User, info: RequestInfo, signal: AbortSignal): Disposable | Promise<Disposable> {
     const { requests, watches, metrics } = this.#options;
     if (openPaths.test(info.path)) return free;
     if (info.isResource && info.verb === "watch") {
@@ -123,16 +127,9 @@ export class ApiHandler {
         },
       };
     }
-    const outcome = requests.enter(user.name, signal);
-    const permit = outcome instanceof Promise ? await outcome : outcome;
+    const permit = requests.enter(user.name, signal);
     metrics.inflight.set(requests.running);
     return permit;
-  }
-
-  async #authenticate(credentials: Credentials, signal: AbortSignal): Promise<User> {
-    const outcome = this.#options.authenticator.authenticate(credentials, signal);
-    const authenticated = outcome instanceof Promise ? await outcome : outcome;
-    return authenticated?.user ?? anonymous;
   }
 
   /** As whom to act, or why not. */
@@ -148,20 +145,9 @@ export class ApiHandler {
     }
   }
 
-  async #refusal(
-    user: User,
-    info: RequestInfo,
-    signal: AbortSignal,
-  ): Promise<StatusError | undefined> {
-    const attributes = attributesOf(info);
-    const outcome = this.#options.authorizer.authorize(user, attributes, signal);
-    const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
-    return isAllowed ? undefined : forbidden(user, attributes, reason);
-  }
-
-  async #answer(exchange: Exchange): Promise<Answer | Streaming> {
+  /** What is no resource. */
+  async #answerPath(exchange: Exchange): Promise<Answer> {
     const { info } = exchange;
-    if (info.isResource) return this.#options.dispatch.answer({ ...exchange, info });
     for (const path of this.#options.paths) {
       const outcome = path(exchange);
       const answer = outcome instanceof Promise ? await outcome : outcome;

@@ -58,13 +58,11 @@ const needsNode = new Set([
   "nodes/proxy",
 ]);
 
-class NeedsNode extends Error {
-  readonly code = "NEEDS_NODE";
-  override readonly name = "NeedsNode";
+/** A resource, where what is asked for takes a node. */
+class NeedsNode {
   readonly resource: Resource;
 
   constructor(resource: Resource) {
-    super("it takes a node");
     this.resource = resource;
   }
 }
@@ -85,11 +83,11 @@ export class ResourceDispatch {
     return this.#options.registry.find(group, version, resource) !== undefined;
   }
 
-  async answer(
-    exchange: Exchange & { readonly info: ResourceRequest },
-  ): Promise<Answer | Streaming> {
-    const { info } = exchange;
-    const resource = await this.#findOrExplain(exchange);
+  /** Throws, or rejects, with what becomes a Status. */
+  answer(exchange: Exchange & { readonly info: ResourceRequest }): Promise<Answer | Streaming> {
+    const { info, signal } = exchange;
+    const resource = this.#find(info);
+    if (resource instanceof NeedsNode) return this.#explain(resource, info, signal);
     if (resource.deprecation !== undefined) exchange.warn(resource.deprecation);
     const verb = this.#verbOf(resource, info);
     const full: ResourceExchange = { ...exchange, resource };
@@ -97,24 +95,16 @@ export class ResourceDispatch {
   }
 
   /** Of what takes a node it is at least said whether its object is there. */
-  async #findOrExplain({
-    info,
-    signal,
-  }: Exchange & { readonly info: ResourceRequest }): Promise<Resource> {
-    try {
-      return this.#find(info);
-    } catch (error) {
-      if (!(error instanceof NeedsNode)) throw error;
-      const { namespace, name } = info;
-      await this.#options.verbs.store.get(
-        keyOf({ resource: error.resource, namespace, name }),
-        signal,
-      );
-      throw failures.methodNotAllowed();
-    }
+  async #explain(
+    { resource }: NeedsNode,
+    { namespace, name }: ResourceRequest,
+    signal: AbortSignal,
+  ): Promise<never> {
+    await this.#options.verbs.store.get(keyOf({ resource, namespace, name }), signal);
+    throw failures.methodNotAllowed();
   }
 
-  #find(info: ResourceRequest): Resource {
+  #find(info: ResourceRequest): Resource | NeedsNode {
     const { group, version, resource: plural, namespace, subresource, rest } = info;
     const { registry } = this.#options;
     const resource = registry.find(group, version, plural);
@@ -124,7 +114,7 @@ export class ResourceDispatch {
     const isMisplaced = !resource.isNamespaced && namespace !== "" && plural !== "namespaces";
     if (isMisplaced) throw resource.isCustom ? new UnknownPath() : failures.resourceNotFound();
     if (group === "" && needsNode.has(`${plural}/${subresource}`) && info.isNamed) {
-      throw new NeedsNode(resource);
+      return new NeedsNode(resource);
     }
     const isKnown =
       subresource === "" || resource.subresources.some(({ name }) => name === subresource);

@@ -48,18 +48,29 @@ export class Admission {
     this.#plugins = plugins;
   }
 
-  async admit(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
-    for (const plugin of this.for(request.resource, request.operation)) {
-      const outcome = plugin.admit?.(request, signal);
-      if (outcome !== undefined) await outcome;
-    }
+  /** At once where nobody waits: a promise costs every write. */
+  admit(request: AdmissionRequest, signal: AbortSignal): void | Promise<void> {
+    return this.#ask("admit", request, signal);
   }
 
-  async validate(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
-    for (const plugin of this.for(request.resource, request.operation)) {
-      const outcome = plugin.validate?.(request, signal);
-      if (outcome !== undefined) await outcome;
+  /** Likewise. */
+  validate(request: AdmissionRequest, signal: AbortSignal): void | Promise<void> {
+    return this.#ask("validate", request, signal);
+  }
+
+  #ask(
+    step: "admit" | "validate",
+    request: AdmissionRequest,
+    signal: AbortSignal,
+  ): void | Promise<void> {
+    const plugins = this.for(request.resource, request.operation);
+    for (let index = 0; index < plugins.length; index++) {
+      const outcome = plugins[index]?.[step]?.(request, signal);
+      if (outcome !== undefined) {
+        return askRest(outcome, step, plugins.slice(index + 1), request, signal);
+      }
     }
+    return undefined;
   }
 
   /** Who wants to see such a request. */
@@ -70,4 +81,16 @@ export class Admission {
       plugin.handles(resource, operation),
     ));
   }
+}
+
+/** The same from where somebody waits. */
+async function askRest(
+  pending: Promise<void>,
+  step: "admit" | "validate",
+  plugins: readonly AdmissionPlugin[],
+  request: AdmissionRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  await pending;
+  for (const plugin of plugins) await plugin[step]?.(request, signal);
 }

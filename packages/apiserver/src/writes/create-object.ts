@@ -65,7 +65,8 @@ export async function createObject(
     );
   }
   const admitted = admissionRequest(named, "CREATE", { object: tracked, old: undefined });
-  await writing.admission.admit(admitted, signal);
+  const admitting = writing.admission.admit(admitted, signal);
+  if (admitting !== undefined) await admitting;
   mergeOwnerReferences(tracked, warn, { isAfterAdmission: true });
   const finish = await effectsOf(writing, resource).beginCreate?.(tracked, named, signal);
   let isStored = false;
@@ -81,7 +82,8 @@ export async function createObject(
     ];
     if (errors.length > 0) throw failures.invalid(groupKind(resource), nameOf(tracked), errors);
     for (const text of resource.model.warnings(tracked, undefined)) warn(text);
-    await writing.admission.validate(admitted, signal);
+    const judging = writing.admission.validate(admitted, signal);
+    if (judging !== undefined) await judging;
     // KB 24: Kubernetes answers 500, but it is the client who can mend it.
     if (!isManaged && /^[0-9]*[1-9][0-9]*$/.test(revisionSent)) {
       throw failures.badRequest("resourceVersion should not be set on objects to be created");
