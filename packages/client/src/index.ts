@@ -15,12 +15,15 @@ export {
   ClientBusy,
   ConnectionFailed,
   DeadlineExceeded,
+  GroupUnavailable,
   hasCode,
   hasReason,
   isAlreadyExists,
   isConflict,
   isExpired,
   isNotFound,
+  isTransient,
+  retryAfterMsOf,
   UnexpectedAnswer,
   UnknownKind,
 } from "./errors.ts";
@@ -60,10 +63,10 @@ export {
   type CollectionOptions,
   type CollectionWatch,
 } from "./reflector/collection.ts";
+export type { Mirror } from "./reflector/mirror.ts";
 export {
   runReflector,
   usualReflectorLimits,
-  type Mirror,
   type ReflectorLimits,
   type ReflectorOptions,
   type ReflectorState,

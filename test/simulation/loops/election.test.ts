@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import { simulateElection } from "./simulate-election.ts";
+import { simulateElection, simulateHandOver } from "./simulate-election.ts";
 
 const rounds = Number(process.env["LOOPS_ROUNDS"] ?? 20);
+/** Every round of every seed is another world; the gate has always the same ones. */
+const seed = process.env["LOOPS_SEED"] ?? "gate";
 
 suite("simulated election", () => {
   test(`${rounds} rounds keep writers apart, and meet everything they are meant to meet`, async () => {
     const met = new Set<string>();
     for (let round = 1; round <= rounds; round++) {
-      const run = await simulateElection(`gate-${round}`);
+      const run = await simulateElection(`${seed}-${round}`);
       assert.deepEqual(run.problems, [], `seed ${run.seed}`);
       for (const sign of run.met) met.add(sign);
     }
@@ -19,6 +21,14 @@ suite("simulated election", () => {
       wanted.filter((sign) => !met.has(sign)),
       [],
     );
+  });
+
+  test("after a clean stop another leads within two seconds", async () => {
+    const pauses: number[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      pauses.push(await simulateHandOver(`${seed}-stop-${round}`));
+    }
+    assert.ok(Math.max(...pauses) < 2_000, `${pauses.join(", ")} ms`);
   });
 
   test("a planted bug is found: writes without a look at the token", async () => {

@@ -42,6 +42,11 @@ export async function simulateElection(
   return { seed, problems: world.problems, met: world.met };
 }
 
+/** How long nobody leads after the leader was asked to stop, with the usual times. */
+export async function simulateHandOver(seed: string): Promise<number> {
+  return await new ElectionWorld(seed, {}).handOver();
+}
+
 class ElectionWorld {
   readonly problems: string[] = [];
   readonly met = new Set<string>();
@@ -103,6 +108,25 @@ class ElectionWorld {
     const stopping = Promise.all(this.#candidates.map((candidate) => candidate.stop()));
     await this.#clock.advance(10_000);
     await stopping;
+  }
+
+  async handOver(): Promise<number> {
+    const leader = (): Candidate | undefined =>
+      this.#candidates.find(({ leadership }) => leadership?.isHeld === true);
+    while (leader() === undefined) await this.#clock.advance(stepMs);
+    await this.#clock.advance(this.#random.integer(10_000));
+    const first = leader();
+    const stopping = first?.stop();
+    let pauseMs = 0;
+    for (; leader() === undefined || leader() === first; pauseMs += 10) {
+      if (pauseMs > 60_000) return Infinity;
+      await this.#clock.advance(10);
+    }
+    await stopping;
+    const others = Promise.all(this.#candidates.map((candidate) => candidate.stop()));
+    await this.#clock.advance(10_000);
+    await others;
+    return pauseMs;
   }
 
   #check(): void {

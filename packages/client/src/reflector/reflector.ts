@@ -8,29 +8,18 @@ import {
   DeadlineExceeded,
   isExpired,
   isNotFound,
+  retryAfterMsOf,
   UnexpectedAnswer,
 } from "../errors.ts";
 import type { ClientMetrics } from "../metrics.ts";
-import { keyOf, refOf, type DynamicObject, type KubeObject } from "../object.ts";
+import type { DynamicObject, KubeObject } from "../object.ts";
 import { isLater } from "../resource-version.ts";
-import type { WatchEvent } from "../watch.ts";
 import type { Collection } from "./collection.ts";
 import { decide, start, type Failure, type Outcome, type Position, type Task } from "./decide.ts";
-
-/** Who receives. Calls come one after the other, in the order of the collection's versions. */
-export interface Mirror<T extends KubeObject = DynamicObject> {
-  /**
-   * The latest version that it has heard of, by whatever way; empty if none. A collection that is read afterwards
-   * and is older has been put back.
-   */
-  known(): string;
-  /** This is all there is, as of `version`. With `isBack` whatever was known of later versions is no longer true. */
-  replace(objects: readonly T[], version: string, options: { readonly isBack: boolean }): void;
-  /** One object changed, later than everything before. */
-  change(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void;
-  /** Everything at or below `version` was handed over. */
-  bookmark(version: string): void;
-}
+import { Follower, NoInitialEnd, WentBack, type FollowParts } from "./follower.ts";
+import type { Mirror } from "./mirror.ts";
+import { hasOwed, isOwedStill, owedBy } from "./owed.ts";
+import { Silence, SilenceGuard } from "./silence-guard.ts";
 
 /** `syncing` until the first state is complete; `failing` while the last thing that happened was a failure. */
 export type ReflectorState = "syncing" | "live" | "failing";
@@ -102,7 +91,7 @@ class Reflector<T extends KubeObject> {
     const { clock, collection } = this.#options;
     let position: Position = start;
     while (!signal.aborted) {
-      const outcome = await this.#perform(position.task, signal);
+      const outcome = await this.#perform(position, signal);
       if (signal.aborted) return;
       const decision = decide(position, outcome);
       position = decision.position;
@@ -113,7 +102,7 @@ class Reflector<T extends KubeObject> {
     }
   }
 
-  async #perform(task: Task, signal: AbortSignal): Promise<Outcome> {
+  async #perform({ task, version }: Position, signal: AbortSignal): Promise<Outcome> {
     try {
       switch (task.type) {
         case "list":
@@ -121,26 +110,31 @@ class Reflector<T extends KubeObject> {
         case "watch":
           return await this.#watch(task, signal);
         case "probe":
-          return await this.#probe(signal);
+          return await this.#probe(version ?? "", signal);
       }
     } catch (error) {
       return this.#failed(task, error, undefined, signal);
     }
   }
 
-  async #probe(signal: AbortSignal): Promise<Outcome> {
+  async #probe(handedOver: string, signal: AbortSignal): Promise<Outcome> {
     const { collection, mirror } = this.#options;
     const known = mirror.known();
+    const owed = owedBy(mirror);
     const version = await collection.probe(signal);
-    return { type: "probed", version, isBack: isLater(known, version) };
+    // Whatever was owed before is at or below this version; all of that was handed over, and it was not among it.
+    const isForgotten = isOwedStill(mirror, owed) && !isLater(version, handedOver);
+    return { type: "probed", version, isBack: isLater(known, version) || isForgotten };
   }
 
   async #listPages(signal: AbortSignal): Promise<Outcome> {
     const { collection, mirror, metrics } = this.#options;
     metrics.reflectorLists.add({ way: "pages" });
     const known = mirror.known();
+    const owed = owedBy(mirror);
     const { items, resourceVersion } = await collection.list(signal);
-    mirror.replace(items, resourceVersion, { isBack: isLater(known, resourceVersion) });
+    const isBack = isLater(known, resourceVersion) || hasOwed(items, owed);
+    mirror.replace(items, resourceVersion, { isBack });
     this.#enter("live");
     return { type: "listed", version: resourceVersion };
   }
@@ -247,151 +241,11 @@ class Reflector<T extends KubeObject> {
   }
 }
 
-interface FollowParts<T> {
-  readonly request: {
-    readonly from?: string;
-    readonly sendInitialEvents?: boolean;
-    readonly timeoutSeconds: number;
-  };
-  readonly isShort?: boolean;
-  /** Where the mirror is, if it is anywhere. */
-  readonly version?: string;
-  /** What the state is gathered in, when it comes first. */
-  readonly initial?: Map<string, T>;
-}
-
 /** A watch that ends sooner than this was hardly one. */
 const lastedMsMin = 1_000;
 
 const listTask: Task = { type: "list", way: "stream" };
 const watchTask: Task = { type: "watch", from: "", length: "short" };
-
-/** Nothing was heard for too long. */
-class Silence extends Error {
-  constructor() {
-    super("nothing was heard of a watch for too long");
-    this.name = "Silence";
-  }
-}
-
-/** The server sends changes as if the state had not been asked for. */
-class NoInitialEnd extends Error {
-  constructor() {
-    super("a watch goes on and its state does not end");
-    this.name = "NoInitialEnd";
-  }
-}
-
-/** A version went back: what we know of is not what is. */
-class WentBack extends Error {
-  constructor(version: string, known: string) {
-    super(`a watch is at version ${version}, after ${known}`);
-    this.name = "WentBack";
-  }
-}
-
-/** Hands the events of one watch to the mirror. */
-class Follower<T extends KubeObject> {
-  readonly #mirror: Mirror<T>;
-  readonly #known: string;
-  #initial: Map<string, T> | undefined;
-  version: string | undefined;
-  heard: "changes" | "bookmark" | "nothing" = "nothing";
-
-  constructor(mirror: Mirror<T>, { initial, version }: FollowParts<T>) {
-    this.#mirror = mirror;
-    this.#known = mirror.known();
-    this.#initial = initial;
-    this.version = version;
-  }
-
-  /** Whether the mirror has a whole state. */
-  get isLevel(): boolean {
-    return this.#initial === undefined;
-  }
-
-  /** Whether the watch did not come to what was known when it began. */
-  get isBehind(): boolean {
-    return isLater(this.#known, this.version ?? "");
-  }
-
-  take(event: WatchEvent<T>): void {
-    if (this.#initial !== undefined) this.#gather(event, this.#initial);
-    else if (event.type === "BOOKMARK") this.#bookmark(event.resourceVersion);
-    else this.#change(event.type, event.object);
-  }
-
-  #gather(event: WatchEvent<T>, initial: Map<string, T>): void {
-    if (event.type === "BOOKMARK") {
-      // Whoever honours the request ends the state with its first bookmark.
-      if (!event.isInitialEnd) throw new NoInitialEnd();
-      this.#initial = undefined;
-      this.version = event.resourceVersion;
-      this.heard = "changes";
-      const isBack = isLater(this.#known, event.resourceVersion);
-      this.#mirror.replace([...initial.values()], event.resourceVersion, { isBack });
-    } else if (event.type === "DELETED") {
-      initial.delete(keyOf(refOf(event.object)));
-    } else {
-      initial.set(keyOf(refOf(event.object)), event.object);
-    }
-  }
-
-  #bookmark(version: string): void {
-    this.#refuseOlder(version);
-    this.version = version;
-    if (this.heard === "nothing") this.heard = "bookmark";
-    this.#mirror.bookmark(version);
-  }
-
-  #change(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void {
-    const { resourceVersion: version = "" } = object.metadata;
-    this.#refuseOlder(version);
-    this.version = version;
-    this.heard = "changes";
-    this.#mirror.change(type, object);
-  }
-
-  #refuseOlder(version: string): void {
-    const known = this.version;
-    if (known !== undefined && version !== known && isLater(known, version)) {
-      throw new WentBack(version, known);
-    }
-  }
-}
-
-/** Calls back once when nothing was heard for `silenceMs`. One timer, however much is heard. */
-class SilenceGuard implements Disposable {
-  readonly #clock: Clock;
-  readonly #silenceMs: number;
-  readonly #onSilence: () => void;
-  #heardAtMs: number;
-  #timer: Disposable;
-
-  constructor(clock: Clock, silenceMs: number, onSilence: () => void) {
-    this.#clock = clock;
-    this.#silenceMs = silenceMs;
-    this.#onSilence = onSilence;
-    this.#heardAtMs = clock.monotonic();
-    this.#timer = this.#arm(silenceMs);
-  }
-
-  heard(): void {
-    this.#heardAtMs = this.#clock.monotonic();
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer[Symbol.dispose]();
-  }
-
-  #arm(ms: number): Disposable {
-    return this.#clock.after(ms, () => {
-      const leftMs = this.#heardAtMs + this.#silenceMs - this.#clock.monotonic();
-      if (leftMs <= 0) this.#onSilence();
-      else this.#timer = this.#arm(leftMs);
-    });
-  }
-}
 
 function failureOf(error: unknown, { isList }: { readonly isList: boolean }): Failure {
   if (error instanceof Silence || error instanceof DeadlineExceeded) {
@@ -405,8 +259,8 @@ function failureOf(error: unknown, { isList }: { readonly isList: boolean }): Fa
   if (isExpired(error)) return { type: "expired" };
   if (error instanceof ConnectionFailed) return { type: "trouble" };
   if (!(error instanceof StatusError)) return { type: "trouble" };
-  const { code, details } = error.status;
-  const afterMs = (details?.retryAfterSeconds ?? 0) * 1000;
+  const { code } = error.status;
+  const afterMs = retryAfterMsOf(error) ?? 0;
   if (code === 429 || code === 503 || code === 504) return { type: "busy", afterMs };
   if (isList && (code === 422 || code === 400 || code === 405 || code === 406 || code === 415)) {
     return { type: "unsupported", isForGood: true };

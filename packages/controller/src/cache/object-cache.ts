@@ -143,6 +143,10 @@ export class ObjectCache<T extends KubeObject = DynamicObject> implements Mirror
     return isLater(this.#ownVersion, this.#version) ? this.#ownVersion : this.#version;
   }
 
+  owed(): ReadonlyMap<string, string | undefined> {
+    return this.#deleted;
+  }
+
   replace(objects: readonly T[], version: string, { isBack }: { readonly isBack: boolean }): void {
     // A store that was put back knows nothing of what we wrote later: then only what it says counts.
     const isOurs = (object: T): boolean => !isBack && isLater(versionOf(object), version);
