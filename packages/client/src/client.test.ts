@@ -109,6 +109,16 @@ suite("Client", () => {
     assert.deepEqual([count("success"), count("error")], [1, 1]);
   });
 
+  test("without a rate limit nobody waits", async (t) => {
+    const clock = new ManualClock(); // Which stands still: with a limit 401 calls would wait for it.
+    await using server = await serve((_, response) => answer(response, 200, { metadata: {} }));
+    await using client = server.client({ clock, rateLimit: "none" });
+    const calls = Array.from({ length: 450 }, () =>
+      client.call({ method: "GET", path: "/" }, t.signal),
+    );
+    assert.equal((await Promise.all(calls)).length, 450);
+  });
+
   test("reads warnings, and keeps numbers that JavaScript cannot hold", async (t) => {
     await using server = await serve((_, response) => {
       response.setHeader("warning", ['299 - "unknown field \\"spec.x\\""', '299 - "old"']);

@@ -34,7 +34,8 @@ export interface ClientOptions {
   readonly access: Access;
   /** Who we say we are, up to the slash: it names the manager of fields that are written without another name. */
   readonly userAgent?: string;
-  readonly rateLimit?: Partial<RateLimit>;
+  /** `none` for whoever bounds their requests themselves. */
+  readonly rateLimit?: Partial<RateLimit> | "none";
   readonly limits?: Partial<TransportLimits>;
   /** How long a request may take in all, unless it says otherwise. */
   readonly timeoutMs?: number;
@@ -49,7 +50,7 @@ export interface ClientOptions {
  * - A refusal rejects with a `StatusError` that has the server's own Status; no answer with `ConnectionFailed` or
  *   `DeadlineExceeded`; an abort with `signal.reason`.
  * - Reads are repeated until their time is up; a write only where the server said that it did nothing.
- * - At most `rateLimit` requests are sent; those of a higher priority first.
+ * - At most `rateLimit` requests are sent; those of a higher priority first. With `none` nobody waits.
  */
 export class Client implements Caller, AsyncDisposable {
   readonly transport: Transport;
@@ -60,7 +61,7 @@ export class Client implements Caller, AsyncDisposable {
   readonly kinds: Kinds;
   /** The namespace of the kubeconfig's context, `default` without one. */
   readonly namespace: string;
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RateLimiter | undefined;
   readonly #timeoutMs: number;
 
   constructor(options: ClientOptions) {
@@ -77,7 +78,11 @@ export class Client implements Caller, AsyncDisposable {
       userAgent,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
-    this.#limiter = new RateLimiter({ clock, limit: { ...usualRateLimit, ...options.rateLimit } });
+    const { rateLimit = {} } = options;
+    this.#limiter =
+      rateLimit === "none"
+        ? undefined
+        : new RateLimiter({ clock, limit: { ...usualRateLimit, ...rateLimit } });
     this.#timeoutMs = timeoutMs;
     this.kinds = new Kinds(this);
   }
@@ -180,6 +185,7 @@ export class Client implements Caller, AsyncDisposable {
   }
 
   async #turn(priority: Priority, signal: AbortSignal): Promise<void> {
+    if (this.#limiter === undefined) return;
     const turn = this.#limiter.acquire(priority, signal);
     this.metrics.waiting.set(this.#limiter.waiting);
     await turn;

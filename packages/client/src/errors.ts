@@ -61,6 +61,18 @@ export class UnknownKind extends Error {
   }
 }
 
+/** The cluster knows of the group, but cannot say what is in it: whoever serves it does not answer. */
+export class GroupUnavailable extends Error {
+  readonly code = "GROUP_UNAVAILABLE";
+  readonly apiVersion: string;
+
+  constructor(apiVersion: string) {
+    super(`the cluster cannot say which kinds ${apiVersion} has`);
+    this.name = "GroupUnavailable";
+    this.apiVersion = apiVersion;
+  }
+}
+
 /** Whether the cluster refused with one of these reasons. */
 export function hasReason(error: unknown, ...reasons: readonly StatusReason[]): boolean {
   if (!(error instanceof StatusError)) return false;
@@ -90,4 +102,22 @@ export function isExpired(error: unknown): boolean {
 /** Whether the cluster refused with this HTTP code. Proxies answer without a reason. */
 export function hasCode(error: unknown, code: number): boolean {
   return error instanceof StatusError && error.status.code === code;
+}
+
+/** Whether the same may well succeed later, though nobody changes anything: nobody answered, or asked for patience. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof StatusError) return [429, 500, 502, 503, 504].includes(error.status.code);
+  return (
+    error instanceof ConnectionFailed ||
+    error instanceof DeadlineExceeded ||
+    error instanceof ClientBusy ||
+    error instanceof GroupUnavailable
+  );
+}
+
+/** How long the server asks us to wait, if it does. */
+export function retryAfterMsOf(error: unknown): number | undefined {
+  if (!(error instanceof StatusError)) return undefined;
+  const seconds = error.status.details?.retryAfterSeconds;
+  return seconds === undefined ? undefined : seconds * 1_000;
 }

@@ -15,7 +15,7 @@ const widgets = { apiVersion: "example.com/v1", kind: "Widget" };
 
 suite("Kinds", () => {
   test("reads documents of servers that know no aggregated discovery, and passes over a broken group", async () => {
-    const { kinds } = fixture({
+    const { kinds, clock } = fixture({
       "/api": { kind: "APIVersions", versions: ["v1"] },
       "/api/v1": {
         groupVersion: "v1",
@@ -47,6 +47,28 @@ suite("Kinds", () => {
     });
     const { group, resource, isNamespaced } = await kinds.resolve(widgets, never);
     assert.deepEqual([group, resource, isNamespaced], ["example.com", "widgets", false]);
+    const unknown = kinds.resolve({ apiVersion: "broken.com/v1", kind: "Thing" }, never);
+    const refused = assert.rejects(unknown, { code: "GROUP_UNAVAILABLE" });
+    await clock.advance(500);
+    await refused;
+  });
+
+  test("does not say that a kind is unknown whose group cannot be asked", async () => {
+    const { kinds } = fixture({
+      "/apis": {
+        kind: "APIGroupDiscoveryList",
+        items: [
+          {
+            metadata: { name: "example.com" },
+            versions: [{ version: "v1", freshness: "Stale", resources: [] }],
+          },
+        ],
+      },
+    });
+    await assert.rejects(kinds.resolve(widgets, never), {
+      code: "GROUP_UNAVAILABLE",
+      apiVersion: "example.com/v1",
+    });
   });
 
   test("reads once for all who ask, and again for a kind that was not there", async () => {

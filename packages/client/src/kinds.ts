@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
 import type { Caller } from "./caller.ts";
-import { isNotFound, UnknownKind } from "./errors.ts";
+import { GroupUnavailable, isNotFound, UnknownKind } from "./errors.ts";
 import { objectsOf, textOf, textsOf } from "./json-parts.ts";
 import type { ObjectKind } from "./object.ts";
 import { untilAbort } from "./until-abort.ts";
@@ -32,6 +32,8 @@ const aggregated =
 export class Kinds {
   readonly #caller: Caller;
   #known: ReadonlyMap<string, Resource> = new Map();
+  /** Versions of groups that the cluster could not tell of at the last reading. */
+  #silent: ReadonlySet<string> = new Set();
   #isStale = true;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
@@ -41,17 +43,21 @@ export class Kinds {
     this.#caller = caller;
   }
 
-  /** How a kind is served. Rejects with `UnknownKind` if discovery, read after this call began, does not name it. */
+  /**
+   * How a kind is served. Rejects with `UnknownKind` if discovery, read after this call began, does not name it, and
+   * with `GroupUnavailable` if whoever serves its group could not be asked: then nobody knows.
+   */
   async resolve(kind: ObjectKind, signal: AbortSignal): Promise<Resource> {
     const key = keyOfKind(kind);
     const isKnown = (): boolean => !this.#isStale && this.#known.has(key);
     if (!isKnown()) await this.#refresh(isKnown, signal);
     const found = this.#known.get(key);
-    if (found === undefined) throw new UnknownKind(kind);
-    return found;
+    if (found !== undefined) return found;
+    if (this.#silent.has(kind.apiVersion)) throw new GroupUnavailable(kind.apiVersion);
+    throw new UnknownKind(kind);
   }
 
-  /** Every kind that is served, in no order. */
+  /** Every kind that is served, in no order, but for those of groups that could not be asked. */
   async all(signal: AbortSignal): Promise<readonly Resource[]> {
     const isFresh = (): boolean => !this.#isStale;
     if (!isFresh()) await this.#refresh(isFresh, signal);
@@ -90,33 +96,44 @@ export class Kinds {
     this.#readAtMs = this.#caller.clock.monotonic();
     try {
       const [core, groups] = await Promise.all([this.#readRoot("/api"), this.#readRoot("/apis")]);
-      this.#known = new Map([...core, ...groups].map((found) => [keyOfKind(found), found]));
+      const found = [...core.resources, ...groups.resources];
+      this.#known = new Map(found.map((one) => [keyOfKind(one), one]));
+      this.#silent = new Set([...core.silent, ...groups.silent]);
     } catch (error) {
       this.#isStale = true;
       throw error;
     }
   }
 
-  async #readRoot(path: "/api" | "/apis"): Promise<readonly Resource[]> {
+  async #readRoot(path: "/api" | "/apis"): Promise<Discovered> {
     const body = await this.#get(path, aggregated);
-    const kind = body === undefined ? undefined : memberOf(body, "kind");
-    if (body === undefined) return [];
-    if (kind === "APIGroupDiscoveryList") return aggregatedResources(body);
-    const paths =
+    if (body === undefined) return { resources: [], silent: [] };
+    const kind = memberOf(body, "kind");
+    if (kind === "APIGroupDiscoveryList") {
+      return { resources: aggregatedResources(body), silent: staleVersions(body) };
+    }
+    const versions =
       kind === "APIVersions"
-        ? textsOf(memberOf(body, "versions")).map((version) => `/api/${version}`)
+        ? textsOf(memberOf(body, "versions"))
         : objectsOf(memberOf(body, "groups")).flatMap((group) =>
-            objectsOf(memberOf(group, "versions")).map(
-              (version) => `/apis/${textOf(memberOf(version, "groupVersion"))}`,
+            objectsOf(memberOf(group, "versions")).map((one) =>
+              textOf(memberOf(one, "groupVersion")),
             ),
           );
     // One group that does not answer must not hide the others: an aggregated server may be down.
-    const lists = await Promise.allSettled(
-      paths.map((path) => this.#get(path, "application/json")),
+    const silent: string[] = [];
+    const resources = await Promise.all(
+      versions.map(async (version) => {
+        try {
+          const list = await this.#get(`${path}/${version}`, "application/json");
+          return list === undefined ? [] : legacyResources(list);
+        } catch {
+          silent.push(version);
+          return [];
+        }
+      }),
     );
-    return lists.flatMap((list) =>
-      list.status === "fulfilled" && list.value !== undefined ? legacyResources(list.value) : [],
-    );
+    return { resources: resources.flat(), silent };
   }
 
   async #get(path: string, accept: string): Promise<JsonObject | undefined> {
@@ -131,6 +148,12 @@ export class Kinds {
       throw error;
     }
   }
+}
+
+interface Discovered {
+  readonly resources: readonly Resource[];
+  /** Versions of groups that could not be asked. */
+  readonly silent: readonly string[];
 }
 
 const neverAborted = new AbortController().signal;
@@ -163,6 +186,17 @@ function aggregatedResources(list: JsonObject): Resource[] {
         };
       });
     });
+  });
+}
+
+/** What the server has not heard from whoever serves it: what it lists of them may be old, or nothing. */
+function staleVersions(list: JsonObject): string[] {
+  return objectsOf(memberOf(list, "items")).flatMap((groupItem) => {
+    const metadata = memberOf(groupItem, "metadata");
+    const group = isJsonObject(metadata) ? textOf(memberOf(metadata, "name")) : "";
+    return objectsOf(memberOf(groupItem, "versions"))
+      .filter((version) => memberOf(version, "freshness") === "Stale")
+      .map((version) => `${group}/${textOf(memberOf(version, "version"))}`);
   });
 }
 

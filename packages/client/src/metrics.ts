@@ -2,9 +2,37 @@
 
 import type { Metrics } from "@keelson/base";
 
+import type { Failure, ListWay } from "./reflector/decide.ts";
+import type { RetryReason } from "./retry.ts";
+
 export type ClientMetrics = ReturnType<typeof clientMetrics>;
 
+/** Each series is there from the start, at zero: an alert must tell "never" from "not yet". */
 export function clientMetrics(metrics: Metrics) {
+  const all = declare(metrics);
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"] as const) {
+    for (const outcome of ["success", "error", "cancelled"]) all.requests.with({ method, outcome });
+    all.requestSeconds.with({ method });
+  }
+  for (const reason of ["asked", "unavailable", "connection"] satisfies RetryReason[]) {
+    all.retries.with({ reason });
+  }
+  for (const reason of ["deadline", "silence", "identity"]) all.connectionsRenewed.with({ reason });
+  for (const way of ["stream", "pages"] satisfies ListWay[]) all.reflectorLists.with({ way });
+  for (const end of ["done", ...failureTypes] as const) all.reflectorWatches.with({ end });
+  return all;
+}
+
+const failureTypes = [
+  "expired",
+  "unsupported",
+  "busy",
+  "silence",
+  "trouble",
+  "doubt",
+] as const satisfies Failure["type"][];
+
+function declare(metrics: Metrics) {
   return {
     requests: metrics.counter({
       name: "keelson_client_requests_total",

@@ -3,7 +3,7 @@
 
 import { StatusError } from "@keelson/kube";
 
-import { ConnectionFailed, UnexpectedAnswer } from "./errors.ts";
+import { ConnectionFailed, retryAfterMsOf, UnexpectedAnswer } from "./errors.ts";
 import type { Method } from "./transport.ts";
 
 /** Why a request is sent again; a label of the metrics. */
@@ -18,15 +18,15 @@ export interface Retry {
 export function retryOf(error: unknown, method: Method): Retry | undefined {
   const isRead = method === "GET";
   if (error instanceof StatusError) {
-    const { code, details } = error.status;
-    const seconds = details?.retryAfterSeconds;
+    const { code } = error.status;
+    const afterMs = retryAfterMsOf(error);
     if (code === 429 || code === 503) {
-      if (seconds !== undefined) return { reason: "asked", afterMs: seconds * 1000 };
+      if (afterMs !== undefined) return { reason: "asked", afterMs };
       // Without a word of when, 429 still says that nothing was done; 503 may come from a proxy that does not know.
       return isRead || code === 429 ? { reason: "unavailable" } : undefined;
     }
     if (!isRead || (code !== 500 && code !== 502 && code !== 504)) return undefined;
-    return { reason: "unavailable", ...(seconds === undefined ? {} : { afterMs: seconds * 1000 }) };
+    return { reason: "unavailable", ...(afterMs === undefined ? {} : { afterMs }) };
   }
   if (error instanceof ConnectionFailed) {
     return isRead || !error.maybeSent ? { reason: "connection" } : undefined;
