@@ -4,6 +4,7 @@ import { suite, test } from "node:test";
 import { seededRandom } from "@keelson/base";
 import { ManualClock, RecordingLog, RecordingMetrics } from "@keelson/base/testing";
 import type { DynamicObject, ObjectRef } from "@keelson/client";
+import { failures, type StatusError } from "@keelson/kube";
 
 import { ObjectCache } from "./cache/object-cache.ts";
 import { runController, type ControllerOptions } from "./controller.ts";
@@ -47,6 +48,24 @@ suite("runController", () => {
     const count = (outcome: string): number | undefined =>
       metrics.value("keelson_controller_runs_total", { controller: "test", outcome });
     assert.deepEqual([count("done"), count("failed"), count("requeueAfter")], [2, 2, 1]);
+  });
+
+  test("a server that says when to come back is obeyed, whatever changes meanwhile", async () => {
+    const { cache, clock, start, runs } = fixture(
+      async (_ref, _signal, count) => {
+        if (count === 1) throw busy(7);
+        return done;
+      },
+      { backoff: { initialMs: 100, maxMs: 1_000, jitter: 0 } },
+    );
+    await using _running = start();
+    cache.replace([object("a", 1)], "5", { isBack: false });
+    await clock.advance(3_000);
+    cache.change("MODIFIED", object("a", 6));
+    await clock.advance(3_999);
+    assert.equal(runs.length, 1);
+    await clock.advance(101);
+    assert.equal(runs.length, 2);
   });
 
   test("an owner is looked at when what it owns changes or leaves it", async () => {
@@ -124,6 +143,12 @@ suite("runController", () => {
     assert.equal(runs.length, 3);
   });
 });
+
+function busy(retryAfterSeconds: number): StatusError {
+  const failure = failures.tooManyRequests("later", retryAfterSeconds);
+  assert.equal(failure.status.details?.retryAfterSeconds, retryAfterSeconds);
+  return failure;
+}
 
 function fixture(
   reconcile: (...args: [...Parameters<Reconciler>, count: number]) => ReturnType<Reconciler>,

@@ -1,12 +1,12 @@
 // A loop: sources bring keys, workers run the reconciler on them, and what fails is run again.
 
 import { onAbort, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
-import { keyOf, refOfKey, type ObjectRef } from "@keelson/client";
+import { keyOf, refOfKey, retryAfterMsOf, type ObjectRef } from "@keelson/client";
 
 import type { ControllerMetrics } from "./metrics.ts";
 import type { Reconciler, Result } from "./reconciler.ts";
 import type { Source } from "./source.ts";
-import { WorkQueue, type Run } from "./work-queue.ts";
+import { WorkQueue, type QueueBackoff, type Run } from "./work-queue.ts";
 
 export interface ControllerOptions {
   /** In logs and metrics. */
@@ -17,7 +17,8 @@ export interface ControllerOptions {
   readonly workers?: number;
   /** Keys of one group take turns with those of others; by default a group is a namespace. */
   readonly groupOf?: (ref: ObjectRef) => string;
-  readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
+  /** The waits after failures; a server that names one itself (429, 503) is obeyed. */
+  readonly backoff?: QueueBackoff;
   /** How long a run may take: then its signal aborts, and it has failed. Five minutes unless told. */
   readonly runTimeoutMs?: number;
   /** At a stop, how long runs under way may go on before their signals abort. Ten seconds unless told. */
@@ -62,6 +63,10 @@ class Controller {
   constructor(options: ControllerOptions) {
     const { clock, random, backoff, groupOf = ({ namespace = "" }) => namespace } = options;
     this.#options = options;
+    const { name: controller, metrics } = options;
+    for (const outcome of ["done", "requeueAfter", "failed"] as const) {
+      metrics.runs.with({ controller, outcome }); // At zero from the start.
+    }
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -142,7 +147,7 @@ class Controller {
 
   #failed(run: Run, ref: ObjectRef, error: unknown): void {
     const { name: controller, log, onFailure } = this.#options;
-    const waitMs = run.failed();
+    const waitMs = run.failed(retryAfterMsOf(error));
     if (this.#hurry.signal.aborted) return; // It was told to stop; nothing is wrong with it.
     const failures = run.failures + 1;
     log.warn({ controller, object: run.key, failures, waitMs, error }, "reconciling failed");

@@ -2,7 +2,7 @@
 // as plain functions; leader election with a fencing token; events. A loop is told which object to look at, reads
 // it from a cache that knows its own writes, and is run again until it is content.
 
-export { Caches, type CacheOptions, type CachesOptions } from "./cache/caches.ts";
+export { Caches, type CacheOptions, type CachesOptions, type CacheState } from "./cache/caches.ts";
 export {
   ObjectCache,
   type Change,
@@ -13,14 +13,20 @@ export {
 export { CachedResource, type CachedResourceOptions } from "./cached-resource.ts";
 export { runController, RunTimeout, type ControllerOptions } from "./controller.ts";
 export {
-  LeadershipLost,
   runElected,
   usualElectionTimes,
   type ElectionOptions,
   type ElectionTimes,
   type LeaseClient,
 } from "./election/elector.ts";
-export { Fenced, fencingAnnotation, Leadership, type FencedTarget } from "./election/leadership.ts";
+export {
+  Fenced,
+  fencingAnnotation,
+  fencingTokenOf,
+  Leadership,
+  LeadershipLost,
+  type FencedTarget,
+} from "./election/leadership.ts";
 export { leaseKind, type Lease } from "./election/lease.ts";
 export {
   EventRecorder,
@@ -31,5 +37,18 @@ export {
 } from "./events/event-recorder.ts";
 export { controllerMetrics, type ControllerMetrics } from "./metrics.ts";
 export { done, requeueAfter, type Reconciler, type Result } from "./reconciler.ts";
-export { watches, watchesOwned, type Enqueue, type Source } from "./source.ts";
-export { WorkQueue, type QueuePriority, type Run, type WorkQueueOptions } from "./work-queue.ts";
+export {
+  isAskedFor,
+  watches,
+  watchesOwned,
+  type Enqueue,
+  type Source,
+  type WatchesOptions,
+} from "./source.ts";
+export {
+  WorkQueue,
+  type QueueBackoff,
+  type QueuePriority,
+  type Run,
+  type WorkQueueOptions,
+} from "./work-queue.ts";

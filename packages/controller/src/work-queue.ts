@@ -1,7 +1,7 @@
 // Which keys have something to do. A key is in it once, however often it is added; it is run by one at a time; what
 // is added during a run is run once more after it.
 
-import { Backoff, onAbort, type Clock, type Random } from "@keelson/base";
+import { Backoff, onAbort, type BackoffOptions, type Clock, type Random } from "@keelson/base";
 
 import { DueTimes } from "./due-times.ts";
 import { Lane, type Ticket } from "./lane.ts";
@@ -14,10 +14,13 @@ export interface WorkQueueOptions {
   readonly random: Random;
   /** Keys of one group take turns with those of others; by default all are of one. */
   readonly groupOf?: (key: string) => string;
-  readonly backoff?: { readonly initialMs: number; readonly maxMs: number };
+  readonly backoff?: QueueBackoff;
   /** How long after a failure a key is left alone whatever happens: its own writes would bring it back at once. */
   readonly restMs?: number;
 }
+
+/** How the waits after failures grow; see `Backoff`. */
+export type QueueBackoff = Omit<BackoffOptions, "random">;
 
 /** A key that somebody has taken. Exactly one of `done` and `failed` must be called. */
 export interface Run {
@@ -28,8 +31,8 @@ export interface Run {
   readonly failures: number;
   /** It went well. With `afterMs` it is ready again after that time, or sooner if it is added. */
   done(afterMs?: number): void;
-  /** It went wrong: it is ready again after a wait that grows, with jitter. Gives the wait. */
-  failed(): number;
+  /** It went wrong: it is ready again after a wait that grows, with jitter, and is not less than told. Gives the wait. */
+  failed(atLeastMs?: number): number;
 }
 
 const priorities = ["high", "normal", "low"] as const;
@@ -201,12 +204,13 @@ export class WorkQueue {
         if (afterMs !== undefined) this.#due.sooner(entry.key, afterMs);
         this.#release(entry);
       },
-      failed: () => {
+      failed: (atLeastMs = 0) => {
         end();
         const { clock, random, backoff, restMs } = this.#options;
         entry.backoff ??= new Backoff({ ...backoff, random });
-        const waitMs = entry.backoff.next();
-        entry.restUntilMs = clock.monotonic() + Math.min(waitMs, restMs);
+        // Added to it, not instead: not all who were sent away come back at the same moment.
+        const waitMs = entry.backoff.next() + atLeastMs;
+        entry.restUntilMs = clock.monotonic() + Math.max(atLeastMs, Math.min(waitMs, restMs));
         this.#due.sooner(entry.key, waitMs);
         this.#release(entry);
         return waitMs;

@@ -117,11 +117,14 @@ export const controllerSteps: Readonly<Record<string, (world: ControllerWorld) =
       assert.notEqual(caches.of(secretKind), caches.of(secretKind, { namespace: "default" }));
       const widgets = caches.of(widgetKind);
       assert.equal(widgets.isSynced, false);
+      const stateOfWidgets = () => caches.states.find(({ kind }) => kind === widgetKind.kind);
+      await until(() => codeOf(stateOfWidgets()?.error) === "UNKNOWN_KIND", signal);
       await define(client, signal);
       await widgets.untilSynced(signal);
       const resource = await client.resource(widgetKind, signal);
       const metadata = { name: "first", namespace: "default", finalizers: ["keelson.dev/test"] };
-      const own = new CachedResource({ client, kind: widgetKind, cache: widgets });
+      const own = caches.resource(widgetKind);
+      assert.equal(own.cache, widgets);
       const made = await own.create({ ...widgetKind, metadata }, {}, signal);
       const ref = { namespace: "default", name: "first" };
       assert.deepEqual(await own.find(ref, signal), without(made));
@@ -136,6 +139,12 @@ export const controllerSteps: Readonly<Record<string, (world: ControllerWorld) =
       assert.equal(await own.find(ref, signal), undefined);
       assert.equal(await resource.find(ref, signal), undefined);
       await until(() => caches.areLive, signal);
+      assert.deepEqual(stateOfWidgets(), { ...widgetKind, selection: {}, state: "live" });
+      caches.drop(widgets);
+      assert.equal(stateOfWidgets(), undefined);
+      const anew = caches.of(widgetKind);
+      assert.notEqual(anew, widgets);
+      await anew.untilSynced(signal);
     },
 
     "owners are looked at when what they own changes": async ({ client, caches, signal }) => {
@@ -230,6 +239,10 @@ function childOf({ name }: ObjectRef): Child {
 
 function refOfChild({ metadata: { name = "", namespace = "" } }: Child): ObjectRef {
   return { name, namespace };
+}
+
+function codeOf(error: unknown): unknown {
+  return (Object(error) as { readonly code?: unknown }).code;
 }
 
 function without(object: DynamicObject): DynamicObject {

@@ -1,6 +1,6 @@
 // One cache for each kind and selection, however many need it.
 
-import { Backoff, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import { Backoff, onAbort, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import {
   collectionOf,
   runReflector,
@@ -20,6 +20,7 @@ import {
   parseLabelSelector,
 } from "@keelson/kube";
 
+import { CachedResource } from "../cached-resource.ts";
 import type { ControllerMetrics } from "../metrics.ts";
 import { fieldOf } from "./field-of.ts";
 import { ObjectCache, type IndexFunction } from "./object-cache.ts";
@@ -39,12 +40,29 @@ export interface CacheOptions<T extends KubeObject = DynamicObject> extends Sele
   readonly transform?: (object: T) => T;
 }
 
-/** The caches of one cluster. Each is kept level from when it is first asked for until all are disposed of. */
+/** How a cache fares. */
+export interface CacheState extends ObjectKind {
+  readonly selection: Selection;
+  readonly state: ReflectorState;
+  /** Why it does not follow its collection: the kind is not served, we may not, nobody answers. */
+  readonly error?: unknown;
+}
+
+interface Kept {
+  readonly name: string | undefined;
+  readonly stop: AbortController;
+  state: CacheState;
+}
+
+/**
+ * The caches of one cluster. Each is kept level from when it is first asked for until it is dropped, or all are
+ * disposed of.
+ */
 export class Caches implements AsyncDisposable {
   readonly #options: CachesOptions;
   readonly #scope: TaskScope;
   readonly #caches = new Map<string, ObjectCache>();
-  readonly #states = new Map<ObjectCache, ReflectorState>();
+  readonly #kept = new Map<ObjectCache, Kept>();
 
   constructor(options: CachesOptions, signal: AbortSignal) {
     this.#options = options;
@@ -75,22 +93,51 @@ export class Caches implements AsyncDisposable {
       ...(transform === undefined ? {} : { transform }),
     });
     const shared = cache as unknown as ObjectCache;
-    if (transform === undefined) this.#caches.set(name, shared);
-    this.#states.set(shared, "syncing");
-    this.#scope.spawn(`cache of ${kind.kind}`, (signal) =>
-      this.#keepLevel(kind, { cache, selection }, signal),
-    );
+    const isShared = transform === undefined;
+    if (isShared) this.#caches.set(name, shared);
+    const { apiVersion } = kind;
+    const state: CacheState = { apiVersion, kind: kind.kind, selection, state: "syncing" };
+    const kept: Kept = { name: isShared ? name : undefined, stop: new AbortController(), state };
+    this.#kept.set(shared, kept);
+    this.#scope.spawn(`cache of ${kind.kind}`, async (signal) => {
+      using _stopping = onAbort(signal, () => kept.stop.abort(signal.reason));
+      await this.#keepLevel(kind, { cache, selection, kept }, kept.stop.signal);
+    });
     return cache;
+  }
+
+  /** A kind as a reconciler sees it: reads from its cache, writes to the cluster. */
+  resource<T extends KubeObject = DynamicObject>(
+    kind: ObjectKind,
+    options: CacheOptions<T> = {},
+  ): CachedResource<T> {
+    const { client } = this.#options;
+    return new CachedResource<T>({ client, kind, cache: this.of<T>(kind, options) });
+  }
+
+  /** Nobody needs a cache any more: it stays as it is, and is made anew for whoever asks next. */
+  drop<T extends KubeObject>(cache: ObjectCache<T>): void {
+    const shared = cache as unknown as ObjectCache;
+    const kept = this.#kept.get(shared);
+    if (kept === undefined) return;
+    this.#kept.delete(shared);
+    if (kept.name !== undefined) this.#caches.delete(kept.name);
+    kept.stop.abort(new Error("the cache was dropped"));
+  }
+
+  /** How each cache fares. */
+  get states(): readonly CacheState[] {
+    return [...this.#kept.values()].map(({ state }) => state);
   }
 
   /** Whether every cache has its first state and follows its collection. For the readiness of a process. */
   get areLive(): boolean {
-    return [...this.#states.values()].every((state) => state === "live");
+    return this.states.every(({ state }) => state === "live");
   }
 
   /** Resolves when every cache that was asked for has its first state. */
   async untilSynced(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#states.keys()].map((cache) => cache.untilSynced(signal)));
+    await Promise.all([...this.#kept.keys()].map((cache) => cache.untilSynced(signal)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +146,15 @@ export class Caches implements AsyncDisposable {
 
   async #keepLevel<T extends KubeObject>(
     kind: ObjectKind,
-    { cache, selection }: { readonly cache: ObjectCache<T>; readonly selection: Selection },
+    {
+      cache,
+      selection,
+      kept,
+    }: {
+      readonly cache: ObjectCache<T>;
+      readonly selection: Selection;
+      readonly kept: Kept;
+    },
     signal: AbortSignal,
   ): Promise<void> {
     const { client, clock, random, metrics, reflector } = this.#options;
@@ -110,11 +165,13 @@ export class Caches implements AsyncDisposable {
     using _counting = cache.subscribe((change) => {
       if (change.type !== "updated") count.set(cache.size);
     });
-    const resource = await this.#resolve(kind, log, signal);
-    const onState = (state: ReflectorState): void => {
-      this.#states.set(cache as unknown as ObjectCache, state);
+    const onState = (state: ReflectorState, error?: unknown): void => {
+      const { error: _, ...before } = kept.state;
+      kept.state = { ...before, state, ...(error === undefined ? {} : { error }) };
       live.set(state === "live" ? 1 : 0);
     };
+    const resource = await this.#resolve(kind, { log, onState }, signal);
+    if (resource === undefined) return;
     await runReflector<T>(
       {
         collection: collectionOf<T>({ client, resource, selection }),
@@ -131,16 +188,22 @@ export class Caches implements AsyncDisposable {
   }
 
   /** Until the cluster serves the kind: its definition may come later. */
-  async #resolve(kind: ObjectKind, log: Log, signal: AbortSignal): Promise<Resource> {
+  async #resolve(
+    kind: ObjectKind,
+    { log, onState }: { log: Log; onState: (state: ReflectorState, error: unknown) => void },
+    signal: AbortSignal,
+  ): Promise<Resource | undefined> {
     const { client, clock, random } = this.#options;
     const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random });
     for (;;) {
       try {
         return await client.kinds.resolve(kind, signal);
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted) return undefined;
         if (backoff.attempts === 0) log.warn({ error }, "a kind cannot be watched yet");
-        await clock.sleep(backoff.next(), signal);
+        onState("syncing", error);
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+        if (signal.aborted) return undefined;
       }
     }
   }

@@ -23,7 +23,7 @@ import {
   type Lease,
   type Sighting,
 } from "./lease.ts";
-import { Leadership } from "./leadership.ts";
+import { Leadership, LeadershipLost } from "./leadership.ts";
 
 export interface ElectionTimes {
   /** For how long a holder is believed after it was last heard of. */
@@ -167,6 +167,7 @@ class Elector {
     const stop = new AbortController();
     using _listener = onAbort(signal, () => stop.abort(signal.reason));
     const leadership = new Leadership({
+      lease: lease.name,
       // The version of the write that won: every later one is higher, even if the Lease is deleted meanwhile.
       token: BigInt(held.lease.metadata.resourceVersion ?? "0"),
       isHeld: () => !stop.signal.aborted && clock.monotonic() - held.renewedAtMs < renewDeadlineMs,
@@ -263,16 +264,6 @@ class Elector {
     const { clock, identity } = this.#options;
     const { durationMs } = this.#times;
     return { identity, durationMs, time: microTimeFromMs(clock.now()) };
-  }
-}
-
-/** Another leads, or may. */
-export class LeadershipLost extends Error {
-  readonly code = "LEADERSHIP_LOST";
-
-  constructor(lease: string) {
-    super(`the lease ${lease} is not ours any more`);
-    this.name = "LeadershipLost";
   }
 }
 

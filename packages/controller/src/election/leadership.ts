@@ -25,6 +25,23 @@ export class Fenced extends Error {
   }
 }
 
+/** Another leads, or may. */
+export class LeadershipLost extends Error {
+  readonly code = "LEADERSHIP_LOST";
+
+  constructor(lease: string) {
+    super(`the lease ${lease} is not ours any more`);
+    this.name = "LeadershipLost";
+  }
+}
+
+export interface LeadershipParts {
+  /** Its name. */
+  readonly lease: string;
+  readonly token: bigint;
+  readonly isHeld: () => boolean;
+}
+
 /** The object that is written. */
 export interface FencedTarget<T extends KubeObject> {
   readonly resource: Pick<ResourceClient<T>, "get" | "update">;
@@ -37,10 +54,12 @@ const conflictTriesMax = 8;
 export class Leadership {
   /** Higher than that of every earlier leader. Targets that keep the highest one they saw can refuse the lower. */
   readonly token: bigint;
+  readonly #lease: string;
   readonly #isHeld: () => boolean;
 
-  constructor({ token, isHeld }: { readonly token: bigint; readonly isHeld: () => boolean }) {
+  constructor({ lease, token, isHeld }: LeadershipParts) {
     this.token = token;
+    this.#lease = lease;
     this.#isHeld = isHeld;
   }
 
@@ -49,9 +68,14 @@ export class Leadership {
     return this.#isHeld();
   }
 
+  /** Throws `LeadershipLost` unless we may believe that we lead: before whatever cannot be written fenced. */
+  throwIfLost(): void {
+    if (!this.isHeld) throw new LeadershipLost(this.#lease);
+  }
+
   /** Throws `Fenced` if a later leader has written `object`. */
   check(object: KubeObject): void {
-    const seen = tokenOf(object);
+    const seen = fencingTokenOf(object);
     if (seen > this.token) throw new Fenced(this.token, seen);
   }
 
@@ -87,7 +111,8 @@ export class Leadership {
   }
 }
 
-function tokenOf({ metadata: { annotations = {} } }: KubeObject): bigint {
+/** The token of the last leader that has written an object fenced; zero if none has. */
+export function fencingTokenOf({ metadata: { annotations = {} } }: KubeObject): bigint {
   const text = annotations[fencingAnnotation] ?? "";
   return /^\d{1,40}$/.test(text) ? BigInt(text) : 0n;
 }

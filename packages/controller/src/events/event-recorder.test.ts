@@ -70,6 +70,31 @@ suite("EventRecorder", () => {
     assert.deepEqual(written, ["create a no", "count a 2"]);
   });
 
+  test("while nobody answers it waits, and says it when somebody does", async () => {
+    const { recorder, clock, written, start, away } = fixture({});
+    await using _running = start();
+    away.add("a");
+    recorder.record(happening("a", "no"));
+    recorder.record(happening("b", "no"));
+    await clock.advance(25_000);
+    assert.deepEqual(written, ["create b no"]);
+    away.delete("a");
+    await clock.advance(10_000);
+    assert.deepEqual(written, ["create b no", "create a no"]);
+  });
+
+  test("who never answers is not waited for for ever", async () => {
+    const { recorder, clock, written, start, away, metrics } = fixture({});
+    await using _running = start();
+    away.add("a");
+    recorder.record(happening("a", "no"));
+    await clock.advance(130_000);
+    away.delete("a");
+    await clock.advance(60_000);
+    const lost = metrics.value("keelson_controller_events_total", { outcome: "lost" });
+    assert.deepEqual([written, lost], [[], 1]);
+  });
+
   test("an Event that cannot be written is not tried again and stops nobody", async () => {
     const { recorder, clock, written, start, refused } = fixture({});
     await using _running = start();
@@ -94,12 +119,14 @@ function fixture(limits: Partial<EventLimits>) {
   const gone = new Set<string>();
   const refused = new Set<string>();
   const unheard = new Set<string>();
+  const away = new Set<string>();
   const names = new Set<string>();
   const client = {
     resource: async () => ({
       create: async (event: EventParts, _: object, signal: AbortSignal) => {
         const { name } = event.regarding;
         if (refused.has(name)) throw failures.badRequest("no");
+        if (away.has(name)) throw failures.serviceUnavailable("away");
         if (names.has(event.metadata.name)) {
           throw failures.alreadyExists({ group: "", resource: "events" }, name);
         }
@@ -135,7 +162,7 @@ function fixture(limits: Partial<EventLimits>) {
       },
     };
   };
-  return { recorder, clock, metrics, written, gone, refused, unheard, start };
+  return { recorder, clock, metrics, written, gone, refused, unheard, away, start };
 }
 
 function happening(name: string, note: string) {

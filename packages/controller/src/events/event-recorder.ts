@@ -4,6 +4,7 @@ import { isCancellation, type Clock, type Log, type Random } from "@keelson/base
 import {
   isAlreadyExists,
   isNotFound,
+  isTransient,
   type KubeObject,
   type ObjectKind,
   type ResourceClient,
@@ -72,6 +73,9 @@ interface Series {
   count: number;
   /** How often it had been when it was last written. */
   written: number;
+  /** How often writing it has failed in a row, and until when it is left alone for that. */
+  failures: number;
+  restUntilMs: number;
   /** The Event it is written to, once it is; and the name for that, drawn once: a create may happen unheard. */
   name: string | undefined;
   wantedName: string | undefined;
@@ -90,6 +94,9 @@ export class EventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    for (const outcome of ["created", "counted", "repeated", "lost"] as const) {
+      options.metrics.events.with({ outcome }); // At zero from the start.
+    }
     this.#limits = { ...usualLimits, ...options.limits };
   }
 
@@ -108,9 +115,15 @@ export class EventRecorder {
       return;
     }
     const lastAtWallMs = clock.now();
-    const series = { lastAtMs: nowMs, lastAtWallMs, count: 1, written: 0 };
+    const series = { lastAtMs: nowMs, lastAtWallMs, count: 1, written: 0, failures: 0 };
     this.#series.delete(key);
-    this.#series.set(key, { happening, ...series, name: undefined, wantedName: undefined });
+    this.#series.set(key, {
+      happening,
+      ...series,
+      restUntilMs: nowMs,
+      name: undefined,
+      wantedName: undefined,
+    });
     this.#forgetOldest();
     this.#wake.resolve();
   }
@@ -137,12 +150,18 @@ export class EventRecorder {
         signal.removeEventListener("abort", over);
       }
       this.#wake = Promise.withResolvers();
-      if ([...this.#series.values()].some(({ written }) => written === 0)) this.#wake.resolve();
+      const nowMs = clock.monotonic();
+      if (
+        [...this.#series.values()].some(
+          ({ written, restUntilMs }) => written === 0 && restUntilMs <= nowMs,
+        )
+      )
+        this.#wake.resolve();
     }
-    await this.#flush("all", clock.timeout(this.#limits.lastWordsMs));
+    await this.#flush("last", clock.timeout(this.#limits.lastWordsMs));
   }
 
-  async #flush(which: "new" | "all", signal: AbortSignal): Promise<void> {
+  async #flush(which: "new" | "all" | "last", signal: AbortSignal): Promise<void> {
     const { client, log, metrics, clock } = this.#options;
     for (const [key, series] of this.#series) {
       if (signal.aborted) return;
@@ -151,15 +170,23 @@ export class EventRecorder {
       }
       const isNew = series.written === 0;
       if (series.written === series.count || (which === "new" && !isNew)) continue;
+      if (which !== "last" && series.restUntilMs > clock.monotonic()) continue;
       const { count } = series;
       try {
         const events = await client.resource<EventObject>(eventKind, signal);
         if (series.name === undefined) await this.#create(events, series, signal);
         else await this.#repeat(events, series, signal);
         series.written = count;
+        series.failures = 0;
         metrics.events.add({ outcome: isNew ? "created" : "counted" });
       } catch (error) {
         if (isCancellation(error, signal)) return;
+        series.failures += 1;
+        if (isTransient(error) && series.failures < triesMax) {
+          series.restUntilMs = clock.monotonic() + this.#limits.flushMs;
+          continue;
+        }
+        series.failures = 0;
         // Its namespace may be going. It is not worth another try.
         series.written = count;
         metrics.events.add({ outcome: "lost" });
@@ -251,6 +278,8 @@ interface EventObject extends KubeObject {
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
+/** With ten seconds between them: an API server that is restarted is back by then. */
+const triesMax = 12;
 const callOptions = { priority: "low", timeoutMs: 10_000 } as const;
 
 function seriesOf({ count, lastAtWallMs }: Series) {
