@@ -61,6 +61,7 @@ export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
+export { clusterIpProblems } from "./kinds/rules/core/service-addresses.ts";
 export type { SignedBytes } from "./kinds/rules/certificates/request-signature.ts";
 export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { metadataChecks, type MetadataCheck } from "./kinds/rules/metadata-checks.ts";

@@ -11,7 +11,7 @@ import {
   type MutableJson,
   type MutableJsonObject,
 } from "@keelson/base";
-import { failures, type FieldError } from "@keelson/kube";
+import { clusterIpProblems, failures, type FieldError } from "@keelson/kube";
 
 import { nameOf } from "../object-metadata.ts";
 
@@ -79,23 +79,11 @@ export function initFamilies(
     spec["ipFamilyPolicy"] =
       old !== "" ? old : isHeadless && isSelectorless ? "RequireDualStack" : "SingleStack";
   }
-  const malformed = listAt(spec, "clusterIPs").flatMap((address, index): FieldError[] => {
-    if (typeof address !== "string" || address === "None" || isIP(address) !== 0) return [];
-    const field = `spec.clusterIPs[${index}]`;
-    return [{ type: "FieldValueInvalid", field, value: address, detail: notAnAddress }];
-  });
+  const malformed = clusterIpProblems(spec, before);
   if (malformed.length > 0) throw invalid(service, malformed);
   const policy = textAt(spec, "ipFamilyPolicy");
   const families = listAt(spec, "ipFamilies").filter((one) => typeof one === "string");
   const errors: FieldError[] = [];
-  if (policy === "SingleStack" && families.length === 2) {
-    errors.push(
-      policyError(
-        policy,
-        "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
-      ),
-    );
-  }
   if (policy === "SingleStack" && listAt(spec, "clusterIPs").length === 2) {
     errors.push(
       policyError(
@@ -104,6 +92,15 @@ export function initFamilies(
       ),
     );
   }
+  if (policy === "SingleStack" && families.length === 2) {
+    errors.push(
+      policyError(
+        policy,
+        "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+      ),
+    );
+  }
+  errors.push(...foreignAddresses(spec, families.length));
   if (errors.length > 0) throw invalid(service, errors);
   if (isHeadless && isSelectorless) {
     const [first = "IPv4"] = families;
@@ -128,7 +125,18 @@ export function initFamilies(
   if (families.length === 0) spec["ipFamilies"] = ["IPv4"];
 }
 
-const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+/** Addresses whose family nobody has named and the cluster does not have. */
+function foreignAddresses(spec: JsonObject, familiesNamed: number): readonly FieldError[] {
+  const addresses = listAt(spec, "clusterIPs");
+  if (addresses[0] === "None") return [];
+  return addresses.flatMap((address, index): FieldError[] => {
+    const isForeign = typeof address === "string" && isIP(address) === 6;
+    if (index < familiesNamed || !isForeign) return [];
+    const field = `spec.clusterIPs[${index}]`;
+    const detail = "IPv6 is not configured on this cluster";
+    return [{ type: "FieldValueInvalid", field, value: addresses, detail }];
+  });
+}
 
 function policyError(policy: string, detail: string): FieldError {
   return { type: "FieldValueInvalid", field: "spec.ipFamilyPolicy", value: policy, detail };

@@ -2,9 +2,10 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import type { FieldError } from "../../../status/field-error.ts";
 import { checkAddress, isDualStack, isV6, parseAddress } from "../addresses.ts";
 import { listOf, maybeText, textOf, textsOf } from "../members.ts";
-import type { Place } from "../place.ts";
+import { Place } from "../place.ts";
 
 const families: readonly string[] = ["IPv4", "IPv6"];
 const policies: readonly string[] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
@@ -13,6 +14,16 @@ const policies: readonly string[] = ["PreferDualStack", "RequireDualStack", "Sin
 export function isHeadless(spec: JsonObject): boolean {
   const addresses = listOf(spec, "clusterIPs");
   return addresses.length === 1 && addresses[0] === "None";
+}
+
+/** What is wrong with the addresses and families that a spec asks for; told before any are given. */
+export function clusterIpProblems(
+  spec: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldError[] {
+  const at = Place.root("spec");
+  checkClusterIps(spec, at, old);
+  return at.errors;
 }
 
 export function checkClusterIps(spec: JsonObject, at: Place, old: JsonObject | undefined): void {
