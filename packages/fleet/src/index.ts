@@ -5,3 +5,6 @@ export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";
 export { fleetRoutes, type FleetRoutesOptions } from "./routes.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
+export { Delivery, type DeliveryLimits, type DeliveryOptions } from "./worker/delivery.ts";
+export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";
+export { TargetLoop, type TargetLimits, type TargetLoopOptions } from "./worker/target-loop.ts";

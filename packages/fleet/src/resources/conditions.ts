@@ -73,8 +73,8 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
       ? yes("Paused", "nothing is written to the cluster until it is resumed", row.committed_at)
       : no("Running", "", row.committed_at),
   DeletionBlocked: (row) =>
-    row.deletion_asked_at !== null && row.error_class !== null
-      ? yes(reasonOf(row.error_class), row.error_message ?? "", row.last_attempt_at)
+    row.deletion_asked_at !== null && row.error_message !== null
+      ? yes(blockedReason(row), row.error_message, row.last_attempt_at)
       : no("NotBlocked", "", row.deletion_asked_at),
   Waiting: (row) =>
     row.error_class === "no-kind" || row.error_class === "no-namespace"
@@ -88,6 +88,11 @@ function yes(reason: string, message: string, since: string | null): Condition {
 
 function no(reason: string, message: string, since: string | null): Condition {
   return { status: "False", reason, message, since };
+}
+
+/** Without an error the cluster was asked, and has not finished. */
+function blockedReason({ error_class }: DetailsRow): string {
+  return error_class === null ? "NotGoneYet" : reasonOf(error_class);
 }
 
 /** `no-kind` as `NoKind`: reasons are one word in camel case. */

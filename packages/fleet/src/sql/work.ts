@@ -1,0 +1,209 @@
+// The work queue: claims with a fence, and what becomes of them.
+
+import { writeJson, type Json, type JsonObject } from "@keelson/base";
+import { statement } from "@keelson/database";
+import type { ResourceFailure } from "../worker/failure.ts";
+import type { ResourceRow } from "./resources.ts";
+
+export interface ClaimRow {
+  readonly resource_id: number;
+  readonly fence: string;
+  readonly requests: string;
+  readonly attempts: number;
+  readonly kind: string;
+}
+
+/** Claims what is due in one cluster, the longest due first. A claim is a lease with a fence higher than any before it. */
+export const claimWork = statement<
+  {
+    readonly clusterId: string;
+    readonly owner: string;
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
+  ClaimRow
+>(
+  "claimWork",
+  (sql, { clusterId, owner, leaseMs, limit }) => sql`
+    WITH due AS (
+      SELECT resource_id FROM resource_attempts
+      WHERE cluster_id = ${clusterId} AND due_at <= clock_timestamp()
+        AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+      ORDER BY due_at LIMIT ${limit}
+      FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE resource_attempts t
+    SET fence = t.fence + 1, lease_owner = ${owner}, last_attempt_at = clock_timestamp(),
+        lease_until = clock_timestamp() + ${leaseMs} * interval '1 ms'
+    FROM due JOIN resources r ON r.id = due.resource_id
+    WHERE t.resource_id = due.resource_id
+    RETURNING t.resource_id, t.fence, t.requests, t.attempts, r.kind`,
+);
+
+/** A claim that somebody holds: of which row, and by which fence. */
+export interface Held {
+  readonly id: number;
+  readonly fence: string;
+}
+
+/** The resource as it is now, if the claim still holds. */
+export const readClaimed = statement<
+  Held,
+  ResourceRow & { readonly applied_uid: string | null; readonly current_uid: string | null }
+>(
+  "readClaimed",
+  (sql, { id, fence }) => sql`
+    SELECT r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
+           r.desired_spec::text AS desired_spec, r.generation, r.revision, r.conflict_policy, r.drift_policy,
+           r.immutable_policy, r.propagation, r.paused, r.global_id, r.deleted_at IS NOT NULL AS is_deleting,
+           a.uid AS applied_uid, c.uid AS current_uid
+    FROM resources r
+    JOIN resource_attempts t ON t.resource_id = r.id
+    LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+    LEFT JOIN resource_current_states c ON c.resource_id = r.id
+    WHERE r.id = ${id} AND t.fence = ${fence}`,
+);
+
+export interface AppliedState {
+  readonly desiredSpec: JsonObject;
+  readonly generation: number;
+  readonly revision: number;
+  readonly uid: string;
+  readonly owned: Json;
+}
+
+/**
+ * Records a successful apply and gives the claim back: nothing is due any more, unless more was asked for meanwhile. Not
+ * if the claim has passed to another, nor if a newer generation is recorded already; answers whether it did.
+ */
+export const recordApplied = statement<
+  Held & AppliedState & { readonly requests: string },
+  { recorded: boolean }
+>(
+  "recordApplied",
+  (sql, { id, fence, requests, ...state }) => sql`
+    WITH held AS (
+      SELECT resource_id FROM resource_attempts
+      WHERE resource_id = ${id} AND fence = ${fence} FOR NO KEY UPDATE
+    ), recorded AS (
+      INSERT INTO resource_applied_states AS a
+        (resource_id, spec, generation, revision, status, uid, applied_at, owned)
+      SELECT resource_id, ${writeJson(state.desiredSpec)}::text::jsonb, ${state.generation}::integer,
+             ${state.revision}::integer, 'success', ${state.uid}::text, clock_timestamp(),
+             ${writeJson(state.owned)}::text::jsonb
+      FROM held
+      ON CONFLICT (resource_id) DO UPDATE
+        SET spec = excluded.spec, generation = excluded.generation, revision = excluded.revision,
+            status = 'success', error_message = NULL, uid = excluded.uid, applied_at = excluded.applied_at,
+            owned = excluded.owned, deleted_at = NULL
+        WHERE coalesce(a.generation, 0) <= excluded.generation
+      RETURNING a.resource_id
+    ), settled AS (
+      UPDATE resource_attempts t
+      SET lease_owner = NULL, lease_until = NULL, attempts = 0, failed_generation = NULL, error_class = NULL,
+          http_status = NULL, error_message = NULL,
+          due_at = CASE WHEN requests = ${requests} THEN NULL ELSE due_at END
+      FROM held WHERE t.resource_id = held.resource_id
+    ), told AS (
+      INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
+      SELECT 'resource.applied', r.id, r.cluster_id, 'worker',
+             told(r, 'pending-applied', 'Unknown') || jsonb_build_object('generation', ${state.generation}::integer)
+      FROM recorded JOIN resources r ON r.id = recorded.resource_id
+    )
+    SELECT EXISTS (SELECT FROM recorded) AS recorded`,
+);
+
+/**
+ * Records a failed attempt and gives the claim back: it is due again after a wait, or at once if more was asked for
+ * meanwhile. What was applied before stays recorded. Only the first of a row of failures is an event: the others say
+ * nothing new.
+ */
+export const recordFailed = statement<
+  Held & {
+    readonly requests: string;
+    readonly generation: number;
+    readonly failure: ResourceFailure;
+    readonly retryMs: number;
+  },
+  { recorded: boolean }
+>(
+  "recordFailed",
+  (sql, { id, fence, requests, generation, failure, retryMs }) => sql`
+    WITH settled AS (
+      UPDATE resource_attempts
+      SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = ${generation},
+          error_class = ${failure.errorClass}, http_status = ${failure.httpStatus},
+          error_message = ${failure.message},
+          due_at = CASE WHEN requests = ${requests}
+                        THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
+      WHERE resource_id = ${id} AND fence = ${fence}
+      RETURNING resource_id, attempts
+    ), recorded AS (
+      INSERT INTO resource_applied_states (resource_id, status, error_message)
+      SELECT resource_id, 'error', ${failure.message}::text FROM settled
+      ON CONFLICT (resource_id) DO UPDATE SET status = 'error', error_message = excluded.error_message
+    ), told AS (
+      INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
+      SELECT 'resource.failed', r.id, r.cluster_id, 'worker',
+             told(r, 'error', 'Unknown')
+               || jsonb_build_object('class', ${failure.errorClass}::text, 'message', ${failure.message}::text)
+      FROM settled s JOIN resources r ON r.id = s.resource_id
+      WHERE s.attempts = 1
+    )
+    SELECT EXISTS (SELECT FROM settled) AS recorded`,
+);
+
+/** Gives a claim back as it was: nothing was tried. It is due when its target is there again. */
+export const releaseClaim = statement<Held>(
+  "releaseClaim",
+  (sql, { id, fence }) => sql`
+    UPDATE resource_attempts SET lease_owner = NULL, lease_until = NULL
+    WHERE resource_id = ${id} AND fence = ${fence}`,
+);
+
+/**
+ * The object is gone: so is its row, with everything that hangs on it. What is remembered is enough to know it should an
+ * old request bring it back.
+ */
+export const purgeDeleted = statement<Held & { readonly reason: string }>(
+  "purgeDeleted",
+  (sql, { id, fence, reason }) => sql`
+    WITH held AS (
+      SELECT resource_id FROM resource_attempts
+      WHERE resource_id = ${id} AND fence = ${fence} FOR UPDATE
+    ), told AS MATERIALIZED (
+      SELECT set_config('fleet.reason', ${reason}, true), set_config('fleet.actor', 'worker', true)
+    ), buried AS (
+      INSERT INTO resource_tombstones (resource_id, cluster_id, namespace, api_group, kind, name, uid)
+      SELECT r.id, r.cluster_id, r.namespace, r.api_group, r.kind, r.name, coalesce(a.uid, c.uid)
+      FROM held JOIN resources r ON r.id = held.resource_id
+      LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+      LEFT JOIN resource_current_states c ON c.resource_id = r.id
+      WHERE r.deleted_at IS NOT NULL
+      ON CONFLICT (resource_id) DO NOTHING
+    )
+    DELETE FROM resources r USING held, told WHERE r.id = held.resource_id AND r.deleted_at IS NOT NULL`,
+);
+
+/** Gives a claim back, waiting: it was done, and the cluster has not finished. */
+export const settleWaiting = statement<
+  Held & { readonly requests: string; readonly message: string; readonly retryMs: number }
+>(
+  "settleWaiting",
+  (sql, { id, fence, requests, message, retryMs }) => sql`
+    UPDATE resource_attempts
+    SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = NULL,
+        error_class = NULL, http_status = NULL, error_message = ${message},
+        due_at = CASE WHEN requests = ${requests}
+                      THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
+    WHERE resource_id = ${id} AND fence = ${fence}`,
+);
+
+/** How long until something is due in a cluster; null if nothing is. */
+export const nextDue = statement<string, { wait_ms: number | null }>(
+  "nextDue",
+  (sql, clusterId) => sql`
+    SELECT greatest(0, extract(epoch FROM min(greatest(due_at, coalesce(lease_until, due_at)))
+                              - clock_timestamp()) * 1000)::float8 AS wait_ms
+    FROM resource_attempts WHERE cluster_id = ${clusterId} AND due_at IS NOT NULL`,
+);

@@ -1,0 +1,317 @@
+// Carries out one claim: brings an object to what is wanted, or takes it away, and records what came of it.
+
+import type { JsonObject, Log, Random } from "@keelson/base";
+import {
+  isConflict,
+  UnknownKind,
+  type Client,
+  type DynamicObject,
+  type ObjectRef,
+  type ResourceClient,
+} from "@keelson/client";
+import type { Database } from "@keelson/database";
+import { StatusError } from "@keelson/kube";
+import type { Resource } from "../resources/resource.ts";
+import { toResource } from "../sql/resources.ts";
+import {
+  purgeDeleted,
+  readClaimed,
+  recordApplied,
+  recordFailed,
+  releaseClaim,
+  settleWaiting,
+  type Held,
+} from "../sql/work.ts";
+import { annotations, desiredObject, fieldManager } from "./desired-object.ts";
+import { failureOf, type ResourceFailure, type TargetFailure } from "./failure.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import { ownedFields } from "./owned-fields.ts";
+
+export interface DeliveryOptions {
+  readonly database: Database;
+  readonly client: Client;
+  readonly limits: DeliveryLimits;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: WorkerMetrics;
+}
+
+export interface DeliveryLimits {
+  /** The longest call to the cluster; below the lease of a claim. */
+  readonly callTimeoutMs: number;
+  readonly backoffMs: { readonly min: number; readonly max: number };
+}
+
+/** A claim, as the queue gave it. */
+export interface Claim extends Held {
+  /** How often work had been asked for when it was claimed. */
+  readonly requests: string;
+  /** How many attempts in a row failed before. */
+  readonly attempts: number;
+}
+
+/** What is known of the object that the claim is about. */
+interface Known {
+  readonly resource: Resource;
+  /** The uid of what we applied, or else have seen; undefined if neither. */
+  readonly uid: string | undefined;
+}
+
+/**
+ * Works for one target. No transaction is open while the cluster is called: what a call did is recorded only under the
+ * fence of its claim, and a claim that was lost records nothing. Whoever comes after a crash does it again, or finds
+ * it done.
+ */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the target's trouble if it was that which stopped it; nothing is recorded of the resource then. */
+  async carryOut(claim: Claim, signal: AbortSignal): Promise<TargetFailure | undefined> {
+    const known = await this.#read(claim, signal);
+    if (known === undefined) return undefined; // Gone, or another's by now.
+    const { resource } = known;
+    if (resource.paused) {
+      await this.#options.database.run(releaseClaim, claim, signal);
+      return undefined;
+    }
+    try {
+      if (resource.isDeleting) await this.#delete(claim, known, signal);
+      else await this.#apply(claim, known, signal);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!isOfCluster(error)) throw error;
+      return await this.#failed(claim, resource, error, signal);
+    }
+  }
+
+  async #read(claim: Claim, signal: AbortSignal): Promise<Known | undefined> {
+    const [row] = await this.#options.database.run(readClaimed, claim, signal);
+    if (row === undefined) return undefined;
+    return { resource: toResource(row), uid: row.applied_uid ?? row.current_uid ?? undefined };
+  }
+
+  async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<void> {
+    const { database, metrics, limits } = this.#options;
+    const { resource } = known;
+    const objects = await this.#objects(resource, signal);
+    checkScope(resource, objects);
+    const object = desiredObject(resource, objects.resource);
+    const { callTimeoutMs: timeoutMs } = limits;
+    const force = resource.conflictPolicy === "force";
+    let applied: DynamicObject;
+    try {
+      applied = await objects.apply(object, { fieldManager, force, timeoutMs }, signal);
+    } catch (error) {
+      const failure = failureOf(error);
+      const isStuck = failure.about === "resource" && failure.errorClass === "immutable";
+      if (!isStuck || resource.immutablePolicy !== "recreate") throw error;
+      await this.#makeWay(claim, known, { objects, failure }, signal);
+      return;
+    }
+    const { desiredSpec, generation, revision } = resource;
+    const owned = ownedFields(applied, fieldManager).map((field) => ({ ...field }));
+    const [outcome] = await database.run(
+      recordApplied,
+      {
+        ...claim,
+        desiredSpec,
+        generation,
+        revision,
+        uid: applied.metadata.uid ?? "",
+        owned: owned as never, // Paths and values are JSON by their types; the compiler cannot see it.
+      },
+      signal,
+    );
+    if (outcome?.recorded !== true) metrics.staleWrites.add();
+    else metrics.applied.add({ cluster_id: resource.clusterId, result: "success", class: "" });
+  }
+
+  /** What cannot be changed is deleted, and made anew once it is gone. */
+  async #makeWay(
+    claim: Claim,
+    known: Known,
+    { objects, failure }: { objects: ResourceClient; failure: ResourceFailure },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { resource } = known;
+    const found = await objects.find(refOf(resource, objects), signal);
+    if (found !== undefined && isOurs(found, known)) {
+      await this.#deleteObject(objects, found, resource, signal);
+      const message = `${failure.message}; it is being deleted and made anew`;
+      await this.#recordFailure(claim, resource, { ...failure, message }, signal);
+      return;
+    }
+    await this.#recordFailure(claim, resource, failure, signal);
+  }
+
+  async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<void> {
+    const { resource } = known;
+    let objects: ResourceClient;
+    try {
+      objects = await this.#objects(resource, signal);
+    } catch (error) {
+      if (!(error instanceof UnknownKind)) throw error;
+      await this.#purge(claim, "KindNotServed", signal);
+      return;
+    }
+    const found = await objects.find(refOf(resource, objects), signal);
+    if (found === undefined) return this.#purge(claim, "Deleted", signal);
+    if (!isOurs(found, known)) return this.#purge(claim, "NotOurs", signal);
+    const left =
+      found.metadata.deletionTimestamp === undefined
+        ? await this.#deleteObject(objects, found, resource, signal)
+        : found;
+    if (left === undefined) return this.#purge(claim, "Deleted", signal);
+    const { finalizers = [] } = left.metadata;
+    const message =
+      finalizers.length === 0
+        ? "the cluster has not let it go yet"
+        : `finalizers hold it: ${finalizers.join(", ")}`;
+    await this.#options.database.run(
+      settleWaiting,
+      { ...claim, message, retryMs: this.#retryMs(claim.attempts, undefined) },
+      signal,
+    );
+  }
+
+  /** With its uid: an object that somebody else made meanwhile survives. Undefined once it is gone. */
+  async #deleteObject(
+    objects: ResourceClient,
+    object: DynamicObject,
+    resource: Resource,
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
+    const { uid = "" } = object.metadata;
+    try {
+      return await objects.delete(
+        {
+          ...refOf(resource, objects),
+          preconditions: { uid },
+          propagationPolicy: resource.propagation === "foreground" ? "Foreground" : "Background",
+          timeoutMs: this.#options.limits.callTimeoutMs,
+        },
+        signal,
+      );
+    } catch (error) {
+      if (isConflict(error)) return undefined; // It is another by now.
+      throw error;
+    }
+  }
+
+  async #purge(claim: Claim, reason: string, signal: AbortSignal): Promise<void> {
+    await this.#options.database.run(purgeDeleted, { ...claim, reason }, signal);
+  }
+
+  async #failed(
+    claim: Claim,
+    resource: Resource,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<TargetFailure | undefined> {
+    const failure = failureOf(error);
+    if (failure.about === "target") {
+      await this.#options.database.run(releaseClaim, claim, signal);
+      return failure;
+    }
+    await this.#recordFailure(claim, resource, withoutValues(failure, resource, error), signal);
+    return undefined;
+  }
+
+  async #recordFailure(
+    claim: Claim,
+    { generation, clusterId, id }: Resource,
+    failure: ResourceFailure,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { database, metrics, log } = this.#options;
+    const { errorClass } = failure;
+    const retryMs = this.#retryMs(claim.attempts, failure.afterMs);
+    const [outcome] = await database.run(
+      recordFailed,
+      { ...claim, generation, failure, retryMs },
+      signal,
+    );
+    if (outcome?.recorded !== true) {
+      metrics.staleWrites.add();
+      return;
+    }
+    metrics.applied.add({ cluster_id: clusterId, result: "error", class: errorClass });
+    log.info(
+      { resource_id: id, cluster_id: clusterId, generation, class: errorClass },
+      "an attempt failed",
+    );
+  }
+
+  /** Twice as long after each failure, a fifth more or less by chance, and never sooner than the server said. */
+  #retryMs(attempts: number, afterMs: number | undefined): number {
+    const { random, limits } = this.#options;
+    const { min, max } = limits.backoffMs;
+    const waitMs = Math.min(max, min * 2 ** Math.min(attempts, 30));
+    return Math.max(afterMs ?? 0, waitMs * (0.8 + 0.4 * random.float()));
+  }
+
+  async #objects({ apiVersion, kind }: Resource, signal: AbortSignal): Promise<ResourceClient> {
+    return this.#options.client.resource({ apiVersion, kind }, signal);
+  }
+}
+
+function refOf({ name, namespace }: Resource, { resource }: ResourceClient): ObjectRef {
+  return resource.isNamespaced ? { name, namespace } : { name };
+}
+
+/** Ours by its uid; where none was recorded, by exactly our mark and our hand. */
+function isOurs(object: DynamicObject, { resource, uid }: Known): boolean {
+  if (uid !== undefined) return object.metadata.uid === uid;
+  const { annotations: own = {}, managedFields = [] } = object.metadata;
+  return (
+    own[annotations.resourceId] === String(resource.id) &&
+    managedFields.some((entry: JsonObject) => entry["manager"] === fieldManager)
+  );
+}
+
+/** A cluster's word about where a kind lives is the last. */
+class WrongScope extends Error {
+  readonly code = "WRONG_SCOPE";
+  override readonly name = "WrongScope";
+}
+
+function checkScope({ kind, namespace }: Resource, { resource }: ResourceClient): void {
+  if (resource.isNamespaced && namespace === "") {
+    throw new WrongScope(`${kind} lives in namespaces here: give it one`);
+  }
+}
+
+/** Whether it came from talking to the cluster, and not from our own database or code. */
+function isOfCluster(error: unknown): boolean {
+  if (error instanceof WrongScope || error instanceof StatusError) return true;
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && clusterCodes.has(code);
+}
+
+const clusterCodes = new Set([
+  "CONNECTION_FAILED",
+  "DEADLINE_EXCEEDED",
+  "CLIENT_BUSY",
+  "UNEXPECTED_ANSWER",
+  "UNKNOWN_KIND",
+]);
+
+/** A refusal of a Secret may quote what is in it: only the fields are told. */
+function withoutValues(
+  failure: ResourceFailure,
+  { kind }: Resource,
+  error: unknown,
+): ResourceFailure {
+  if (kind !== "Secret" || !(error instanceof StatusError)) return failure;
+  const { reason = "refused", details } = error.status;
+  const fields = (details?.causes ?? []).flatMap(({ field }) =>
+    field === undefined ? [] : [field],
+  );
+  const where = fields.length === 0 ? "" : `: ${fields.join(", ")}`;
+  return { ...failure, message: `the cluster refused the Secret (${reason})${where}` };
+}

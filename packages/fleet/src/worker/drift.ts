@@ -1,0 +1,46 @@
+// What has become of our fields in a cluster.
+
+import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
+import { managerAt, pointerOf, valueAt, type OwnedField } from "./owned-fields.ts";
+
+/** A field of ours that says something else, or nothing. */
+export interface Drifted {
+  /** A JSON pointer. */
+  readonly path: string;
+  readonly desired: Json;
+  /** Null: it is gone. */
+  readonly current: Json;
+  /** Who wrote it, where the object tells. */
+  readonly manager: string | null;
+}
+
+/** How many fields are told of: one who replaces the object has changed all of them. */
+const driftedMax = 100;
+
+/** Compares an object with what the server made of our last apply. Both are the server's own words, so nothing is normalised. */
+export function driftOf(
+  object: JsonObject,
+  owned: readonly OwnedField[],
+  manager: string,
+): Drifted[] {
+  const drifted: Drifted[] = [];
+  for (const { path, value } of owned) {
+    const current = valueAt(object, path);
+    if (current !== undefined && isSame(value, current)) continue;
+    drifted.push({
+      path: pointerOf(object, path),
+      desired: value,
+      current: current ?? null,
+      manager: managerAt(object, path, manager) ?? null,
+    });
+    if (drifted.length === driftedMax) break;
+  }
+  return drifted;
+}
+
+/** Of a list or map that we only said to be there others may say what is in it. */
+function isSame(owned: Json, current: Json): boolean {
+  if (isJsonArray(owned) && owned.length === 0) return isJsonArray(current);
+  if (isJsonObject(owned) && Object.keys(owned).length === 0) return isJsonObject(current);
+  return jsonEqual(owned, current);
+}

@@ -1,0 +1,91 @@
+// Why an attempt failed, in the words of the contract: something about the resource, or about its target.
+
+import {
+  ClientBusy,
+  ConnectionFailed,
+  DeadlineExceeded,
+  UnexpectedAnswer,
+  UnknownKind,
+} from "@keelson/client";
+import { StatusError } from "@keelson/kube";
+
+export type ErrorClass =
+  | "invalid"
+  | "immutable"
+  | "forbidden"
+  | "conflict"
+  | "no-kind"
+  | "no-namespace"
+  | "throttled"
+  | "server"
+  | "timeout"
+  | "internal";
+
+/** What a failed attempt leaves behind. */
+export interface ResourceFailure {
+  readonly about: "resource";
+  readonly errorClass: ErrorClass;
+  readonly message: string;
+  readonly httpStatus: number | null;
+  /** How long the server wants to be left alone. */
+  readonly afterMs: number | undefined;
+}
+
+/** The cluster cannot be reached at all, or does not know us: no attempt of any resource counts. */
+export interface TargetFailure {
+  readonly about: "target";
+  readonly reason: "unreachable" | "unauthorized";
+  readonly message: string;
+}
+
+export type Failure = ResourceFailure | TargetFailure;
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof StatusError) return ofStatus(error);
+  const message = messageOf(error);
+  if (error instanceof ConnectionFailed) return { about: "target", reason: "unreachable", message };
+  if (error instanceof UnknownKind) return ofResource("no-kind", message);
+  if (error instanceof DeadlineExceeded) return ofResource("timeout", message);
+  if (error instanceof ClientBusy) return ofResource("throttled", message);
+  if (error instanceof UnexpectedAnswer) return ofResource("server", message);
+  return ofResource("internal", message);
+}
+
+function ofStatus(error: StatusError): Failure {
+  const { status, message } = error;
+  const { code = 500, details } = status;
+  const seconds = details?.retryAfterSeconds;
+  const afterMs = seconds === undefined ? undefined : seconds * 1_000;
+  const failed = (errorClass: ErrorClass): ResourceFailure => ({
+    ...ofResource(errorClass, message),
+    httpStatus: code,
+    afterMs,
+  });
+  if (code === 401) return { about: "target", reason: "unauthorized", message };
+  if (code === 403) {
+    // A namespace that is being deleted takes nothing new; the next one of its name will.
+    const isEnding = details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
+    return failed(isEnding === true ? "no-namespace" : "forbidden");
+  }
+  if (code === 404) return failed(details?.kind === "namespaces" ? "no-namespace" : "no-kind");
+  if (code === 409) return failed("conflict");
+  if (code === 422) return failed(isAboutChange(message) ? "immutable" : "invalid");
+  if (code === 429) return failed("throttled");
+  if (code === 408 || code === 504) return failed("timeout");
+  return failed(code >= 500 ? "server" : "invalid");
+}
+
+/** The words in which the kinds refuse to be changed. */
+function isAboutChange(message: string): boolean {
+  return /field is immutable|may not be changed|may not change|updates to .* (?:are|is) forbidden|Forbidden: .*(?:updates to|may not (?:be )?(?:add|change|update))/.test(
+    message,
+  );
+}
+
+function ofResource(errorClass: ErrorClass, message: string): ResourceFailure {
+  return { about: "resource", errorClass, message, httpStatus: null, afterMs: undefined };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "something that is no error was thrown";
+}

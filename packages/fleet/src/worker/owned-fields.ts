@@ -1,0 +1,192 @@
+// Which fields of an object are ours, and what they say. An object knows it: its managed fields name them.
+
+import {
+  isJsonArray,
+  isJsonObject,
+  jsonEqual,
+  readJson,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
+
+/** One step into an object: a member, or the item of a list that has these keys, or that is this value. */
+export type Step = string | { readonly keys: JsonObject } | { readonly item: Json };
+
+/** A field of ours with what it says, the whole of it. */
+export interface OwnedField {
+  readonly path: readonly Step[];
+  readonly value: Json;
+}
+
+/** The fields of the object that the manager has applied, with their values. */
+export function ownedFields(object: JsonObject, manager: string): OwnedField[] {
+  const found: OwnedField[] = [];
+  const { fields } = entriesOf(object).find((entry) => isOurs(entry, manager)) ?? {};
+  if (fields !== undefined) collect(object, fields, [], found);
+  return found;
+}
+
+/** The value at a path; undefined if there is none. */
+export function valueAt(object: Json, path: readonly Step[]): Json | undefined {
+  let value: Json | undefined = object;
+  for (const step of path) {
+    if (value === undefined) return undefined;
+    value = child(value, step)?.value;
+  }
+  return value;
+}
+
+/** The path as a JSON pointer into `object`; an item that it does not have is written by its keys. */
+export function pointerOf(object: Json, path: readonly Step[]): string {
+  let value: Json | undefined = object;
+  let pointer = "";
+  for (const step of path) {
+    const next: Child | undefined = value === undefined ? undefined : child(value, step);
+    const name = next?.name ?? nameOf(step);
+    pointer += `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    value = next?.value;
+  }
+  return pointer;
+}
+
+/** Who else says something at a path: the last to have written it. */
+export function managerAt(
+  object: JsonObject,
+  path: readonly Step[],
+  besides: string,
+): string | undefined {
+  const others = entriesOf(object).filter((entry) => !isOurs(entry, besides));
+  return others
+    .filter(({ fields }) => holds(fields, path))
+    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .at(0)?.manager;
+}
+
+/** Whether the manager has applied every one of these paths. */
+export function ownsAll(
+  object: JsonObject,
+  manager: string,
+  paths: readonly (readonly Step[])[],
+): boolean {
+  const ours = entriesOf(object).find((entry) => isOurs(entry, manager));
+  return ours !== undefined && paths.every((path) => holds(ours.fields, path));
+}
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource: string;
+  readonly time: string;
+  readonly fields: JsonObject;
+}
+
+function entriesOf(object: JsonObject): readonly Entry[] {
+  const { metadata } = object;
+  const managed = isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+  if (!isJsonArray(managed)) return [];
+  return managed.filter(isJsonObject).map((entry) => {
+    const { manager, operation, subresource, time, fieldsV1 } = entry;
+    return {
+      manager: textOf(manager),
+      operation: textOf(operation),
+      subresource: textOf(subresource),
+      time: textOf(time),
+      fields: isJsonObject(fieldsV1) ? fieldsV1 : {},
+    };
+  });
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function isOurs({ manager, operation, subresource }: Entry, name: string): boolean {
+  return manager === name && operation === "Apply" && subresource === "";
+}
+
+function collect(
+  value: Json,
+  fields: JsonObject,
+  path: readonly Step[],
+  found: OwnedField[],
+): void {
+  const members = Object.entries(fields).filter(([name]) => name !== ".");
+  if (members.length === 0) {
+    // The list or map itself: that it is there is all we said, and its members are others' to fill.
+    const isBare = Object.hasOwn(fields, ".");
+    found.push({ path, value: isBare ? (isJsonArray(value) ? [] : {}) : value });
+    return;
+  }
+  for (const [name, inner] of members) {
+    const step = stepOf(name);
+    const next = step === undefined ? undefined : child(value, step);
+    if (step === undefined || next === undefined) continue;
+    collect(next.value, isJsonObject(inner) ? inner : {}, [...path, step], found);
+  }
+}
+
+/** `f:name`, `k:{"name":"web"}` and `v:"text"`, as the server writes them. Positions (`i:`) it writes no more. */
+function stepOf(name: string): Step | undefined {
+  const rest = name.slice(2);
+  if (name.startsWith("f:")) return rest;
+  if (!name.startsWith("k:") && !name.startsWith("v:")) return undefined;
+  const value = readJson(rest);
+  if (name.startsWith("v:")) return { item: value };
+  return isJsonObject(value) ? { keys: value } : undefined;
+}
+
+function holds(fields: JsonObject, path: readonly Step[]): boolean {
+  let inner: JsonObject = fields;
+  for (const step of path) {
+    const next = Object.entries(inner).find(([name]) => {
+      const other = stepOf(name);
+      return other !== undefined && sameStep(other, step);
+    });
+    if (next === undefined) {
+      // Whoever holds a field whole holds what is in it.
+      return inner !== fields && Object.keys(inner).length === 0;
+    }
+    inner = isJsonObject(next[1]) ? next[1] : {};
+  }
+  return true;
+}
+
+function sameStep(a: Step, b: Step): boolean {
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return jsonEqual(a as unknown as Json, b as unknown as Json);
+}
+
+interface Child {
+  readonly name: string;
+  readonly value: Json;
+}
+
+function child(value: Json, step: Step): Child | undefined {
+  if (typeof step === "string") {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
+    const member = value[step];
+    return member === undefined ? undefined : { name: step, value: member };
+  }
+  if (!isJsonArray(value)) return undefined;
+  const index = value.findIndex((item) =>
+    "item" in step ? jsonEqual(item, step.item) : hasKeys(item, step.keys),
+  );
+  const item = value[index];
+  return item === undefined ? undefined : { name: String(index), value: item };
+}
+
+function hasKeys(item: Json, keys: JsonObject): boolean {
+  return (
+    isJsonObject(item) &&
+    Object.entries(keys).every(([name, value]) => {
+      const own = Object.hasOwn(item, name) ? item[name] : undefined;
+      return own !== undefined && jsonEqual(own, value);
+    })
+  );
+}
+
+function nameOf(step: Step): string {
+  if (typeof step === "string") return step;
+  const parts = "item" in step ? [step.item] : Object.values(step.keys);
+  return parts.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(",");
+}

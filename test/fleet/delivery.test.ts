@@ -1,0 +1,411 @@
+// Delivery to a cluster (F17 to F28, F37 to F45): our own API server as the target, on a real database.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { startTestServer } from "@keelson/apiserver/testing";
+import { Client, fixedCredentials, type DynamicObject } from "@keelson/client";
+import { Wakeups, type StatementPoint } from "@keelson/database";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { Delivery, TargetLoop, workerMetrics } from "@keelson/fleet";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
+
+const web = {
+  cluster_id: "prod",
+  namespace: "default",
+  kind: "ConfigMap",
+  name: "web",
+  desired_spec: { data: { a: "1" } },
+};
+
+interface Bed extends AsyncDisposable {
+  readonly rest: FleetRest;
+  readonly client: Client;
+  /** The object of the cluster, or undefined. */
+  find(kind: string, name: string, apiVersion?: string): Promise<DynamicObject | undefined>;
+  create(body: object): Promise<number>;
+  status(id: number): Promise<string>;
+  /** Waits until a fact of the resource holds. */
+  becomes(id: number, fact: (body: Details) => boolean): Promise<Details>;
+  /** Another worker on the same target. */
+  startWorker(options?: { readonly leaseMs?: number; readonly port?: number }): Worker;
+}
+
+/** What a GET answers: tests look into it as they like. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type Details = any;
+
+interface Worker extends AsyncDisposable {
+  stop(): Promise<void>;
+}
+
+async function startBed(
+  signal: AbortSignal,
+  {
+    onStatement,
+    viaProxy = false,
+  }: { readonly onStatement?: (point: StatementPoint) => void; readonly viaProxy?: boolean } = {},
+): Promise<Bed & { readonly proxy: TcpProxy | undefined }> {
+  await using setup = new AsyncDisposableStack();
+  const server = setup.use(await startTestServer({}, signal));
+  const port = Number(new URL(server.url).port);
+  const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
+  const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
+  // What comes later goes first.
+  const later = setup.use(new AsyncDisposableStack());
+  const clientAt = (at: number): Client =>
+    later.use(
+      new Client({
+        access: { server: `http://127.0.0.1:${at}`, credentials: fixedCredentials({}) },
+        rateLimit: { perSecond: 10_000, burst: 10_000 },
+      }),
+    );
+  const client = clientAt(port);
+  await rest.tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
+  let workers = 0;
+  const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000, port: at } = {}) => {
+    const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
+    const wakeups = new Wakeups({ database });
+    const own = clientAt(at ?? proxy?.port ?? port);
+    const delivery = new Delivery({
+      database,
+      client: own,
+      limits: { callTimeoutMs: 5_000, backoffMs: { min: 50, max: 500 } },
+      random: systemRandom,
+      log: silentLog,
+      metrics: workerMetrics(noMetrics),
+    });
+    const loop = new TargetLoop({
+      clusterId: "prod",
+      client: own,
+      delivery,
+      database,
+      wakeups,
+      owner: `worker ${++workers}`,
+      limits: { inFlightMax: 8, leaseMs, pollMs: 1_000, deafPollMs: 100 },
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+    });
+    const scope = new TaskScope(signal);
+    scope.spawn("wake-ups", (within) => wakeups.run(within));
+    scope.spawn("work", (within) => loop.run(within));
+    const stop = (): Promise<void> => scope[Symbol.asyncDispose]();
+    later.defer(stop);
+    return { stop, [Symbol.asyncDispose]: stop };
+  };
+  const kept = setup.move();
+  return {
+    rest,
+    client,
+    proxy,
+    startWorker,
+    find: async (kind, name, apiVersion = "v1") => {
+      const objects = await client.resource({ apiVersion, kind }, signal);
+      const ref = objects.resource.isNamespaced ? { name, namespace: "default" } : { name };
+      return objects.find(ref, signal);
+    },
+    create: async (body) => {
+      const answer = await rest.ask("POST", "/resources", body as never);
+      assert.equal(answer.code, 201, JSON.stringify(answer.body));
+      return answer.body.id as number;
+    },
+    status: async (id) => (await rest.ask("GET", `/resources/${id}`)).body.status as string,
+    becomes: async (id, fact) => {
+      let last: { body: Details } | undefined;
+      await until(async () => {
+        last = await rest.ask("GET", `/resources/${id}`);
+        return fact(last.body);
+      }, signal);
+      return last?.body ?? {};
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+const applied = (generation: number) => (body: Details) => body.applied?.generation === generation;
+
+suite("delivery to a cluster", () => {
+  test("F17, F22: what is wanted is applied with its marks, and what is dropped leaves", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    const first = await it.find("ConfigMap", "web");
+    assert.deepEqual(first?.["data"], { a: "1" });
+    assert.deepEqual(first.metadata.annotations, {
+      "kontrol/resource-id": String(id),
+      "kontrol/generation": "1",
+      "kontrol/revision": "1",
+    });
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { b: "2" } } });
+    await it.becomes(id, applied(2));
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { b: "2" });
+    const [row] = await it.rest.tables.query<{ owned: { path: unknown[]; value: unknown }[] }>(
+      `SELECT owned FROM resource_applied_states WHERE resource_id = $1`,
+      [id],
+    );
+    assert.deepEqual(
+      row?.owned.map(({ path, value }) => [path.join("."), value]),
+      [
+        ["data.b", "2"],
+        ["metadata.annotations.kontrol/generation", "2"],
+        ["metadata.annotations.kontrol/resource-id", String(id)],
+        ["metadata.annotations.kontrol/revision", "2"],
+      ],
+    );
+  });
+
+  test("F17: a row written by SQL is delivered like any other", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    await it.rest.tables.query(
+      `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+       VALUES ('prod', 'default', 'ConfigMap', 'plain', 'v1', '{"data":{"x":"y"}}')`,
+    );
+    await until(async () => (await it.find("ConfigMap", "plain")) !== undefined, t.signal);
+  });
+
+  test("F18: a refusal is told and the last good record kept; success clears it", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    const bad = { desired_spec: { data: { "not a key": "1" } } };
+    await it.rest.ask("PUT", `/resources/${id}`, bad);
+    const failed = await it.becomes(id, ({ status }) => status === "error");
+    const { last_error: error, applied: kept } = failed;
+    assert.deepEqual([error.class, error.generation, error.http_status], ["invalid", 2, 422]);
+    assert.match(error.message, /data\[not a key\]/);
+    assert.deepEqual([kept.generation, kept.status], [1, "error"]);
+    await it.becomes(id, (body) => body.last_error?.attempts >= 2);
+    await it.rest.ask("PUT", `/resources/${id}`, { revision: 1 });
+    const good = await it.becomes(id, applied(3));
+    assert.equal(good.last_error, null);
+  });
+
+  test("F20: a target that is away costs no attempt, and everything arrives when it is back", async (t) => {
+    await using it = await startBed(t.signal, { viaProxy: true });
+    it.startWorker();
+    const first = await it.create(web);
+    await it.becomes(first, applied(1));
+    const { proxy } = it;
+    assert.ok(proxy !== undefined);
+    proxy.isRefusing = true;
+    proxy.cut();
+    const changes = Array.from({ length: 100 }, (_, index) => ({
+      op: "create",
+      ...web,
+      name: `many-${index}`,
+    }));
+    await it.rest.ask("POST", "/batch", { changes });
+    await until(async () => {
+      const [target] = await it.rest.tables.query(`SELECT health FROM targets`);
+      return target?.["health"] === "Unreachable";
+    }, t.signal);
+    const body = await it.becomes(first, ({ health }) => health === "Unknown");
+    assert.equal(body.status, "pending-applied");
+    assert.deepEqual(
+      await it.rest.tables.query(`SELECT sum(attempts)::integer AS failed FROM resource_attempts`),
+      [{ failed: 0 }],
+    );
+    proxy.isRefusing = false;
+    await until(async () => {
+      const [row] = await it.rest.tables.query(
+        `SELECT count(*)::integer AS rows FROM resource_applied_states WHERE status = 'success'`,
+      );
+      return row?.["rows"] === 101;
+    }, t.signal);
+    const [target] = await it.rest.tables.query(`SELECT health FROM targets`);
+    assert.equal(target?.["health"], "Healthy");
+  });
+
+  test("F21: another's field is told under report, and taken under force", async (t) => {
+    await using it = await startBed(t.signal);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const theirs = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "web", namespace: "default" },
+      data: { a: "theirs", b: "stays" },
+    };
+    await maps.apply(theirs, { fieldManager: "them" }, t.signal);
+    it.startWorker();
+    const id = await it.create({ ...web, conflict_policy: "report" });
+    const body = await it.becomes(id, ({ status }) => status === "error");
+    const { class: errorClass, message } = body.last_error;
+    assert.deepEqual(errorClass, "conflict");
+    assert.match(message, /"them".*\.data\.a/);
+    await it.rest.ask("PUT", `/resources/${id}`, { conflict_policy: "force" });
+    await it.becomes(id, applied(1));
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1", b: "stays" });
+  });
+
+  test("F23, F26, F28: what misses its kind or namespace waits, and arrives when they do", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const group = "shop.example.com";
+    const widget = await it.create({
+      cluster_id: "prod",
+      namespace: "team",
+      kind: "Widget",
+      name: "one",
+      api_version: `${group}/v1`,
+      desired_spec: { spec: { size: 3 } },
+    });
+    const waiting = await it.becomes(widget, ({ status }) => status === "error");
+    assert.equal(waiting.last_error.class, "no-kind");
+    await it.create({
+      cluster_id: "prod",
+      kind: "CustomResourceDefinition",
+      name: `widgetses.${group}`,
+      api_version: "apiextensions.k8s.io/v1",
+      desired_spec: {
+        spec: {
+          group,
+          scope: "Namespaced",
+          names: {
+            plural: "widgetses",
+            singular: "widget",
+            kind: "Widget",
+            listKind: "WidgetList",
+          },
+          versions: [
+            {
+              name: "v1",
+              served: true,
+              storage: true,
+              schema: {
+                openAPIV3Schema: {
+                  type: "object",
+                  properties: {
+                    spec: { type: "object", properties: { size: { type: "integer" } } },
+                  },
+                },
+              },
+            },
+          ],
+        },
+      },
+    });
+    const missing = await it.becomes(widget, (body) => body.last_error?.class === "no-namespace");
+    assert.equal(missing.status, "error");
+    await it.create({ cluster_id: "prod", kind: "Namespace", name: "team", desired_spec: {} });
+    await it.becomes(widget, applied(1));
+  });
+
+  test("F25: what is paused is not written, and a resumption converges", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    await it.rest.ask("POST", `/resources/${id}/pause`);
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
+    const other = await it.create({ ...web, name: "other" });
+    await it.becomes(other, applied(1)); // Whatever was to be done has been done by now.
+    assert.equal(await it.status(id), "out-of-sync");
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1" });
+    await it.rest.ask("POST", `/resources/${id}/resume`);
+    await it.becomes(id, applied(2));
+  });
+
+  test("F37, F38: a deletion waits for finalizers, names them, and then leaves nothing", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const object = await maps.get({ namespace: "default", name: "web" }, t.signal);
+    const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    const body = await it.becomes(id, ({ conditions }) =>
+      (conditions as { type: string; status: string; message: string }[]).some(
+        ({ type, status, message }) =>
+          type === "DeletionBlocked" && status === "True" && message.includes("example.com/hold"),
+      ),
+    );
+    assert.equal(body.status, "deleting");
+    await maps.removeFinalizer(held, "example.com/hold", t.signal);
+    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    const left = await it.rest.tables.query(
+      `SELECT (SELECT count(*) FROM resource_applied_states)::integer AS states,
+              (SELECT uid IS NOT NULL FROM resource_tombstones WHERE resource_id = $1) AS buried`,
+      [id],
+    );
+    assert.deepEqual(left, [{ states: 0, buried: true }]);
+  });
+
+  test("F42: a deletion takes nothing that is not ours", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    await it.rest.ask("POST", `/resources/${id}/pause`);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    await maps.delete({ namespace: "default", name: "web" }, t.signal);
+    const another = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "web", namespace: "default" },
+      data: { somebody: "else" },
+    };
+    await maps.apply(another, { fieldManager: "them" }, t.signal);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await it.rest.tables.query(`UPDATE resources SET paused = false WHERE id = $1`, [id]);
+    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { somebody: "else" });
+  });
+
+  test("F41, F45: between call and record anything may fail; it is done again, and recorded once", async (t) => {
+    const failures = new Set<string>();
+    await using it = await startBed(t.signal, {
+      onStatement: ({ statement, phase }) => {
+        const at = `${phase} ${statement}`;
+        if (!failures.delete(at)) return;
+        throw new Error(`a fault ${at}`);
+      },
+    });
+    it.startWorker({ leaseMs: 300 });
+    for (const [index, at] of [
+      "before readClaimed",
+      "before recordApplied",
+      "after recordApplied",
+    ].entries()) {
+      failures.add(at);
+      const id = await it.create({ ...web, name: `fault-${index}` });
+      await it.becomes(id, applied(1));
+      await until(async () => {
+        const [row] = await it.rest.tables.query(
+          `SELECT due_at IS NULL AND lease_owner IS NULL AS done FROM resource_attempts WHERE resource_id = $1`,
+          [id],
+        );
+        return row?.["done"] === true;
+      }, t.signal);
+      assert.equal(failures.size, 0, at);
+    }
+  });
+
+  test("F44: two workers share the work, and each generation is applied by one", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    it.startWorker();
+    const changes = Array.from({ length: 60 }, (_, index) => ({
+      op: "create",
+      ...web,
+      name: `shared-${index}`,
+    }));
+    await it.rest.ask("POST", "/batch", { changes });
+    await until(async () => {
+      const [row] = await it.rest.tables.query(
+        `SELECT count(*)::integer AS rows FROM resource_applied_states WHERE generation = 1`,
+      );
+      return row?.["rows"] === 60;
+    }, t.signal);
+    assert.deepEqual(
+      await it.rest.tables.query(`SELECT max(fence)::integer AS fence FROM resource_attempts`),
+      [{ fence: 1 }],
+    );
+  });
+});
