@@ -8,3 +8,4 @@ export { WorkBell, workChannel } from "./work-bell.ts";
 export { Delivery, type DeliveryLimits, type DeliveryOptions } from "./worker/delivery.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";
 export { TargetLoop, type TargetLimits, type TargetLoopOptions } from "./worker/target-loop.ts";
+export { watchTarget, type WatcherLimits, type WatcherOptions } from "./worker/watcher.ts";

@@ -69,6 +69,7 @@ export interface AppliedState {
   readonly generation: number;
   readonly revision: number;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly owned: Json;
 }
 
@@ -87,14 +88,15 @@ export const recordApplied = statement<
       WHERE resource_id = ${id} AND fence = ${fence} FOR NO KEY UPDATE
     ), recorded AS (
       INSERT INTO resource_applied_states AS a
-        (resource_id, spec, generation, revision, status, uid, applied_at, owned)
+        (resource_id, spec, generation, revision, status, uid, k8s_resource_version, applied_at, owned)
       SELECT resource_id, ${writeJson(state.desiredSpec)}::text::jsonb, ${state.generation}::integer,
-             ${state.revision}::integer, 'success', ${state.uid}::text, clock_timestamp(),
-             ${writeJson(state.owned)}::text::jsonb
+             ${state.revision}::integer, 'success', ${state.uid}::text, ${state.resourceVersion}::text,
+             clock_timestamp(), ${writeJson(state.owned)}::text::jsonb
       FROM held
       ON CONFLICT (resource_id) DO UPDATE
         SET spec = excluded.spec, generation = excluded.generation, revision = excluded.revision,
-            status = 'success', error_message = NULL, uid = excluded.uid, applied_at = excluded.applied_at,
+            status = 'success', error_message = NULL, uid = excluded.uid,
+            k8s_resource_version = excluded.k8s_resource_version, applied_at = excluded.applied_at,
             owned = excluded.owned, deleted_at = NULL
         WHERE coalesce(a.generation, 0) <= excluded.generation
       RETURNING a.resource_id

@@ -123,6 +123,7 @@ export class Delivery {
         generation,
         revision,
         uid: applied.metadata.uid ?? "",
+        resourceVersion: applied.metadata.resourceVersion ?? "",
         owned: owned as never, // Paths and values are JSON by their types; the compiler cannot see it.
       },
       signal,

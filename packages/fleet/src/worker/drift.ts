@@ -3,8 +3,8 @@
 import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { managerAt, pointerOf, valueAt, type OwnedField } from "./owned-fields.ts";
 
-/** A field of ours that says something else, or nothing. */
-export interface Drifted {
+/** A field of ours that says something else, or nothing. An alias, not an interface: only so is it JSON to the compiler. */
+export type Drifted = {
   /** A JSON pointer. */
   readonly path: string;
   readonly desired: Json;
@@ -12,7 +12,7 @@ export interface Drifted {
   readonly current: Json;
   /** Who wrote it, where the object tells. */
   readonly manager: string | null;
-}
+};
 
 /** How many fields are told of: one who replaces the object has changed all of them. */
 const driftedMax = 100;

@@ -53,7 +53,7 @@ export function failureOf(error: unknown): Failure {
 
 function ofStatus(error: StatusError): Failure {
   const { status, message } = error;
-  const { code = 500, details } = status;
+  const { code, details } = status;
   const seconds = details?.retryAfterSeconds;
   const afterMs = seconds === undefined ? undefined : seconds * 1_000;
   const failed = (errorClass: ErrorClass): ResourceFailure => ({

@@ -153,7 +153,7 @@ function holds(fields: JsonObject, path: readonly Step[]): boolean {
 
 function sameStep(a: Step, b: Step): boolean {
   if (typeof a === "string" || typeof b === "string") return a === b;
-  return jsonEqual(a as unknown as Json, b as unknown as Json);
+  return jsonEqual(a, b);
 }
 
 interface Child {

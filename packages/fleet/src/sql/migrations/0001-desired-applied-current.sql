@@ -86,6 +86,7 @@ CREATE TABLE resource_applied_states (
   updated_at TIMESTAMP DEFAULT NOW(),
   deleted_at TIMESTAMP, -- The delete was sent.
   uid TEXT,
+  k8s_resource_version VARCHAR(100), -- Of the object as our apply left it: what the cluster shows of before is old.
   applied_at TIMESTAMPTZ,
   owned JSONB -- Our fields as the server returned them.
 ) WITH (fillfactor = 80);

@@ -26,3 +26,11 @@ LEFT JOIN targets g ON g.cluster_id = r.cluster_id;
 -- A time as every answer writes it: RFC 3339, UTC, microseconds.
 CREATE FUNCTION shown(at timestamptz) RETURNS text LANGUAGE sql STABLE AS
 $$ SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') $$;
+
+-- Whether a version of an object comes after another. They are numbers, larger than some that computers count with; of
+-- anything else only that it differs is known.
+CREATE FUNCTION is_later(version text, than text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN than IS NULL THEN true
+              WHEN version ~ '^[0-9]+$' AND than ~ '^[0-9]+$' THEN version::numeric > than::numeric
+              ELSE version IS DISTINCT FROM than END
+$$;

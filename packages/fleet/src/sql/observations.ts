@@ -1,0 +1,174 @@
+// The table `resource_current_states`: what the clusters say.
+
+import { writeJson, type JsonObject } from "@keelson/base";
+import { statement } from "@keelson/database";
+import type { Drifted } from "../worker/drift.ts";
+
+/** A row of a cluster, by what its object is called. */
+export interface WatchedRow {
+  readonly id: number;
+  readonly api_version: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The rows of a cluster after an id, which rises: whoever keeps the last one reads each once. */
+export const readWatched = statement<
+  { readonly clusterId: string; readonly after: number },
+  WatchedRow
+>(
+  "readWatched",
+  (sql, { clusterId, after }) => sql`
+    SELECT id, coalesce(api_version, '') AS api_version, kind, namespace, name FROM resources
+    WHERE cluster_id = ${clusterId} AND id > ${after} ORDER BY id`,
+);
+
+/** What was applied for rows, and whether they are still there. */
+export const readApplied = statement<
+  readonly number[],
+  {
+    id: number;
+    generation: number | null;
+    uid: string | null;
+    k8s_resource_version: string | null;
+    owned: string | null;
+    is_deleting: boolean;
+  }
+>(
+  "readApplied",
+  (sql, ids) => sql`
+    SELECT r.id, a.generation, a.uid, a.k8s_resource_version, a.owned::text AS owned,
+           r.deleted_at IS NOT NULL AS is_deleting
+    FROM resources r LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+    WHERE r.id = ANY (${ids}::integer[])`,
+);
+
+export interface ObservedState {
+  readonly id: number;
+  readonly fence: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly spec: JsonObject;
+  readonly generation: number | null;
+  readonly revision: number | null;
+  readonly health: string;
+  readonly healthMessage: string | null;
+  readonly drift: readonly Drifted[];
+}
+
+/** What an observation changed. */
+export interface ObservedRow {
+  readonly was_drifted: boolean | null;
+  readonly is_drifted: boolean;
+  readonly heals: boolean;
+}
+
+/**
+ * Records an object, if it is news: of one uid only a later version, of another only under a fence that is not older. No
+ * row where nothing was written.
+ */
+export const recordObserved = statement<ObservedState, ObservedRow>(
+  "recordObserved",
+  (sql, state) => sql`
+    WITH resource AS (
+      SELECT * FROM resources WHERE id = ${state.id}
+    ), former AS (
+      SELECT c.* FROM resource_current_states c WHERE c.resource_id = ${state.id} FOR NO KEY UPDATE
+    ), observed AS (
+      INSERT INTO resource_current_states AS c
+        (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
+         drifted, drift, fence)
+      SELECT r.id, ${writeJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
+             ${state.resourceVersion}::text, ${state.uid}::text, clock_timestamp(), ${state.health}::text,
+             ${state.healthMessage}::text, ${state.drift.length > 0}::boolean,
+             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb, ${state.fence}::bigint
+      FROM resource r LEFT JOIN former f ON true -- Read first: a row that this statement has changed is not seen any more.
+      ON CONFLICT (resource_id) DO UPDATE
+        SET spec = excluded.spec, generation = coalesce(excluded.generation, c.generation),
+            revision = coalesce(excluded.revision, c.revision),
+            k8s_resource_version = excluded.k8s_resource_version, uid = excluded.uid,
+            observed_at = excluded.observed_at, health = excluded.health, health_message = excluded.health_message,
+            drifted = excluded.drifted, drift = excluded.drift, fence = excluded.fence, deleted_at = NULL
+        WHERE c.fence <= excluded.fence
+          AND (c.uid IS DISTINCT FROM excluded.uid OR c.deleted_at IS NOT NULL
+               OR is_later(excluded.k8s_resource_version, c.k8s_resource_version))
+      RETURNING c.resource_id, c.drifted, c.health, c.generation
+    ), told AS (
+      INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
+      SELECT CASE WHEN o.drifted AND NOT coalesce(f.drifted, false) THEN 'resource.drifted'
+                  WHEN NOT o.drifted AND (f.drifted OR f.deleted_at IS NOT NULL) THEN 'resource.healed'
+                  ELSE 'resource.observed' END,
+             r.id, r.cluster_id, 'watcher',
+             told(r, CASE WHEN o.drifted THEN 'drifted' ELSE 'synced' END, o.health)
+      FROM observed o CROSS JOIN resource r LEFT JOIN former f ON true
+      WHERE f.id IS NULL OR o.drifted <> f.drifted OR o.health IS DISTINCT FROM f.health
+        OR o.generation IS DISTINCT FROM f.generation OR f.deleted_at IS NOT NULL
+    )
+    SELECT f.drifted AS was_drifted, o.drifted AS is_drifted,
+           o.drifted AND r.drift_policy = 'heal' AND NOT r.paused AND r.deleted_at IS NULL AS heals
+    FROM observed o CROSS JOIN resource r LEFT JOIN former f ON true`,
+);
+
+/**
+ * Records that there was no object as of a version, if we had made one before it. An apply that was recorded just now may
+ * have made it since: that is asked here, and not of what was read earlier. `heals`: it is to be made again, or its
+ * deletion is done.
+ */
+export const recordAbsent = statement<
+  { readonly id: number; readonly fence: string; readonly version: string },
+  { heals: boolean }
+>(
+  "recordAbsent",
+  (sql, { id, fence, version }) => sql`
+    WITH absent AS (
+      INSERT INTO resource_current_states AS c (resource_id, deleted_at, observed_at, fence, uid)
+      SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid
+      FROM resources r JOIN resource_applied_states a ON a.resource_id = r.id
+      WHERE r.id = ${id} AND a.generation IS NOT NULL AND is_later(${version}, a.k8s_resource_version)
+      ON CONFLICT (resource_id) DO UPDATE
+        SET deleted_at = excluded.deleted_at, observed_at = excluded.observed_at, fence = excluded.fence,
+            spec = NULL, generation = NULL, revision = NULL, health = NULL, health_message = NULL,
+            drifted = false, drift = NULL
+        WHERE c.fence <= excluded.fence AND c.deleted_at IS NULL
+      RETURNING c.resource_id
+    ), told AS (
+      INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
+      SELECT 'resource.drifted', r.id, r.cluster_id, 'watcher', told(r, 'drifted', 'Missing')
+      FROM absent JOIN resources r ON r.id = absent.resource_id WHERE r.deleted_at IS NULL
+    )
+    SELECT (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL) AND NOT r.paused AS heals
+    FROM absent JOIN resources r ON r.id = absent.resource_id`,
+);
+
+/** Asks for work after a wait: a repair, or the end of a deletion. */
+export const askForRepair = statement<{ readonly id: number; readonly waitMs: number }>(
+  "askForRepair",
+  (sql, { id, waitMs }) => sql`
+    UPDATE resource_attempts
+    SET due_at = least(due_at, clock_timestamp() + ${waitMs} * interval '1 ms'), requests = requests + 1
+    WHERE resource_id = ${id}`,
+);
+
+/** Takes, or keeps, the right to watch a target; no row: another has it. */
+export const holdTarget = statement<
+  { readonly clusterId: string; readonly owner: string; readonly leaseMs: number },
+  { fence: string }
+>(
+  "holdTarget",
+  (sql, { clusterId, owner, leaseMs }) => sql`
+    UPDATE targets
+    SET fence = CASE WHEN lease_owner = ${owner} AND lease_until > clock_timestamp() THEN fence ELSE fence + 1 END,
+        lease_owner = ${owner}, lease_until = clock_timestamp() + ${leaseMs} * interval '1 ms'
+    WHERE cluster_id = ${clusterId}
+      AND (lease_owner IS NULL OR lease_owner = ${owner} OR lease_until <= clock_timestamp())
+    RETURNING fence`,
+);
+
+/** Gives it back, so that the next need not wait. */
+export const leaveTarget = statement<{ readonly clusterId: string; readonly owner: string }>(
+  "leaveTarget",
+  (sql, { clusterId, owner }) => sql`
+    UPDATE targets SET lease_owner = NULL, lease_until = NULL
+    WHERE cluster_id = ${clusterId} AND lease_owner = ${owner}`,
+);

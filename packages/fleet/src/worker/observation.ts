@@ -1,0 +1,90 @@
+// What the cluster says of a resource, worked out from its object and from what we applied.
+
+import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isLater } from "@keelson/client";
+import type { DynamicObject } from "@keelson/client";
+import { annotations, fieldManager } from "./desired-object.ts";
+import { driftOf, type Drifted } from "./drift.ts";
+import { healthOf } from "./health.ts";
+import { ownsAll, type OwnedField } from "./owned-fields.ts";
+
+/** What we recorded of our last apply. */
+export interface AppliedRecord {
+  readonly generation: number;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly owned: readonly OwnedField[];
+}
+
+/** What is written of an object that is there. */
+export interface Observation {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly spec: JsonObject;
+  /** Undefined: it cannot be believed, and the recorded numbers stay. */
+  readonly numbers: { readonly generation: number; readonly revision: number } | undefined;
+  readonly health: string;
+  readonly healthMessage: string | null;
+  readonly drift: readonly Drifted[];
+}
+
+/**
+ * `early`: the object is ahead of our record of the apply that made it, which is about to be written. `old`: it is from
+ * before that apply, and a later one follows.
+ */
+export function observe(
+  object: DynamicObject,
+  id: number,
+  applied: AppliedRecord | undefined,
+): Observation | "early" | "old" {
+  const { uid = "", resourceVersion = "" } = object.metadata;
+  const numbers = numbersOf(object, id);
+  if (numbers !== undefined && numbers.generation > (applied?.generation ?? 0)) return "early";
+  const isSame = applied !== undefined && applied.uid === uid;
+  if (isSame && isLater(applied.resourceVersion, resourceVersion)) return "old";
+  const { health, message } = healthOf(object);
+  return {
+    uid,
+    resourceVersion,
+    spec: shapedLikeDesired(object),
+    numbers,
+    health,
+    healthMessage: message,
+    drift: applied === undefined ? [] : driftedFields(object, applied),
+  };
+}
+
+/** Believed only if the object says that it is this row's, and we are who said so. */
+function numbersOf(object: DynamicObject, id: number): Observation["numbers"] {
+  const { annotations: own = {} } = object.metadata;
+  const generation = Number(own[annotations.generation]);
+  const revision = Number(own[annotations.revision]);
+  const paths = Object.values(annotations).map((name) => ["metadata", "annotations", name]);
+  const isOurs = own[annotations.resourceId] === String(id) && ownsAll(object, fieldManager, paths);
+  return isOurs && Number.isSafeInteger(generation) && Number.isSafeInteger(revision)
+    ? { generation, revision }
+    : undefined;
+}
+
+function driftedFields(object: DynamicObject, applied: AppliedRecord): readonly Drifted[] {
+  const isSecret = object.kind === "Secret" && object.apiVersion === "v1";
+  return driftOf(object, applied.owned, fieldManager).map((field) => {
+    // That a Secret's value was changed is told, and neither what it was nor what it is.
+    const isHidden = isSecret && /^\/(?:data|stringData)\//.test(field.path);
+    return isHidden ? { ...field, desired: null, current: null } : field;
+  });
+}
+
+/** The object as a spec would say it: without what only the server says. */
+function shapedLikeDesired(object: DynamicObject): JsonObject {
+  const { apiVersion: _, kind: _kind, metadata, status: _status, ...rest } = object as JsonObject;
+  const { labels, annotations: all } = isJsonObject(metadata) ? metadata : {};
+  const others = Object.entries(isJsonObject(all) ? all : {}).filter(
+    ([name]) => !name.startsWith("kontrol/"),
+  );
+  const kept: Record<string, Json> = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(others.length === 0 ? {} : { annotations: Object.fromEntries(others) }),
+  };
+  return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept };
+}

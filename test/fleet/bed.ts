@@ -1,0 +1,140 @@
+// A cluster of our own, fleet's API and workers between them, for the length of a test.
+
+import assert from "node:assert/strict";
+import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { startTestServer } from "@keelson/apiserver/testing";
+import { Client, fixedCredentials, type DynamicObject } from "@keelson/client";
+import { Wakeups, type StatementPoint } from "@keelson/database";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { Delivery, TargetLoop, watchTarget, WorkBell, workerMetrics } from "@keelson/fleet";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
+
+export const web = {
+  cluster_id: "prod",
+  namespace: "default",
+  kind: "ConfigMap",
+  name: "web",
+  desired_spec: { data: { a: "1" } },
+};
+
+export interface Bed extends AsyncDisposable {
+  readonly rest: FleetRest;
+  readonly client: Client;
+  /** The object of the cluster, or undefined. */
+  find(kind: string, name: string, apiVersion?: string): Promise<DynamicObject | undefined>;
+  create(body: object): Promise<number>;
+  status(id: number): Promise<string>;
+  /** Waits until a fact of the resource holds. */
+  becomes(id: number, fact: (body: Details) => boolean): Promise<Details>;
+  /** A worker on the target: it delivers, and watches. */
+  startWorker(options?: { readonly leaseMs?: number; readonly port?: number }): Worker;
+}
+
+/** What a GET answers: tests look into it as they like. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Details = any;
+
+export interface Worker extends AsyncDisposable {
+  stop(): Promise<void>;
+}
+
+export async function startBed(
+  signal: AbortSignal,
+  {
+    onStatement,
+    viaProxy = false,
+    simulatesWorkloads = false,
+  }: {
+    readonly onStatement?: (point: StatementPoint) => void;
+    readonly viaProxy?: boolean;
+    readonly simulatesWorkloads?: boolean;
+  } = {},
+): Promise<Bed & { readonly proxy: TcpProxy | undefined }> {
+  await using setup = new AsyncDisposableStack();
+  const server = setup.use(await startTestServer({ simulatesWorkloads }, signal));
+  const port = Number(new URL(server.url).port);
+  const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
+  const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
+  // What comes later goes first.
+  const later = setup.use(new AsyncDisposableStack());
+  const clientAt = (at: number): Client =>
+    later.use(
+      new Client({
+        access: { server: `http://127.0.0.1:${at}`, credentials: fixedCredentials({}) },
+        rateLimit: { perSecond: 10_000, burst: 10_000 },
+      }),
+    );
+  const client = clientAt(port);
+  await rest.tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
+  let workers = 0;
+  const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000, port: at } = {}) => {
+    const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
+    const wakeups = new Wakeups({ database });
+    const own = clientAt(at ?? proxy?.port ?? port);
+    const delivery = new Delivery({
+      database,
+      client: own,
+      limits: { callTimeoutMs: 5_000, backoffMs: { min: 50, max: 500 } },
+      random: systemRandom,
+      log: silentLog,
+      metrics: workerMetrics(noMetrics),
+    });
+    const owner = `worker ${++workers}`;
+    const shared = {
+      clusterId: "prod",
+      client: own,
+      database,
+      wakeups,
+      owner,
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+    };
+    const polls = { leaseMs, pollMs: 1_000, deafPollMs: 100 };
+    const loop = new TargetLoop({
+      ...shared,
+      delivery,
+      limits: { inFlightMax: 8, ...polls },
+    });
+    const scope = new TaskScope(signal);
+    scope.spawn("wake-ups", (within) => wakeups.run(within));
+    scope.spawn("work", (within) => loop.run(within));
+    const bell = new WorkBell({ wakeups, log: silentLog, signal });
+    scope.spawn("watch", (within) => watchTarget({ ...shared, bell, limits: polls }, within));
+    const stop = (): Promise<void> => scope[Symbol.asyncDispose]();
+    later.defer(stop);
+    return { stop, [Symbol.asyncDispose]: stop };
+  };
+  const kept = setup.move();
+  return {
+    rest,
+    client,
+    proxy,
+    startWorker,
+    find: async (kind, name, apiVersion = "v1") => {
+      const objects = await client.resource({ apiVersion, kind }, signal);
+      const ref = objects.resource.isNamespaced ? { name, namespace: "default" } : { name };
+      return objects.find(ref, signal);
+    },
+    create: async (body) => {
+      const answer = await rest.ask("POST", "/resources", body as never);
+      assert.equal(answer.code, 201, JSON.stringify(answer.body));
+      return answer.body.id as number;
+    },
+    status: async (id) => (await rest.ask("GET", `/resources/${id}`)).body.status as string,
+    becomes: async (id, fact) => {
+      let last: { body: Details } | undefined;
+      await until(async () => {
+        last = await rest.ask("GET", `/resources/${id}`);
+        return fact(last.body);
+      }, signal);
+      return last?.body ?? {};
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+export const applied = (generation: number) => (body: Details) =>
+  body.applied?.generation === generation;

@@ -1,0 +1,223 @@
+// What clusters show (F17, F25, F29 to F36): seen, compared with what was applied, repaired.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { until } from "../oracle/until.ts";
+import { startBed, web, type Bed, type Details } from "./bed.ts";
+
+const synced = ({ status }: Details) => status === "synced";
+
+/** The collection in which the tests meddle. */
+async function configMaps(it: Bed, signal: AbortSignal) {
+  return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
+}
+
+const somebody = { fieldManager: "somebody" };
+
+const ref = { namespace: "default", name: "web" };
+
+async function eventTypes(it: Bed): Promise<readonly string[]> {
+  const rows = await it.rest.tables.query<{ type: string }>(
+    `SELECT type FROM events_unnumbered ORDER BY id`,
+  );
+  return rows.map(({ type }) => type.replace("resource.", ""));
+}
+
+suite("watching a cluster", () => {
+  test("F17: what was applied is seen, and then it is synced", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    const body = await it.becomes(id, synced);
+    assert.deepEqual(
+      [body.applied.generation, body.current.generation, body.current.revision, body.health],
+      [1, 1, 1, "Healthy"],
+    );
+    assert.deepEqual(body.current.spec, { data: { a: "1" } });
+    const object = await it.find("ConfigMap", "web");
+    assert.deepEqual(
+      [body.current.uid, body.current.k8s_resource_version],
+      [object?.metadata.uid, object?.metadata.resourceVersion],
+    );
+    assert.deepEqual(await eventTypes(it), ["created", "applied", "observed"]);
+  });
+
+  test("F30: a field of ours that is changed is restored at the same generation; others' fields stay", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const maps = await configMaps(it, t.signal);
+    const theirs = { data: { a: "changed", b: "theirs" }, metadata: { labels: { x: "y" } } };
+    await maps.patch(ref, { type: "merge", body: theirs, options: somebody }, t.signal);
+    await until(async () => (await eventTypes(it)).includes("healed"), t.signal);
+    const body = await it.becomes(id, synced);
+    assert.equal(body.generation, 1);
+    const object = await it.find("ConfigMap", "web");
+    assert.deepEqual(object?.["data"], { a: "1", b: "theirs" });
+    assert.deepEqual(object.metadata.labels, { x: "y" });
+  });
+
+  test("F36: drift is shown by field, value and whose it is, and left alone under report", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create({ ...web, drift_policy: "report" });
+    await it.becomes(id, synced);
+    const maps = await configMaps(it, t.signal);
+    const body = { data: { a: "changed" } };
+    await maps.patch(ref, { type: "merge", body, options: somebody }, t.signal);
+    const drifted = await it.becomes(id, ({ status }) => status === "drifted");
+    assert.deepEqual(drifted.drift, [
+      { path: "/data/a", desired: "1", current: "changed", manager: "somebody" },
+    ]);
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "changed" });
+  });
+
+  test("F31: what was deleted in the cluster is made again, also after a time without workers", async (t) => {
+    await using it = await startBed(t.signal);
+    const worker = it.startWorker();
+    const id = await it.create(web);
+    const first = await it.becomes(id, synced);
+    const maps = await configMaps(it, t.signal);
+    await maps.delete(ref, t.signal);
+    const second = await it.becomes(
+      id,
+      (body) => synced(body) && body.current.uid !== first.current.uid,
+    );
+    assert.equal(second.generation, 1);
+    await worker.stop();
+    await maps.delete(ref, t.signal);
+    it.startWorker();
+    await it.becomes(id, (body) => synced(body) && body.current.uid !== second.current.uid);
+  });
+
+  test("F25: what is paused shows its drift, and is repaired when it is resumed", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    await it.rest.ask("POST", `/resources/${id}/pause`);
+    const maps = await configMaps(it, t.signal);
+    await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
+    await it.becomes(id, ({ status }) => status === "drifted");
+    await it.rest.ask("POST", `/resources/${id}/resume`);
+    await it.becomes(id, synced);
+    assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1" });
+  });
+
+  test("F29: a Secret's drift is healed, and no value of it is told", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const secret = { ...web, kind: "Secret", desired_spec: { data: { password: "cGFzcw==" } } };
+    const id = await it.create({ ...secret, drift_policy: "report" });
+    await it.becomes(id, synced);
+    const secrets = await it.client.resource({ apiVersion: "v1", kind: "Secret" }, t.signal);
+    const body = { data: { password: "c3RvbGVu" } };
+    await secrets.patch(ref, { type: "merge", body, options: somebody }, t.signal);
+    const drifted = await it.becomes(id, ({ status }) => status === "drifted");
+    assert.deepEqual(drifted.drift, [
+      { path: "/data/password", desired: null, current: null, manager: "somebody" },
+    ]);
+    const told = JSON.stringify([
+      drifted,
+      await it.rest.tables.query(`SELECT * FROM events_unnumbered`),
+    ]);
+    for (const value of ["cGFzcw==", "c3RvbGVu"]) assert.ok(!told.includes(value), value);
+    await it.rest.ask("PUT", `/resources/${id}`, { drift_policy: "heal" });
+    await it.becomes(id, synced);
+    assert.deepEqual((await secrets.get(ref, t.signal))["data"], { password: "cGFzcw==" });
+  });
+
+  test("health follows the workload, and scaling by others is no drift", async (t) => {
+    await using it = await startBed(t.signal, { simulatesWorkloads: true });
+    it.startWorker();
+    const container = { name: "web", image: "nginx:1", ports: [{ containerPort: 80 }] };
+    const id = await it.create({
+      cluster_id: "prod",
+      namespace: "default",
+      kind: "Deployment",
+      name: "web",
+      desired_spec: {
+        spec: {
+          selector: { matchLabels: { app: "web" } },
+          template: {
+            metadata: { labels: { app: "web" } },
+            spec: { containers: [container] },
+          },
+        },
+      },
+    });
+    await it.becomes(id, (body) => synced(body) && body.health === "Healthy");
+    const deployments = await it.client.resource(
+      { apiVersion: "apps/v1", kind: "Deployment" },
+      t.signal,
+    );
+    await deployments.patch(ref, { type: "merge", body: { spec: { replicas: 3 } } }, t.signal);
+    await it.becomes(
+      id,
+      (body) => body.current?.spec.spec.replicas === 3 && body.health === "Healthy" && synced(body),
+    );
+    const items = [{ ...container, image: "nginx:2" }];
+    const strategic = { spec: { template: { spec: { containers: items } } } };
+    await deployments.patch(
+      ref,
+      { type: "strategic", body: strategic, options: somebody },
+      t.signal,
+    );
+    await until(async () => (await eventTypes(it)).includes("healed"), t.signal);
+    const body = await it.becomes(id, (body) => synced(body) && body.health === "Healthy");
+    const [{ image }] = body.current.spec.spec.template.spec.containers;
+    assert.deepEqual([image, body.current.spec.spec.replicas], ["nginx:1", 3]);
+  });
+
+  test("F33: whatever was missed while the stream was broken is known afterwards", async (t) => {
+    await using it = await startBed(t.signal, { viaProxy: true });
+    it.startWorker();
+    const changes = Array.from({ length: 30 }, (_, index) => ({
+      op: "create",
+      ...web,
+      name: `many-${index}`,
+      drift_policy: "report",
+    }));
+    const made = await it.rest.ask("POST", "/batch", { changes });
+    const ids: number[] = made.body.results.map(({ id }: { id: number }) => id);
+    for (const id of ids) await it.becomes(id, synced);
+    const { proxy } = it;
+    assert.ok(proxy !== undefined);
+    proxy.isRefusing = true;
+    proxy.cut();
+    const maps = await configMaps(it, t.signal);
+    for (const index of ids.keys()) {
+      const at = { namespace: "default", name: `many-${index}` };
+      if (index % 3 === 0) await maps.delete(at, t.signal);
+      else await maps.patch(at, { type: "merge", body: { data: { a: `x${index}` } } }, t.signal);
+    }
+    proxy.isRefusing = false;
+    for (const [index, id] of ids.entries()) {
+      const body = await it.becomes(id, ({ status }) => status === "drifted");
+      if (index % 3 === 0) assert.equal(body.health, "Missing");
+      else assert.equal(body.current.spec.data.a, `x${index}`);
+    }
+  });
+
+  test("F44: a watcher that lost its target records nothing more", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const [target] = await it.rest.tables.query<{ fence: string }>(`SELECT fence FROM targets`);
+    await it.rest.tables.query(
+      `UPDATE targets SET lease_owner = 'another', lease_until = now() + interval '1 h', fence = fence + 1`,
+    );
+    await it.rest.tables.query(`UPDATE resource_current_states SET fence = fence + 1`);
+    const maps = await configMaps(it, t.signal);
+    await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
+    const other = await it.create({ ...web, name: "other" });
+    await it.becomes(other, ({ applied }) => applied !== null);
+    const [row] = await it.rest.tables.query(
+      `SELECT drifted, fence FROM resource_current_states WHERE resource_id = $1`,
+      [id],
+    );
+    assert.deepEqual(row, { drifted: false, fence: String(Number(target?.fence) + 1) });
+  });
+});
