@@ -3,6 +3,7 @@ import { apiVersionOf, failures, partialMetadata } from "@keelson/kube";
 import { type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
 
 import type { AnswerFormat } from "../encoding/answer-format.ts";
+import { JoinedEvents, runsOf } from "../encoding/joined-events.ts";
 import { objectOf, objectText } from "../encoding/object-text.ts";
 import { json } from "../encoding/read-body.ts";
 import { tableOf } from "../encoding/write-table.ts";
@@ -22,6 +23,9 @@ import { formatFor, type Verb, type Verbs } from "./verb.ts";
 const bookmarkEveryMs = 60_000;
 /** A watch that names no end is closed after 30 to 60 minutes, so that clients spread over the servers again (KB 9). */
 const lifetimeMsMin = 30 * 60_000;
+
+/** About how much of several events is written at once; one event is written whole. */
+const eventBytesMax = 32 * 1024;
 
 /** Streams the changes of a collection, until somebody has had enough. */
 export const watch: Verb = async (verbs, exchange) => {
@@ -65,11 +69,13 @@ async function streamChanges(
     for (let batch = await changes.next(); batch !== undefined; batch = await changes.next()) {
       events.add(batch.length);
       const items = visible(batch, options);
-      if (items.length === 0) continue;
-      const turn = verbs.streamTurns.take();
-      if (turn !== undefined) await turn;
-      const drained = sink.write(writer.write(items));
-      if (drained !== undefined) await drained;
+      for (const run of items.length < 2 ? [items] : writer.runs(items)) {
+        if (run.length === 0) continue;
+        const turn = verbs.streamTurns.take();
+        if (turn !== undefined) await turn;
+        const drained = sink.write(writer.write(run));
+        if (drained !== undefined) await drained;
+      }
     }
     position = changes.position;
   } catch (error) {
@@ -152,11 +158,14 @@ class EventWriter {
   write(items: readonly WatchItem[]): Chunk {
     const [first] = items;
     if (first !== undefined && items.length === 1) return this.#writeOne(first);
-    const known = this.#isPlain ? joined.get(this.#resource) : undefined;
-    if (known !== undefined && isSame(known.items, items)) return known.chunk;
-    const chunk = Chunk.join(items.map((item) => this.#writeOne(item).bytes));
-    if (this.#isPlain) joined.set(this.#resource, { items, chunk });
-    return chunk;
+    return joinedOf(this.#resource).join(items, (item) => this.#writeOne(item));
+  }
+
+  /** What is written at once: a client that does not read holds no more of it than that. */
+  runs(items: readonly WatchItem[]): Iterable<readonly WatchItem[]> {
+    // What is made for each watcher is made once: the first event of a Table has its headers.
+    if (!this.#isPlain) return items.map((item) => [item]);
+    return runsOf(items, (item) => this.#writeOne(item).framed.length, eventBytesMax);
   }
 
   writeError(status: object): Chunk {
@@ -228,14 +237,13 @@ function plainEncoder(resource: Resource): (change: Change) => Chunk {
   return encoder;
 }
 
-/** What was last put together of several events: watchers that wait for the same turn have waited for the same events. */
-const joined = new WeakMap<
-  Resource,
-  { readonly items: readonly WatchItem[]; readonly chunk: Chunk }
->();
+const joined = new WeakMap<Resource, JoinedEvents<WatchItem>>();
 
-function isSame(some: readonly WatchItem[], others: readonly WatchItem[]): boolean {
-  return some.length === others.length && some.every((item, index) => item === others[index]);
+/** The same for the same resource. */
+function joinedOf(resource: Resource): JoinedEvents<WatchItem> {
+  let events = joined.get(resource);
+  if (events === undefined) joined.set(resource, (events = new JoinedEvents()));
+  return events;
 }
 
 /** What a resource that cannot be watched says. */
