@@ -23,6 +23,11 @@ suite("keelson up", () => {
       /REST API +http:\/\/127\.0\.0\.1:\d+ +\(no authentication, this machine only\)/,
     );
     assert.equal(run.pid, first.pid);
+    if (process.platform === "linux") {
+      // It began once more as itself, with what it may take of memory.
+      const words = await readFile(`/proc/${first.pid}/cmdline`, "utf8");
+      assert.match(words, /--max-semi-space-size=16/);
+    }
     assert.equal(run.version, "0.1.0");
     assert.ok(Number.isFinite(Date.parse(run.startedAt)));
     assert.equal((await stat(join(dataDir, "run.json"))).mode & 0o777, 0o600);

@@ -11,7 +11,7 @@ if (found < needed) {
   );
   process.exitCode = 1;
 } else {
-  await limitMemory();
+  limitMemory();
   // Sources are stripped of their types and compiled once, not at every start. Beside the packages, not in the
   // folder for temporary files, where others could have prepared something; where it cannot be written it is left.
   const { enableCompileCache } = await import("node:module");
@@ -25,16 +25,30 @@ if (found < needed) {
 
 /**
  * By itself Node lets a busy server's youngest objects take more than 100 MB, and the rest grow to twice what is in use,
- * before it looks for what can go. Set before anything is loaded; whoever sets these flags decides.
+ * before it looks for what can go. It takes the first of these flags only when it starts, so the process begins once more, as
+ * the same process; where that cannot be done it goes on as it is. Whoever sets such flags decides.
  */
-async function limitMemory() {
+function limitMemory() {
   const serving = ["apiserver", "up"].includes(process.argv[2] ?? "up");
   const said = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
   if (!serving || /semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
-  const { setFlagsFromString } = await import("node:v8");
-  setFlagsFromString("--max-semi-space-size=16");
-  setFlagsFromString("--heap-growing-percent=60");
-  // Node would put objects that often outlive a collection of the youngest straight among the old. Parts of requests that
-  // wait for their batch do, and from there they keep the rest of their request: a quarter of all garbage became old.
-  setFlagsFromString("--no-allocation-site-pretenuring");
+  const flags = [
+    "--max-semi-space-size=16",
+    "--heap-growing-percent=60",
+    // Node would put objects that often outlive a collection of the youngest straight among the old. Parts of requests that
+    // wait for their batch do, and from there they keep the rest of their request: a quarter of all garbage became old.
+    "--no-allocation-site-pretenuring",
+  ];
+  const [, script, ...words] = process.argv;
+  try {
+    process.execve(process.execPath, [
+      process.execPath,
+      ...flags,
+      ...process.execArgv,
+      script,
+      ...words,
+    ]);
+  } catch {
+    // Not on this platform.
+  }
 }
