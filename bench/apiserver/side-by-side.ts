@@ -144,6 +144,7 @@ export async function bench(run: Run): Promise<readonly Row[]> {
       { name: "1,000 watchers × 100 writes/s, p99", value: busy.p99, unit: "ms" },
       { atMost: 1_000 },
     ),
+    judged({ name: "1,000 watchers: writes", value: busy.rate, unit: "/s" }),
   );
   rows.push(
     judged(

@@ -12,8 +12,12 @@ import (
 
 var stampMember = []byte(`"stamp":"`)
 
-// WatchLatency opens watchers, lets one writer update a few objects at a steady rate, and times each event at each watcher:
-// from before the write was sent until its line is read.
+// How long writes go on before they are timed: everybody has its code compiled, its buffers grown and its handshakes behind it.
+const warmUp = time.Second
+
+// WatchLatency opens watchers, lets writers update a few objects at a steady rate, and times each event at each watcher:
+// from before the write was sent until its line is read. Each object has a writer of its own, so that a slow answer
+// to one write does not hold up the others' beat.
 func watchLatency(settings Settings) Result {
 	settings.HTTP2 = false
 	result := Result{Verb: "watch", Errors: map[string]int{}}
@@ -60,7 +64,7 @@ func watchLatency(settings Settings) Result {
 				}
 				end := bytes.IndexByte(rest, '"')
 				sent, err := strconv.ParseInt(string(rest[:end]), 10, 64)
-				if err != nil || sent == 0 {
+				if err != nil || sent <= 0 {
 					return
 				}
 				mutexes[watcher].Lock()
@@ -82,32 +86,68 @@ func watchLatency(settings Settings) Result {
 	}
 	opened.Wait()
 
-	// Warm for a moment, then on the beat; a late write is not made up for.
+	// On the beat; a write whose writer is still busy is left out, and not made up for.
 	interval := time.Duration(float64(time.Second) / settings.Rate)
-	begun := time.Now()
-	beat := time.NewTicker(interval)
-	writes := 0
-	for time.Since(begun) < settings.Duration {
-		<-beat.C
-		name := nameOf(settings, writes%objects)
-		stamp := strconv.FormatInt(int64(time.Since(started)), 10)
-		status, head, _, err := writer.Do("PUT", settings.Path+"/"+name, "application/json", object(settings, name, stamp))
-		if err != nil || status != 200 {
-			result.Errors[strconv.Itoa(status)]++
-			if result.Sample == "" {
-				result.Sample = fmt.Sprintf("%d %.300s %v", status, head, err)
-			}
-			if err != nil {
-				if writer, err = connect(settings); err != nil {
-					break
+	beats := make([]chan bool, objects)
+	var written atomic.Int64
+	var mutex sync.Mutex
+	var writers sync.WaitGroup
+	for index := range objects {
+		beats[index] = make(chan bool, 1)
+		name := nameOf(settings, index)
+		own, err := connect(settings)
+		check(err)
+		writers.Go(func() {
+			for isTimed := range beats[index] {
+				stamp := int64(time.Since(started))
+				if !isTimed {
+					stamp = -stamp
+				}
+				body := object(settings, name, strconv.FormatInt(stamp, 10))
+				status, head, _, err := own.Do("PUT", settings.Path+"/"+name, "application/json", body)
+				if err == nil && status == 200 {
+					if isTimed {
+						written.Add(1)
+					}
+					continue
+				}
+				mutex.Lock()
+				result.Errors[strconv.Itoa(status)]++
+				if result.Sample == "" {
+					result.Sample = fmt.Sprintf("%d %.300s %v", status, head, err)
+				}
+				mutex.Unlock()
+				if err != nil {
+					if own, err = connect(settings); err != nil {
+						return
+					}
 				}
 			}
-			continue
+		})
+	}
+	beat := time.NewTicker(interval)
+	write := func(number int, isTimed bool) {
+		<-beat.C
+		select {
+		case beats[number%objects] <- isTimed:
+		default:
 		}
-		writes++
+	}
+	number := 0
+	for warm := time.Now(); time.Since(warm) < warmUp; number++ {
+		write(number, false)
+	}
+	begun := time.Now()
+	for ; time.Since(begun) < settings.Duration; number++ {
+		write(number, true)
 	}
 	beat.Stop()
+	for _, each := range beats {
+		close(each)
+	}
 	result.Seconds = time.Since(begun).Seconds()
+	writers.Wait()
+	writes := int(written.Load())
 	result.Requests = writes
 	result.Rate = float64(writes) / result.Seconds
 	result.Expected = writes * settings.Watchers
