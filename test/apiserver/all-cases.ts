@@ -2,16 +2,24 @@
 
 import type { Case } from "./case.ts";
 import { applyCases } from "./cases/apply.ts";
+import { bodyCases } from "./cases/bodies.ts";
+import { customValueCases } from "./cases/custom-values.ts";
 import { definitionCases } from "./cases/definitions.ts";
 import { deleteCases } from "./cases/deletes.ts";
-import { errorCases } from "./cases/errors.ts";
+import { discoveryCases } from "./cases/discovery.ts";
+import { fieldCases } from "./cases/fields.ts";
 import { kindCases } from "./cases/kinds.ts";
 import { listCases } from "./cases/lists.ts";
+import { managerCases } from "./cases/managers.ts";
 import { namespaceCases } from "./cases/namespaces.ts";
+import { openApiCases } from "./cases/openapi.ts";
 import { patchCases } from "./cases/patches.ts";
+import { pathCases } from "./cases/paths.ts";
+import { reviewCases } from "./cases/reviews.ts";
 import { securityCases } from "./cases/security.ts";
 import { shapeCases } from "./cases/shapes.ts";
 import { subresourceCases } from "./cases/subresources.ts";
+import { valueCases } from "./cases/values.ts";
 import { watchCases } from "./cases/watches.ts";
 import { writeCases } from "./cases/writes.ts";
 import { generatedCases } from "./generated.ts";
@@ -29,6 +37,7 @@ export async function allCases(): Promise<readonly Case[]> {
   return [
     ...(await kindCases()),
     ...writeCases,
+    ...managerCases,
     ...patchCases,
     ...applyCases,
     ...deleteCases,
@@ -36,9 +45,16 @@ export async function allCases(): Promise<readonly Case[]> {
     ...watchCases,
     ...subresourceCases,
     ...shapeCases,
-    ...errorCases,
+    ...discoveryCases,
+    ...openApiCases,
+    ...pathCases,
+    ...bodyCases,
+    ...fieldCases,
+    ...valueCases,
     ...securityCases,
+    ...reviewCases,
     ...definitionCases,
+    ...customValueCases,
     ...namespaceCases,
     ...generatedCases(seed, count),
   ];

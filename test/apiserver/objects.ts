@@ -102,3 +102,7 @@ export function definition({
     },
   };
 }
+
+export function serviceAccount(name: string): JsonObject {
+  return { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } };
+}

@@ -2,13 +2,15 @@
 
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { Agent, request as startRequest } from "node:https";
+import { type Agent, request as startRequest } from "node:https";
 
 import { writeJson, type Json } from "@keelson/base";
 
-import type { ClientOptions, Method } from "../oracle/http-client.ts";
+import { connectionOf, type ClientOptions } from "../oracle/connection.ts";
+import type { Method } from "../oracle/http-client.ts";
 
 const requestTimeoutMs = 40_000;
+const connectionsMax = 64;
 
 export interface WireRequest {
   readonly method?: Method | "FROB";
@@ -33,17 +35,11 @@ export class Wire implements Disposable {
   readonly #agent: Agent;
   readonly #headers: OutgoingHttpHeaders;
 
-  constructor({ url, ca, certificate, key, token }: ClientOptions) {
-    this.#url = new URL(url);
-    this.#agent = new Agent({
-      ca,
-      ...(certificate === undefined ? {} : { cert: certificate }),
-      ...(key === undefined ? {} : { key }),
-      keepAlive: true,
-      maxSockets: 64,
-      scheduling: "lifo",
-    });
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  constructor(options: ClientOptions) {
+    this.#url = new URL(options.url);
+    const { agent, headers } = connectionOf(options, { connectionsMax });
+    this.#agent = agent;
+    this.#headers = headers;
   }
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {

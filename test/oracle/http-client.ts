@@ -5,6 +5,8 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent, request as startRequest } from "node:https";
 import { createInterface } from "node:readline";
 
+import { connectionOf, type ClientOptions } from "./connection.ts";
+
 const requestTimeoutMs = 60_000;
 const connectionsMax = 24;
 
@@ -31,31 +33,17 @@ export interface Response {
   readonly body: unknown;
 }
 
-export interface ClientOptions {
-  readonly url: string;
-  readonly ca: string;
-  readonly certificate?: string;
-  readonly key?: string;
-  readonly token?: string;
-}
-
 /** One user's requests. Answers of any status resolve; only a broken connection rejects. */
 export class HttpClient implements Disposable {
   readonly #url: URL;
   readonly #agent: Agent;
   readonly #headers: OutgoingHttpHeaders;
 
-  constructor({ url, ca, certificate, key, token }: ClientOptions) {
-    this.#url = new URL(url);
-    this.#agent = new Agent({
-      ca,
-      ...(certificate === undefined ? {} : { cert: certificate }),
-      ...(key === undefined ? {} : { key }),
-      keepAlive: true,
-      maxSockets: connectionsMax,
-      scheduling: "lifo",
-    });
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  constructor(options: ClientOptions) {
+    this.#url = new URL(options.url);
+    const { agent, headers } = connectionOf(options, { connectionsMax });
+    this.#agent = agent;
+    this.#headers = headers;
   }
 
   async send(request: Request, signal: AbortSignal): Promise<Response> {

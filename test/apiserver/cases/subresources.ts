@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@keelson/base";
 
 import { certificateRequest } from "../../oracle/kinds/fixed-pem.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
-import { definition, deployment, pod, podTemplate } from "../objects.ts";
+import { definition, deployment, pod, podTemplate, serviceAccount } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
@@ -286,11 +286,7 @@ const scripts: Record<string, Script> = {
     await lab.get(lab.core("pods", "q"));
   },
   "tokens of an account": async (lab) => {
-    await lab.create(lab.core("serviceaccounts"), {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name: "robot" },
-    });
+    await lab.create(lab.core("serviceaccounts"), serviceAccount("robot"));
     const path = `${lab.core("serviceaccounts", "robot")}/token`;
     const request = (spec: JsonObject): JsonObject => ({
       apiVersion: "authentication.k8s.io/v1",

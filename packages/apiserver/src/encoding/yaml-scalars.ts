@@ -96,7 +96,9 @@ function integerValue(text: string): number | bigint | undefined {
   const value = sign === "-" ? -magnitude : magnitude;
   const fits = sign === "" ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value);
   if (fits !== value) return undefined;
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  // What has 64 bits without a sign becomes a float when the JSON is read.
+  const isSigned = BigInt.asIntN(64, value) === value;
+  return isSigned && !Number.isSafeInteger(Number(value)) ? value : Number(value);
 }
 
 function floatValue(value: number, text: string): MutableJson {
