@@ -15,6 +15,7 @@ export type ProgramName =
   | "helm"
   | "informers"
   | "manager"
+  | "ark-manager"
   | "idle-manager"
   | "loadgen";
 
@@ -73,7 +74,12 @@ export const modules: readonly GoModule[] = [
     // Ours: unmodified client libraries, in programs as small as they can be.
     name: "clients",
     version: "0.36.3",
-    programs: { informers: "./informers", manager: "./manager", loadgen: "./loadgen" },
+    programs: {
+      informers: "./informers",
+      manager: "./manager",
+      "ark-manager": "./ark-manager",
+      loadgen: "./loadgen",
+    },
     stamps: {},
   },
 ];
