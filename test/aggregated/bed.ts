@@ -19,6 +19,10 @@ export interface BedOptions {
   readonly databaseUrl?: string | undefined;
   readonly oracle?: OracleOptions;
   readonly flags?: readonly string[];
+  /** Where the server listens; any free port unless told. */
+  readonly port?: number;
+  /** Where the host looks for it; there unless told. */
+  readonly hostPort?: number;
 }
 
 /** Starts both, registers ours with the host, and waits until the host says that it is available. */
@@ -32,8 +36,14 @@ export async function startBed(options: BedOptions, signal: AbortSignal): Promis
     const server = await sharedThrowawayPostgres("embedded");
     databaseUrl = undo.use(await server.createDatabase()).url;
   }
-  const [port = 0] = await findFreePorts(1);
-  const bed = new Bed({ oracle, folder, port, ca: await CertificateAuthority.create("ark-ca") });
+  const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
+  const { hostPort = port } = options;
+  const bed = new Bed({
+    oracle,
+    folder,
+    port: hostPort,
+    ca: await CertificateAuthority.create("ark-ca"),
+  });
   await bed.prepare(signal);
   const replica = undo.use(await bed.newReplica({ ...options, databaseUrl, port }));
   if (options.driver === "postgresql") await replica.migrate(signal);
@@ -114,7 +124,7 @@ export class Bed implements AsyncDisposable {
     writeFileSync(this.keyFile, key, { mode: 0o600 });
   }
 
-  async newReplica(options: BedOptions & { readonly port?: number }): Promise<Replica> {
+  async newReplica(options: BedOptions): Promise<Replica> {
     const { certificateFile, keyFile, kubeconfig } = this;
     const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
     return new Replica({

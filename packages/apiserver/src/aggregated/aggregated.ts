@@ -43,6 +43,9 @@ import { delegatedTokens } from "./delegated-tokens.ts";
 import type { Host } from "./host.ts";
 import { HostTrust } from "./host-trust.ts";
 
+/** How long the host has to take its connections elsewhere when we stop. */
+const leaveMs = 2_000;
+
 /** The name by which the host reaches us, unless certificates are given: that of the chart's Service. */
 export const serviceHost = "ark-apiserver.ark-system.svc";
 
@@ -213,6 +216,8 @@ async function buildServer(options: AggregatedOptions, given: Given): Promise<Se
     tls: servingOptions(given.files.current),
     onFinished: finishedRequests({ metrics, registry, audit }),
     userHeaders: () => given.trust.current.names.user,
+    // So the host calls a Service; whoever is beside us has other names for us.
+    proxies: { isName: (servername) => servername.endsWith(".svc"), leaveMs },
   });
 }
 

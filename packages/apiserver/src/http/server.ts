@@ -21,6 +21,7 @@ import { warningHeader, type Incoming } from "./exchange.ts";
 import { bodyBytesMax, receiveBody } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
+import { send } from "./send-answer.ts";
 import { corkTurn, sinkTo } from "./sink.ts";
 import { isGone, makeServer, respond, type Output, type Received } from "./wire.ts";
 
@@ -34,6 +35,12 @@ export interface ServerOptions {
   readonly tls: SecureContextOptions | undefined;
   /** Told of every finished request. */
   readonly onFinished: (finished: Finished) => void;
+  /**
+   * Proxies, by the name that they call us by, and how long an orderly stop asks them to go elsewhere before it ends their
+   * connections. They are spoken to in HTTP/1.1: Node cannot leave HTTP/2 without losing what is on its way, and a proxy has no body
+   * to send twice.
+   */
+  readonly proxies?: { readonly isName: (servername: string) => boolean; readonly leaveMs: number };
   /** The header in which front proxies name the user, in lower case, where it is not the usual one. */
   readonly userHeaders?: () => readonly string[];
 }
@@ -56,11 +63,14 @@ export class Server implements AsyncDisposable {
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #connections = new Map<Socket, Connection>();
   readonly #server: PlainServer | Http2SecureServer;
+  /** Whether proxies are asked to go elsewhere. */
+  #isLeaving = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#deadlines = new Deadlines(options.clock);
-    this.#server = makeServer(options.tls, (received) => this.#receive(received));
+    const receive = (received: Received): void => this.#receive(received);
+    this.#server = makeServer(options.tls, receive, options.proxies?.isName);
     this.#server.on("session", (session: ServerHttp2Session) => {
       this.#sessions.add(session);
       session.once("close", () => this.#sessions.delete(session));
@@ -102,15 +112,29 @@ export class Server implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#leaveProxies();
     this.#stopping.abort(failures.serviceUnavailable("the server is stopping"));
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const session of this.#sessions) session.close();
     for (const [socket, { answering }] of this.#connections) {
-      const isSession = "alpnProtocol" in socket && socket.alpnProtocol === "h2";
-      if (!isSession && answering === 0) socket.destroy();
+      if (!isSession(socket) && answering === 0) socket.destroy();
     }
     await closed;
     this.#deadlines[Symbol.dispose]();
+  }
+
+  /** Each answer ends its connection, until none is left or the time is up. Watches go on. */
+  async #leaveProxies(): Promise<void> {
+    const { proxies, clock } = this.#options;
+    if (proxies === undefined) return;
+    this.#isLeaving = true;
+    const { signal } = new AbortController();
+    const endMs = clock.monotonic() + proxies.leaveMs;
+    const isLeft = (): boolean =>
+      [...this.#connections].every(([socket, { answering }]) => answering > 0 || isSession(socket));
+    while (clock.monotonic() < endMs && !isLeft()) {
+      await clock.sleep(leaveLookMs, signal);
+    }
   }
 
   /** Its time runs from here: the body is part of it. */
@@ -175,7 +199,7 @@ export class Server implements AsyncDisposable {
   #refuse(begun: Begun, status: StatusError): void {
     const { incoming, received } = begun;
     const answer = this.#options.encodeFailure(status, incoming);
-    send(received.output, incoming, answer, []);
+    this.#send(received.output, incoming, { answer, warnings: [] });
     this.#told(begun, {
       answer,
       info: incoming.info,
@@ -185,6 +209,15 @@ export class Server implements AsyncDisposable {
       warnings: [],
       done: () => undefined,
     });
+  }
+
+  #send(
+    output: Output,
+    incoming: Incoming,
+    { answer, warnings }: { readonly answer: Answer; readonly warnings: readonly string[] },
+  ): void {
+    if (this.#isLeaving && "writeHead" in output) output.shouldKeepAlive = false;
+    send(output, incoming, answer, warnings);
   }
 
   async #serve(begun: Begun): Promise<void> {
@@ -197,7 +230,7 @@ export class Server implements AsyncDisposable {
       if (isStreaming(handled.answer)) {
         await this.#stream(output, incoming, { ...handled, answer: handled.answer }, controller);
       } else {
-        send(output, incoming, handled.answer, handled.warnings);
+        this.#send(output, incoming, { answer: handled.answer, warnings: handled.warnings });
       }
     } catch (error) {
       // Whatever cannot even be sent: the client must not wait for it.
@@ -293,6 +326,14 @@ export class Server implements AsyncDisposable {
   }
 }
 
+/** How often it is looked whether proxies have gone. */
+const leaveLookMs = 50;
+
+/** Whether a connection speaks HTTP/2. */
+function isSession(socket: Socket): boolean {
+  return "alpnProtocol" in socket && socket.alpnProtocol === "h2";
+}
+
 const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
@@ -334,45 +375,6 @@ function refuseConnection(error: Error & { readonly code?: string }, socket: Soc
   socket.end(
     `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );
-}
-
-function send(
-  output: Output,
-  { auditId }: Incoming,
-  { code, contentType, body, headers }: Answer,
-  warnings: readonly string[],
-): void {
-  if (isGone(output)) return;
-  const head: OutgoingHttpHeaders = {
-    "audit-id": auditId,
-    "cache-control": "no-cache, private",
-  };
-  if (headers !== undefined) Object.assign(head, headers);
-  // A 304 says nothing of a body: caches would take it for news of the one they hold.
-  if (code !== 304) {
-    if (contentType !== "") head["content-type"] = contentType;
-    head["content-length"] = Buffer.byteLength(body);
-  }
-  if (warnings.length > 0) head["Warning"] = warnings.map(warningHeader);
-  respond(output, code, head);
-  if (!output.writableEnded) endWith(output, body);
-}
-
-/** Little enough that Node does not stop reading the connection while it is on its way. */
-const tailBytes = 16 * 1024;
-
-/**
- * Over HTTP/1.1 the last piece goes out alone. While much of an answer is on its way Node pauses its parser; a client that has
- * the whole answer already may send the next request by then, and one with a large body would break the connection.
- */
-function endWith(output: Output, body: Answer["body"]): void {
-  if (!("writeHead" in output) || body.length <= 2 * tailBytes) {
-    output.end(body);
-    return;
-  }
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  const tailAt = bytes.length - tailBytes;
-  output.write(bytes.subarray(0, tailAt), () => output.end(bytes.subarray(tailAt)));
 }
 
 function credentialsOf({ socket, headers: sent }: Received, { headers }: Incoming): Credentials {

@@ -51,10 +51,14 @@ export interface Received {
 
 export type Receive = (received: Received) => void;
 
-/** A server that hands each request to `receive`: of both protocols over TLS, of HTTP/1.1 without. */
+/**
+ * A server that hands each request to `receive`: of both protocols over TLS, of HTTP/1.1 without. Who calls it by a name that
+ * `isForProxies` is spoken to in HTTP/1.1.
+ */
 export function makeServer(
   tls: SecureContextOptions | undefined,
   receive: Receive,
+  isForProxies: (servername: string) => boolean = () => false,
 ): PlainServer | Http2SecureServer {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { method = "GET", url = "/", headers } = request;
@@ -79,6 +83,10 @@ export function makeServer(
     ...tls,
     ...connections,
     allowHTTP1: true,
+    ALPNCallback: ({ servername, protocols }) =>
+      (isForProxies(servername) ? ["http/1.1"] : ["h2", "http/1.1"]).find((one) =>
+        protocols.includes(one),
+      ),
     minVersion: "TLSv1.2",
     // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
     requestCert: true,

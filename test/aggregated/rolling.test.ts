@@ -1,0 +1,105 @@
+// Replicas are stopped and started one after the other, as a rollout does it, while clients write and watch through the host: no
+// request fails, no event is lost.
+
+import assert from "node:assert/strict";
+import { suite } from "node:test";
+
+import { startThrowawayPostgres } from "@keelson/database/testing";
+
+import { findFreePorts } from "../oracle/ports.ts";
+import { oracleTest } from "../oracle/oracle-test.ts";
+import { until } from "../oracle/until.ts";
+import { createNamespace } from "./asking.ts";
+import { Balancer } from "./balancer.ts";
+import { startBed, type Bed } from "./bed.ts";
+import { memory, pathOf } from "./objects.ts";
+import type { Replica } from "./replica.ts";
+
+const writers = 8;
+const memories = pathOf("memories", "rolling");
+
+suite("a rollout behind a host", () => {
+  oracleTest("no request fails and no event is lost", async (t) => {
+    const { signal } = t;
+    await using postgres = await startThrowawayPostgres({ flavour: "embedded" }, signal);
+    await using database = await postgres.createDatabase();
+    const options = { driver: "postgresql", databaseUrl: database.url } as const;
+    const [port = 0, firstPort = 0] = await findFreePorts(2);
+    await using balancer = await Balancer.listen(port, [firstPort]);
+    await using bed = await startBed({ ...options, hostPort: port, port: firstPort }, signal);
+    await using second = await bed.newReplica(options);
+    await second.start(signal);
+    balancer.targets = [firstPort, second.port];
+    await createNamespace(bed, "rolling", signal);
+
+    const stop = new AbortController();
+    const answers = new Map<string, string>();
+    const watching = watchNames(bed);
+    const working = Promise.all(
+      Array.from({ length: writers }, (_, index) => write(bed, `w${index}`, answers, stop.signal)),
+    );
+    const progress = async (count: number): Promise<void> => {
+      const goal = answers.size + count;
+      await until(() => answers.size >= goal, signal);
+    };
+    for (const replica of [bed.replica, second, bed.replica]) {
+      await progress(40);
+      await rollOver(replica, balancer, signal);
+    }
+    await progress(40);
+    stop.abort();
+    await working;
+    const failed = [...answers].filter(([, answer]) => answer !== "created");
+    assert.deepEqual(failed, []);
+    await until(() => [...answers.keys()].every((name) => watching.names.has(name)), signal);
+    watching.end();
+  });
+});
+
+/** As a rollout: nobody new is sent there, then it is told to stop, then the next one stands in its place. */
+async function rollOver(replica: Replica, balancer: Balancer, signal: AbortSignal): Promise<void> {
+  const all = balancer.targets;
+  balancer.targets = all.filter((port) => port !== replica.port);
+  await replica.stop("SIGTERM");
+  assert.match(replica.output, /"message":"stopped"/);
+  await replica.start(signal);
+  balancer.targets = all;
+}
+
+async function write(
+  bed: Bed,
+  writer: string,
+  answers: Map<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { signal: forever } = new AbortController();
+  for (let n = 0; !signal.aborted; n += 1) {
+    const name = `${writer}-${n}`;
+    const request = { method: "POST", path: memories, body: memory(name) } as const;
+    const { status, text } = await bed.oracle.client.send(request, forever);
+    answers.set(name, status === 201 ? "created" : `${status} ${text}`);
+  }
+}
+
+/** Every name that a watch through the host has told, taken up again where it ended. */
+function watchNames(bed: Bed) {
+  const end = new AbortController();
+  const names = new Set<string>();
+  let version = "0";
+  void (async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      const path = `${memories}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`;
+      try {
+        for await (const { type, object } of bed.oracle.client.watch(path, end.signal)) {
+          if (type === "ERROR") throw new Error(JSON.stringify(object));
+          const { metadata } = object as { metadata: { name?: string; resourceVersion: string } };
+          version = metadata.resourceVersion;
+          if (type === "ADDED") names.add(metadata.name ?? "");
+        }
+      } catch {
+        // The host tells of a connection that broke; the next watch goes on from there.
+      }
+    }
+  })();
+  return { names, end: () => end.abort() };
+}
