@@ -38,9 +38,10 @@ class Union {
     signal: AbortSignal,
   ): Authenticated | Promise<Authenticated> {
     let refusal: BadCredentials | undefined;
-    for (const [index, authenticator] of this.#options.authenticators.entries()) {
+    const { authenticators } = this.#options;
+    for (let index = 0; index < authenticators.length; index++) {
       try {
-        const found = authenticator.authenticate(credentials, signal);
+        const found = authenticators[index]?.authenticate(credentials, signal);
         if (found instanceof Promise) {
           return this.#await(found, { next: index + 1, refusal, credentials }, signal);
         }
