@@ -1,24 +1,10 @@
 // Everything that is known of a resource, in one statement; and pages of many, without their specs.
 
-import { statement } from "@keelson/database";
+import { statement, type Sql } from "@keelson/database";
+import { columns, namedColumns, type NamedRow, type ResourceRow } from "./resources.ts";
 
 /** A resource with its two states, its attempts and its target. Times as text of RFC 3339, specs as JSON text. */
-export interface DetailsRow {
-  readonly id: number;
-  readonly cluster_id: string;
-  readonly namespace: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly api_version: string;
-  readonly desired_spec: string;
-  readonly generation: number;
-  readonly revision: number;
-  readonly conflict_policy: string;
-  readonly drift_policy: string;
-  readonly immutable_policy: string;
-  readonly propagation: string;
-  readonly paused: boolean;
-  readonly global_id: number | null;
+export interface DetailsRow extends ResourceRow {
   readonly committed_at: string;
   readonly deletion_asked_at: string | null;
   readonly status: string;
@@ -55,9 +41,7 @@ export interface DetailsRow {
 export const findDetails = statement<number, DetailsRow>(
   "findDetails",
   (sql, id) => sql`
-    SELECT r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
-           r.desired_spec::text AS desired_spec, r.generation, r.revision, r.conflict_policy, r.drift_policy,
-           r.immutable_policy, r.propagation, r.paused, r.global_id,
+    SELECT ${columns(sql)},
            shown(r.updated_at AT TIME ZONE 'UTC') AS committed_at,
            shown(r.deleted_at AT TIME ZONE 'UTC') AS deletion_asked_at,
            s.status, s.health, c.health_message,
@@ -93,15 +77,7 @@ export interface ResourceFilter {
   readonly clusters: readonly string[] | null;
 }
 
-export interface ListedRow {
-  readonly id: number;
-  readonly cluster_id: string;
-  readonly namespace: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly api_version: string;
-  readonly generation: number;
-  readonly revision: number;
+export interface ListedRow extends NamedRow {
   readonly status: string;
   readonly health: string;
 }
@@ -113,8 +89,7 @@ export const listResources = statement<
 >(
   "listResources",
   (sql, { after, limit, status, ...filter }) => sql`
-    SELECT r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
-           r.generation, r.revision, s.status, s.health
+    SELECT ${namedColumns(sql)}, s.status, s.health
     FROM resources r JOIN resource_statuses s ON s.resource_id = r.id
     WHERE r.id > ${after} AND ${passes(sql, filter)}
       ${status === null ? sql`` : sql`AND s.status = ${status}`}
@@ -131,8 +106,6 @@ export const countResources = statement<ResourceFilter, { total: number }>(
           FROM resources r JOIN resource_statuses s ON s.resource_id = r.id
           WHERE s.status = ${status} AND ${passes(sql, filter)}`,
 );
-
-type Sql = Parameters<typeof findDetails.build>[0];
 
 /** Only the filters that are given: one that says "or none" would keep PostgreSQL from using its indexes. */
 function passes(sql: Sql, filter: Omit<ResourceFilter, "status">): ReturnType<Sql> {

@@ -4,17 +4,21 @@ import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/bas
 import { statement, type Sql } from "@keelson/database";
 import type { Policies, Resource, ResourceKey } from "../resources/resource.ts";
 
-/** A row as the driver gives it; specs as text, because a parsed number may have lost digits. */
-export interface ResourceRow {
+/** What a resource is called, and how new it is. */
+export interface NamedRow {
   readonly id: number;
   readonly cluster_id: string;
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
   readonly api_version: string;
-  readonly desired_spec: string;
   readonly generation: number;
   readonly revision: number;
+}
+
+/** A row as the driver gives it; specs as text, because a parsed number may have lost digits. */
+export interface ResourceRow extends NamedRow {
+  readonly desired_spec: string;
   readonly conflict_policy: Policies["conflictPolicy"];
   readonly drift_policy: Policies["driftPolicy"];
   readonly immutable_policy: Policies["immutablePolicy"];
@@ -52,9 +56,14 @@ export function specOf(text: string): JsonObject {
   return spec;
 }
 
-const columns = (sql: Sql) => sql`
-  r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
-  r.desired_spec::text AS desired_spec, r.generation, r.revision, r.conflict_policy, r.drift_policy,
+/** The columns of a `NamedRow`, of `resources r`. */
+export const namedColumns = (sql: Sql) => sql`
+  r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version, r.generation,
+  r.revision`;
+
+/** The columns of a `ResourceRow`, of `resources r`. */
+export const columns = (sql: Sql) => sql`
+  ${namedColumns(sql)}, r.desired_spec::text AS desired_spec, r.conflict_policy, r.drift_policy,
   r.immutable_policy, r.propagation, r.paused, r.global_id, r.deleted_at IS NOT NULL AS is_deleting`;
 
 /** What only REST knows of a write, for the triggers. It wakes the workers itself, after the commit. */

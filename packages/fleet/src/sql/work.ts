@@ -3,7 +3,7 @@
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
 import { statement } from "@keelson/database";
 import type { ResourceFailure } from "../worker/failure.ts";
-import type { ResourceRow } from "./resources.ts";
+import { columns, type ResourceRow } from "./resources.ts";
 
 export interface ClaimRow {
   readonly resource_id: number;
@@ -53,9 +53,7 @@ export const readClaimed = statement<
 >(
   "readClaimed",
   (sql, { id, fence }) => sql`
-    SELECT r.id, r.cluster_id, r.namespace, r.kind, r.name, coalesce(r.api_version, '') AS api_version,
-           r.desired_spec::text AS desired_spec, r.generation, r.revision, r.conflict_policy, r.drift_policy,
-           r.immutable_policy, r.propagation, r.paused, r.global_id, r.deleted_at IS NOT NULL AS is_deleting,
+    SELECT ${columns(sql)},
            a.uid AS applied_uid, c.uid AS current_uid
     FROM resources r
     JOIN resource_attempts t ON t.resource_id = r.id
