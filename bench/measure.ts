@@ -41,6 +41,43 @@ export async function duel(
   };
 }
 
+const rounds = 15;
+/** The system counts the processor's time in steps of some milliseconds. */
+const roundMs = 40;
+
+/**
+ * What calls that wait for nothing take of the processor, in microseconds, round by round, each call in each round.
+ * Not the clock's time, since a busy machine must not blame them.
+ */
+export function processorRounds(calls: readonly (() => unknown)[]): readonly number[][] {
+  const counts = calls.map(callsPerRound);
+  return Array.from({ length: rounds }, () =>
+    calls.map((call, index) => {
+      const count = counts[index] ?? 1;
+      return (processorMs(call, count) * 1000) / count;
+    }),
+  );
+}
+
+function processorMs(call: () => unknown, count: number): number {
+  const before = process.threadCpuUsage();
+  for (let made = 0; made < count; made++) call();
+  const after = process.threadCpuUsage();
+  return (after.user + after.system - before.user - before.system) / 1000;
+}
+
+/** The middle of the rounds of one call. */
+export function processorUs(call: () => unknown): number {
+  return median(processorRounds([call]).map(([us = Number.NaN]) => us));
+}
+
+/** How many calls make a round. Finding out warms up. */
+function callsPerRound(call: () => unknown): number {
+  let count = 1;
+  while (processorMs(call, count) < roundMs) count *= 2;
+  return count;
+}
+
 /** `workers` loops, each awaiting its own calls, for `ms`; calls per second. Times go to `latencies` if given. */
 export async function closedLoop(
   workers: number,

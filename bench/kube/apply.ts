@@ -3,11 +3,10 @@
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
 import { applyStrategicMergePatch, fieldManager, FieldSet } from "@keelson/kube";
 import { deploymentSchema } from "@keelson/kube/testing";
+import { processorUs } from "../measure.ts";
 import type { Row } from "../report.ts";
 
 const goalUs = 200;
-const rounds = 15;
-const callsPerRound = 400;
 
 /** Measures applies and strategic merges; each row is the median time of one. */
 export async function bench(): Promise<readonly Row[]> {
@@ -56,15 +55,8 @@ export async function bench(): Promise<readonly Row[]> {
   }));
 }
 
-/** The processor's time, not the clock's: the rules wait for nothing, and a busy machine must not blame them. */
 function measure(name: string, call: () => unknown): Row {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const started = process.threadCpuUsage().user;
-    for (let i = 0; i < callsPerRound; i++) call();
-    times.push((process.threadCpuUsage().user - started) / callsPerRound);
-  }
-  const value = times.sort((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0;
+  const value = processorUs(call);
   return {
     name,
     value: Math.round(value * 10) / 10,

@@ -3,11 +3,10 @@
 import { readJson, readJsonReport, writeJson } from "@keelson/base";
 import type { JsonObject } from "@keelson/base";
 import { matchesLabels, parseLabelSelector } from "@keelson/kube";
+import { median, processorRounds } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 
 const readGoal = 4;
-const rounds = 15;
-const callsPerRound = 300;
 
 /** Measures each beside what the language has for it, in turns; a row is the middle of its rounds. */
 export async function bench(): Promise<readonly Row[]> {
@@ -57,22 +56,11 @@ function sideBySide(calls: readonly [() => unknown, () => unknown]): {
   readonly middles: readonly number[];
   readonly ratio: number;
 } {
-  for (const call of calls) roundUs(call);
-  const times = Array.from({ length: rounds }, () => calls.map(roundUs));
+  const times = processorRounds(calls);
   return {
-    middles: calls.map((_, index) => middle(times.map((round) => round[index] ?? 0))),
-    ratio: middle(times.map(([first = 0, second = 1]) => first / second)),
+    middles: calls.map((_, index) => median(times.map((round) => round[index] ?? 0))),
+    ratio: median(times.map(([first = 0, second = 1]) => first / second)),
   };
-}
-
-function roundUs(call: () => unknown): number {
-  const started = performance.now();
-  for (let index = 0; index < callsPerRound; index++) call();
-  return ((performance.now() - started) * 1000) / callsPerRound;
-}
-
-function middle(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function deployment(): JsonObject {

@@ -3,16 +3,12 @@
 import { writeJson, type JsonObject } from "@keelson/base";
 import { loadBuiltinKinds, rulesOf, typedKind } from "@keelson/kube";
 
+import { processorUs } from "../measure.ts";
 import type { Row } from "../report.ts";
 
 const goalUs = 50;
-const rounds = 15;
-const callsPerRound = 400;
 
-/**
- * Measures a creation and an update that are right; each row is the time of one in the fastest round, which a busy machine
- * disturbs least.
- */
+/** Measures a creation and an update that are right. */
 export async function bench(): Promise<readonly Row[]> {
   const name = { group: "apps", version: "v1", kind: "Deployment" };
   const typed = typedKind(await loadBuiltinKinds(), name);
@@ -32,14 +28,8 @@ export async function bench(): Promise<readonly Row[]> {
   ];
 }
 
-/** The processor's time, not the clock's: the rules wait for nothing, and a busy machine must not blame them. */
 function measure(name: string, call: () => unknown): Row {
-  let value = Infinity;
-  for (let round = 0; round < rounds; round++) {
-    const started = process.threadCpuUsage().user;
-    for (let i = 0; i < callsPerRound; i++) call();
-    value = Math.min(value, (process.threadCpuUsage().user - started) / callsPerRound);
-  }
+  const value = processorUs(call);
   return {
     name,
     value: Math.round(value * 10) / 10,

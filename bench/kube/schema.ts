@@ -12,14 +12,13 @@ import {
   validateObject,
   type StructuralSchema,
 } from "@keelson/kube";
+import { processorUs } from "../measure.ts";
 import type { Row } from "../report.ts";
 import { deployment } from "./deployment.ts";
 
 const goalUs = 50;
-const rounds = 15;
-const callsPerRound = 300;
 
-/** Measures each; a row is the time of one call in the fastest round, which a busy machine disturbs least. */
+/** Measures each. */
 export async function bench(): Promise<readonly Row[]> {
   const kinds = await loadBuiltinKinds();
   const schema = kinds.schemaOf("apps.v1.Deployment") ?? {};
@@ -32,7 +31,7 @@ export async function bench(): Promise<readonly Row[]> {
   const wrong = cloneJson(object);
   (wrong["spec"] as MutableJsonObject)["replicas"] = "three";
 
-  const validation = fastestUs(() => validate(schema, object));
+  const validation = processorUs(() => validate(schema, object));
   return [
     {
       name: "validate Deployment 10 KB",
@@ -43,32 +42,32 @@ export async function bench(): Promise<readonly Row[]> {
     },
     {
       name: "validate Deployment 10 KB, one error",
-      value: fastestUs(() => validate(schema, wrong)),
+      value: processorUs(() => validate(schema, wrong)),
       unit: "µs",
     },
     {
       name: "prune Deployment 10 KB",
-      value: fastestUs(() => prune(object, schema, { isObject: true })),
+      value: processorUs(() => prune(object, schema, { isObject: true })),
       unit: "µs",
     },
     {
       name: "prepare and validate with 3 rules",
-      value: fastestUs(() => validateSmall(ruled, small)),
+      value: processorUs(() => validateSmall(ruled, small)),
       unit: "µs",
     },
     {
       name: "protobuf encode Deployment",
-      value: fastestUs(() => codec.encode(object)),
+      value: processorUs(() => codec.encode(object)),
       unit: "µs",
     },
     withBaseline(
       "protobuf decode Deployment",
-      fastestUs(() => codec.decode(bytes)),
-      fastestUs(() => readJson(text)),
+      processorUs(() => codec.decode(bytes)),
+      processorUs(() => readJson(text)),
     ),
     {
       name: "table row of Deployment",
-      value: fastestUs(() => builtinRow({ group: "apps", kind: "Deployment" }, object, 0)),
+      value: processorUs(() => builtinRow({ group: "apps", kind: "Deployment" }, object, 0)),
       unit: "µs",
     },
   ];
@@ -82,16 +81,6 @@ function validateSmall(schema: StructuralSchema, object: JsonObject): void {
   const copy = cloneJson(object);
   prepareObject(schema, copy);
   validateObject(schema, copy);
-}
-
-function fastestUs(call: () => unknown): number {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const started = performance.now();
-    for (let index = 0; index < callsPerRound; index++) call();
-    times.push(((performance.now() - started) * 1000) / callsPerRound);
-  }
-  return Math.min(...times);
 }
 
 const ruledSpec = { replicas: 3, names: ["a", "b", "c"], mode: "x" };

@@ -2,26 +2,26 @@
 
 import { readJson, writeJson, type JsonObject } from "@keelson/base";
 import { loadBuiltinKinds, typedKind, type TypedKind } from "@keelson/kube";
+import { processorUs } from "../measure.ts";
 import type { Row } from "../report.ts";
 import { deployment } from "./deployment.ts";
 
-const rounds = 15;
-const callsPerRound = 300;
 const now = "2026-01-01T00:00:00Z";
 
-/** Measures each; a row is the time of one call in the fastest round, which a busy machine disturbs least. */
+/** Measures each. */
 export async function bench(): Promise<readonly Row[]> {
   const kinds = await loadBuiltinKinds();
   const configMaps = typedKind(kinds, { group: "", version: "v1", kind: "ConfigMap" });
   const deployments = typedKind(kinds, { group: "apps", version: "v1", kind: "Deployment" });
   const large = deployment();
-  const compiling = fastestUs(1, () => typedKind(kinds, { group: "", version: "v1", kind: "Pod" }));
+  const pod = { group: "", version: "v1", kind: "Pod" };
+  const compiling = processorUs(() => typedKind(kinds, pod));
   return [
     measured("decode and default ConfigMap 1 KB", configMaps, { body: configMap(), goalUs: 10 }),
     measured("decode and default Deployment 10 KB", deployments, { body: large, goalUs: 60 }),
     {
       name: "toStored Deployment 10 KB",
-      value: fastestUs(callsPerRound, () => deployments.toStored(large)),
+      value: processorUs(() => deployments.toStored(large)),
       unit: "µs",
     },
     { name: "make Pod ready", value: compiling / 1000, unit: "ms" },
@@ -35,23 +35,13 @@ function measured(
   { body, goalUs }: { readonly body: JsonObject; readonly goalUs: number },
 ): Row {
   const text = writeJson(body);
-  const value = fastestUs(callsPerRound, () => {
+  const value = processorUs(() => {
     const { object } = typed.decode(body);
     typed.applyDefaults(object, { now });
   });
-  const baseline = fastestUs(callsPerRound, () => readJson(text));
+  const baseline = processorUs(() => readJson(text));
   const ratio = value / baseline;
   return { name, value, unit: "µs", baseline, ratio, goal: `≤ ${goalUs} µs`, met: value <= goalUs };
-}
-
-function fastestUs(calls: number, call: () => unknown): number {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const started = performance.now();
-    for (let index = 0; index < calls; index++) call();
-    times.push(((performance.now() - started) * 1000) / calls);
-  }
-  return Math.min(...times);
 }
 
 function configMap(): JsonObject {
