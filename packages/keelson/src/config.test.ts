@@ -53,6 +53,12 @@ suite("the configuration", () => {
     );
   });
 
+  test("knows the proxies of the environment, in capitals before small letters", async () => {
+    const environment = { HTTPS_PROXY: "http://a:1", https_proxy: "http://b:1", no_proxy: "local" };
+    const { proxies } = await load({ environment });
+    assert.deepEqual(proxies, { httpsProxy: "http://a:1", httpProxy: "", noProxy: "local" });
+  });
+
   test("is frozen through and through", async () => {
     const config = await load({ flags: { "cors-origins": "http://a.localhost" } });
     assert.throws(() => Object.assign(config, { port: 1 }), TypeError);

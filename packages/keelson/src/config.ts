@@ -3,6 +3,8 @@
 
 import { delimiter, resolve } from "node:path";
 
+import type { EnvironmentProxies } from "@keelson/client";
+
 import { fromFile } from "./config/file.ts";
 import {
   fromEnvironment,
@@ -22,6 +24,8 @@ export interface Config extends Values {
   readonly configFile: string | undefined;
   /** The files of `KUBECONFIG`, as kubectl reads it: where a host cluster may be found. */
   readonly hostKubeconfigs: readonly string[];
+  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as everybody reads them: on the way to clusters. */
+  readonly proxies: EnvironmentProxies;
 }
 
 /** Everything that is wrong with a configuration, at once. */
@@ -67,7 +71,15 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     .split(delimiter)
     .filter((path) => path !== "")
     .map((path) => resolve(folder, path));
-  return deepFreeze({ ...values, sources, configFile: file.path, hostKubeconfigs });
+  const proxies = proxiesOf(environment);
+  return deepFreeze({ ...values, sources, configFile: file.path, hostKubeconfigs, proxies });
+}
+
+/** In capitals, else in small letters. */
+function proxiesOf(environment: Environment): EnvironmentProxies {
+  const find = (name: string): string => environment[name] || environment[name.toLowerCase()] || "";
+  const [httpsProxy, httpProxy] = [find("HTTPS_PROXY"), find("HTTP_PROXY")];
+  return { httpsProxy, httpProxy, noProxy: find("NO_PROXY") };
 }
 
 /** The environment of this process. */

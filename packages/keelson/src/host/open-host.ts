@@ -20,7 +20,7 @@ import { configMaps, namespaces, trustConfigMap, trustNamespace } from "./resour
 import { accessReview, tokenReview } from "./reviews.ts";
 
 export interface OpenHostOptions {
-  readonly config: Pick<Config, "kubeconfig" | "hostKubeconfigs">;
+  readonly config: Pick<Config, "kubeconfig" | "hostKubeconfigs" | "proxies">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -69,7 +69,8 @@ async function accessOf({
 }: OpenHostOptions): Promise<{ readonly access: Access; readonly setting: string }> {
   const [source, setting] = sourceOf(config);
   try {
-    return { access: await loadKubeconfig(source, { clock }), setting };
+    const { proxies } = config;
+    return { access: await loadKubeconfig(source, { clock, proxies }), setting };
   } catch (error) {
     if (!(error instanceof BadKubeconfig)) throw error;
     throw new StartError(
