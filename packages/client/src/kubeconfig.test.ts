@@ -18,7 +18,7 @@ const good = {
 
 /** Plugins, as programs of the shell. */
 const printer = `#!/bin/sh
-printf '{"kind":"ExecCredential","status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | base64 -w0)"
+printf '{"kind":"ExecCredential","status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | base64 | tr -d '\\n')"
 `;
 const counter = `#!/bin/sh
 echo run >> "$1"

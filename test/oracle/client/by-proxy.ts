@@ -47,7 +47,9 @@ export const proxySteps: Readonly<Record<string, (world: RequestWorld) => Promis
     await ask("example.com");
     assert.deepEqual(new Set(proxy.asked), new Set([`CONNECT ${server.slice("https://".length)}`]));
     // Nobody but the proxy knows this name.
-    await assert.rejects(ask(".svc"), { code: "CONNECTION_FAILED" });
+    const before = proxy.asked.length;
+    await assert.rejects(ask(".svc"));
+    assert.equal(proxy.asked.length, before);
   },
 
   "a tunnel that is refused has sent nothing, so even a write is tried again": async (world) => {
