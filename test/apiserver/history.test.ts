@@ -9,7 +9,7 @@ import type { History } from "../simulation/history.ts";
 import { countsOf, explain } from "../simulation/report.ts";
 import { disturbOverHttp, killOverHttp, stallOverHttp } from "./history/rounds.ts";
 import { drivers } from "./scenarios/bed.ts";
-import { measure } from "./scenarios/length.ts";
+import { concurrency, measure } from "./scenarios/length.ts";
 
 const asked = process.env["KEELSON_TEST_ROUNDS"];
 const seed = process.env["KEELSON_TEST_SEED"] ?? "history";
@@ -19,7 +19,7 @@ const stallSeconds = measure({ gate: 5, full: 60 });
 /** Longer histories are several: each is judged when it is over, and then forgotten. */
 const roundsOfHistory = 25;
 
-suite(`histories over HTTP, seed ${seed}`, () => {
+suite(`histories over HTTP, seed ${seed}`, { concurrency }, () => {
   for (const driver of drivers) {
     test(`FAULT-1 ${kills} kills under load, ${driver}: nothing acknowledged is lost, no change missed or told twice`, async (t) => {
       for (let done = 0; done < kills; done += roundsOfHistory) {

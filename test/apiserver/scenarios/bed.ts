@@ -11,6 +11,7 @@ import type { Method, Response } from "../../oracle/http-client.ts";
 import { until } from "../../oracle/until.ts";
 import { startOurs, type Driver, type Ours, type OursOptions } from "../ours.ts";
 import { Commands, type CommandOptions } from "../walks/commands.ts";
+import { concurrency } from "./length.ts";
 import { openStream } from "./stream.ts";
 
 export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
@@ -122,26 +123,28 @@ export function eachDriver(
   options: Partial<OursOptions> = {},
 ): void {
   const skip = reasonForNoOracle() ?? false;
-  for (const driver of drivers) {
-    suite(`${title}, ${driver}`, () => {
-      const stop = new AbortController();
-      let server: Ours | undefined;
-      before(async () => {
-        if (skip !== false) return;
-        server = await startOurs({ driver, ...options }, stop.signal);
-      });
-      after(async () => {
-        await server?.[Symbol.asyncDispose]();
-        stop.abort();
-      });
-      define((name, run) => {
-        test(name, { skip }, async (t) => {
-          if (server === undefined) throw new Error("there is no server");
-          await run(new ScenarioBed(server, { driver, t }));
+  suite(title, { concurrency }, () => {
+    for (const driver of drivers) {
+      suite(driver, () => {
+        const stop = new AbortController();
+        let server: Ours | undefined;
+        before(async () => {
+          if (skip !== false) return;
+          server = await startOurs({ driver, ...options }, stop.signal);
+        });
+        after(async () => {
+          await server?.[Symbol.asyncDispose]();
+          stop.abort();
+        });
+        define((name, run) => {
+          test(name, { skip }, async (t) => {
+            if (server === undefined) throw new Error("there is no server");
+            await run(new ScenarioBed(server, { driver, t }));
+          });
         });
       });
-    });
-  }
+    }
+  });
 }
 
 /** Resident memory of a process, in MB. */

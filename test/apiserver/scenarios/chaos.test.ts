@@ -17,7 +17,7 @@ import { startOurs, type Ours } from "../ours.ts";
 import { Caches } from "../walks/caches.ts";
 import { createNamespace, writeAround } from "../walks/informers.ts";
 import { drivers } from "./bed.ts";
-import { isAtLength, measure } from "./length.ts";
+import { concurrency, isAtLength, measure } from "./length.ts";
 
 const seconds = measure({ gate: 6, full: 3_600 });
 const seed = process.env["KEELSON_TEST_SEED"] ?? "chaos";
@@ -26,7 +26,7 @@ const patienceMs = 150_000;
 /** Short, so that whoever was away for a while finds its revision gone. */
 const compaction = ["--compaction-interval", "1s"];
 
-suite(`chaos, ${seconds} s on each backend, seed ${seed}`, () => {
+suite(`chaos, ${seconds} s on each backend, seed ${seed}`, { concurrency }, () => {
   for (const driver of drivers) {
     oracleTest(
       `WATCH-11 informers of client-go, controller-runtime and client-node equal the store, ${driver}`,

@@ -23,7 +23,7 @@ import { LoadGenerator } from "../loadgen.ts";
 import { configMap } from "../objects.ts";
 import { startOurs, type Ours } from "../ours.ts";
 import { drivers } from "./bed.ts";
-import { measure } from "./length.ts";
+import { concurrency, measure } from "./length.ts";
 import { metricOf } from "./metrics.ts";
 import { openStream } from "./stream.ts";
 
@@ -69,7 +69,7 @@ const writes: Readonly<Record<string, (count: number) => Request>> = {
   }),
 };
 
-suite("a database in trouble", () => {
+suite("a database in trouble", { concurrency }, () => {
   test("FAULT-2 a PostgreSQL that is gone is a 503 with Retry-After, never a 404 or a short list, and heals by itself", async (t) => {
     await using database = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
     await using one = await database.createDatabase();

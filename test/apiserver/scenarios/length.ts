@@ -10,3 +10,6 @@ export const isAtLength = share > 0;
 export function measure({ gate, full }: { readonly gate: number; readonly full: number }): number {
   return Math.max(gate, Math.round(full * Math.min(share, 1)));
 }
+
+/** How many scenarios run at once: those of the gate wait most of the time, the others are timed. */
+export const concurrency = isAtLength ? 1 : 2;

@@ -15,7 +15,7 @@ import { until } from "../../oracle/until.ts";
 import { configMap } from "../objects.ts";
 import { startOurs, type Driver, type Ours } from "../ours.ts";
 import { drivers } from "./bed.ts";
-import { measure } from "./length.ts";
+import { concurrency, measure } from "./length.ts";
 import { Service } from "./service.ts";
 import { openStream } from "./stream.ts";
 
@@ -23,7 +23,7 @@ const path = "/api/v1/namespaces/default/configmaps";
 const writesPerSecond = 100;
 const patienceMs = 60_000;
 
-suite("what nobody should notice", () => {
+suite("what nobody should notice", { concurrency }, () => {
   test("FAULT-6 two replicas restarted in turn at 100 writes a second: no write refused for good, no event lost, watches told to go", async (t) => {
     const rolls = measure({ gate: 1, full: 20 });
     await using postgres = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);

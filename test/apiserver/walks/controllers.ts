@@ -28,13 +28,7 @@ const users: Readonly<Record<(typeof programs)[number], string>> = {
 };
 
 /** Everything by default but what would act on Nodes that nobody's kubelet reports for. */
-const controllers = [
-  "*",
-  "-node-lifecycle-controller",
-  "-taint-eviction-controller",
-  "-serviceaccount-token-controller",
-  "-certificatesigningrequest-signing-controller",
-];
+const controllers = ["*", "-node-lifecycle-controller", "-taint-eviction-controller"];
 
 /** Starts them against the server and waits until each says it is well. */
 export async function startControllers(
