@@ -5,6 +5,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Ours } from "../ours.ts";
 import { openStream, type Stream } from "./stream.ts";
 
+/** For all that it has missed. */
+const patienceMs = 300_000;
+
 export interface SlowOptions {
   readonly server: Ours;
   readonly path: string;
@@ -45,6 +48,8 @@ export class SlowWatcher implements AsyncDisposable {
   ): Promise<{ readonly revisions: readonly number[]; readonly ends: readonly string[] }> {
     this.#last = last;
     this.#hurry.abort();
+    const late = AbortSignal.timeout(patienceMs);
+    late.addEventListener("abort", () => this.#leaving.abort(late.reason), { once: true });
     await this.#reading;
     return { revisions: this.#revisions, ends: this.#ends };
   }
