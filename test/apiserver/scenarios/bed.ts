@@ -125,7 +125,8 @@ export function eachDriver(
   const skip = reasonForNoOracle() ?? false;
   suite(title, { concurrency }, () => {
     for (const driver of drivers) {
-      suite(driver, () => {
+      // What a suite does not say it has from its parent; the tests of one server come one after the other.
+      suite(driver, { concurrency: 1 }, () => {
         const stop = new AbortController();
         let server: Ours | undefined;
         before(async () => {
