@@ -8,6 +8,8 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { writeJson } from "@keelson/base";
+
 import { allCases, seed } from "./all-cases.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe } from "./differences.ts";
@@ -45,7 +47,7 @@ if (values.show) {
   for (const [name, observations] of left) {
     console.log(name);
     for (const { step, answer, sent = "" } of observations)
-      console.log(`  ${step}\n    ${sent}\n    ${JSON.stringify(answer)}`);
+      console.log(`  ${step}\n    ${sent}\n    ${writeJson(answer)}`);
   }
 }
 const comparison = compareRecordings(cases, left, right);

@@ -95,7 +95,7 @@ export function fromYaml(text: string): ReadBody {
     };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UnreadableBody(`error converting YAML to JSON: ${error.message}`);
+    throw new UnreadableBody(error.message);
   }
 }
 

@@ -38,7 +38,7 @@ export function readYaml(text: string): YamlReport {
     return { value: reader.document(), duplicates: reader.duplicates };
   } catch (error) {
     if (!(error instanceof BadScalar)) throw error;
-    throw new YamlError(`yaml: ${error.message}`, { cause: error });
+    throw new YamlError(error.message, { cause: error });
   }
 }
 
@@ -135,20 +135,25 @@ class Reader {
 
   #mapping(depth: number): MutableJsonObject {
     const object: MutableJsonObject = {};
-    const own = new Set<string>();
+    this.#fill(object, depth);
+    return object;
+  }
+
+  /** Puts the members of the mapping that is open here into an object; the last of a name counts. */
+  #fill(object: MutableJsonObject, depth: number): void {
     while (this.#events[this.#at]?.type !== EVENT_ID.POP) {
       if (this.#isMerge()) {
         this.#at += 1;
-        this.#merge(object, depth);
+        this.#merge(object, depth + 1);
         continue;
       }
-      const key = keyText(this.#node(depth + 1));
-      if (own.has(key)) this.#noteDuplicate(key);
-      own.add(key);
+      const said = this.#node(depth + 1);
+      if (said === null) throw noKey(this.#node(depth + 1));
+      const key = keyText(said);
+      if (Object.hasOwn(object, key)) this.#noteDuplicate(key);
       setMember(object, key, this.#node(depth + 1));
     }
     this.#at += 1;
-    return object;
   }
 
   #isMerge(): boolean {
@@ -161,28 +166,67 @@ class Reader {
     );
   }
 
-  /** Keys that are there already stay, whatever is merged; of several maps the first counts. */
+  /** Puts the members of the mapping that begins here, or of each in a sequence, into an object. */
   #merge(object: MutableJsonObject, depth: number): void {
-    const merged = this.#node(depth + 1);
-    for (const one of Array.isArray(merged) ? merged : [merged]) {
-      const isMap = typeof one === "object" && one !== null && !Array.isArray(one);
-      if (!isMap || one instanceof JsonNumber) {
-        throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
-      }
-      for (const [name, member] of Object.entries(one)) {
-        if (!Object.hasOwn(object, name)) setMember(object, name, member);
-      }
+    this.#count();
+    const event = this.#events[this.#at];
+    if (depth > depthMax) throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
+    if (event?.type === EVENT_ID.MAPPING) {
+      this.#noteAnchor(event);
+      this.#at += 1;
+      this.#fill(object, depth);
+    } else if (event?.type === EVENT_ID.ALIAS) {
+      this.#at += 1;
+      this.#through(this.#text.slice(event.anchorStart, event.anchorEnd), () => {
+        if (this.#events[this.#at]?.type !== EVENT_ID.MAPPING) throw noMap();
+        this.#merge(object, depth + 1);
+      });
+    } else if (event?.type === EVENT_ID.SEQUENCE) {
+      this.#noteAnchor(event);
+      this.#mergeAll(object, depth);
+    } else throw noMap();
+  }
+
+  /** From the last to the first, so that earlier ones count. */
+  #mergeAll(object: MutableJsonObject, depth: number): void {
+    const begins: number[] = [];
+    for (this.#at += 1; this.#events[this.#at]?.type !== EVENT_ID.POP; this.#skip()) {
+      if (this.#events[this.#at]?.type === EVENT_ID.SEQUENCE) throw noMap();
+      begins.push(this.#at);
     }
+    const end = this.#at + 1;
+    for (const begin of begins.toReversed()) {
+      this.#at = begin;
+      this.#merge(object, depth + 1);
+    }
+    this.#at = end;
+  }
+
+  /** Goes behind the node that begins here. */
+  #skip(): void {
+    let open = 0;
+    do {
+      const type = this.#events[this.#at]?.type;
+      if (type === EVENT_ID.SEQUENCE || type === EVENT_ID.MAPPING) open += 1;
+      else if (type === EVENT_ID.POP) open -= 1;
+      else if (type === undefined) return;
+      this.#at += 1;
+    } while (open > 0);
   }
 
   #alias(anchor: string, depth: number): MutableJson {
+    return this.#through(anchor, () => this.#node(depth + 1));
+  }
+
+  /** Reads from where an anchor stands, and comes back. */
+  #through<Read>(anchor: string, read: () => Read): Read {
     const begin = this.#anchors.get(anchor);
     if (begin === undefined) throw new YamlError(`yaml: unknown anchor '${anchor}' referenced`);
     const back = this.#at;
     this.#aliases += 1;
     try {
       this.#at = begin;
-      return this.#node(depth + 1);
+      return read();
     } finally {
       this.#at = back;
       this.#aliases -= 1;
@@ -207,6 +251,10 @@ class Reader {
   }
 }
 
+function noMap(): YamlError {
+  return new YamlError("yaml: map merge requires map or sequence of maps as the value");
+}
+
 function startOf(event: Event | undefined): number {
   if (event === undefined) return 0;
   if ("valueStart" in event) return event.valueStart;
@@ -222,13 +270,22 @@ function aliasShareMax(nodes: number): number {
   return 0.99 - 0.89 * ((nodes - few) / (many - few));
 }
 
+/** A key that is nothing, in the words of what makes JSON of YAML. */
+function noKey(value: MutableJson): YamlError {
+  const shown = typeof value === "object" ? "" : `, value: ${JSON.stringify(value, bigintText)}`;
+  return new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>${shown}`);
+}
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
 /** A key that YAML 1.1 reads as something else is the text of that: `yes` is `true`. */
-function keyText(key: MutableJson): string {
+function keyText(key: NonNullable<MutableJson>): string {
   if (typeof key === "string") return key;
   if (typeof key === "boolean" || typeof key === "number" || typeof key === "bigint") {
     return String(key);
   }
   if (key instanceof JsonNumber) return key.text;
-  if (key === null) throw new YamlError("unsupported map key of type: %!s(<nil>), key: <nil>");
   throw new YamlError("yaml: invalid map key");
 }

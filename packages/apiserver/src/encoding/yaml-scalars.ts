@@ -2,7 +2,7 @@
 
 import { JsonNumber, type MutableJson } from "@keelson/base";
 
-/** A tag that a scalar does not fit, in Go's words. */
+/** A scalar that does not fit its tag, or JSON, in Go's words. */
 export class BadScalar extends Error {
   readonly code = "BAD_SCALAR";
   override readonly name = "BadScalar";
@@ -25,7 +25,7 @@ export function scalarValue(text: string, { tag, isPlain }: SaidOfScalar): Mutab
   const value = plainValue(text);
   const found = typeOf(value, text);
   if (found !== name && !(name === "!!float" && found === "!!int")) {
-    throw new BadScalar(`cannot decode ${found} \`${text}\` as a ${name}`);
+    throw new BadScalar(`yaml: cannot decode ${found} \`${text}\` as a ${name}`);
   }
   return value;
 }
@@ -40,7 +40,7 @@ function shortTag(tag: string): string {
 function binaryValue(text: string): string {
   const packed = text.replaceAll(/[\r\n]/g, "");
   if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed)) {
-    throw new BadScalar("!!binary value contains invalid base64 data");
+    throw new BadScalar("yaml: !!binary value contains invalid base64 data");
   }
   return Buffer.from(packed, "base64").toString();
 }
@@ -74,12 +74,17 @@ function plainValue(text: string): MutableJson {
   const isDigit = first >= 0x30 && first <= 0x39;
   const isSign = first === 0x2b || first === 0x2d;
   if (!isDigit && !isSign && first !== 0x2e) return text;
-  if (noNumbers.test(text)) throw new BadScalar(`${text} has no place in JSON`);
+  if (noNumbers.test(text)) throw new BadScalar(`json: unsupported value: ${goNumber(text)}`);
   // What begins with a dot is taken as it stands: no underscores.
   const plain = first === 0x2e ? text : text.replaceAll("_", "");
   const integer = integerValue(plain);
   if (integer !== undefined) return integer;
   return floats.test(plain) ? floatValue(Number(plain), plain) : text;
+}
+
+function goNumber(text: string): string {
+  if (text.toLowerCase() === ".nan") return "NaN";
+  return text.startsWith("-") ? "-Inf" : "+Inf";
 }
 
 const digitsMax = 66;

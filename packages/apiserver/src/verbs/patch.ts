@@ -168,7 +168,7 @@ function applyBody(body: Uint8Array): ReturnType<typeof fromYaml> {
     const what = /json: cannot unmarshal (\w+) into/.exec(error.message)?.[1];
     throw failures.badRequest(
       what === undefined
-        ? `error decoding YAML: ${error.message}`
+        ? `error decoding YAML: error converting YAML to JSON: ${error.message}`
         : `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
     );
   }
