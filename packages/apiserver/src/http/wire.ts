@@ -83,10 +83,12 @@ export function makeServer(
     ...tls,
     ...connections,
     allowHTTP1: true,
-    ALPNCallback: ({ servername, protocols }) =>
-      (isForProxies(servername) ? ["http/1.1"] : ["h2", "http/1.1"]).find((one) =>
-        protocols.includes(one),
-      ),
+    // Who calls an address names nobody, whatever the types say.
+    ALPNCallback: ({ servername, protocols }: { servername?: unknown; protocols: string[] }) =>
+      (typeof servername === "string" && isForProxies(servername)
+        ? ["http/1.1"]
+        : ["h2", "http/1.1"]
+      ).find((one) => protocols.includes(one)),
     minVersion: "TLSv1.2",
     // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
     requestCert: true,
