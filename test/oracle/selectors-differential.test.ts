@@ -207,6 +207,12 @@ oracleTest("selectors, names, quantities and times agree with the real server", 
       "1e3",
       "0",
       "1.500",
+      "e-19",
+      "e3",
+      "-e-12",
+      ".e-19",
+      ".5e-19",
+      "n",
       ...generate(seededRandom(`${seed}/quantities`), parts, count),
     ].filter(
       // We refuse what would take memory without bound.

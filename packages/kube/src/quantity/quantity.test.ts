@@ -57,6 +57,7 @@ suite("quantities", () => {
     ["1 Gi", "quantities must match the regular expression"],
     ["1Kii", "unable to parse quantity's suffix"],
     ["1e", "unable to parse quantity's suffix"],
+    ["e-19", "unable to parse numeric part of quantity"],
     ["1e99999999", "unable to parse numeric part of quantity"],
     ["9".repeat(5_000), "unable to parse numeric part of quantity"],
   ] as const) {

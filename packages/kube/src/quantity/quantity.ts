@@ -65,7 +65,11 @@ export function parseQuantity(text: string): Quantity {
   const magnitude = BigInt(digits + fraction);
   const isNegative = sign === "-";
   const parts: Parts = { text, digits, fraction, magnitude, isNegative, base, exponent, format };
-  return readExactly(parts) ?? readRounded(parts);
+  const exact = readExactly(parts);
+  if (exact !== undefined) return exact;
+  // What is too fine or too large to be read exactly must have digits.
+  if (whole === "" && fraction === "") throw new BadQuantity(numberWrong);
+  return readRounded(parts);
 }
 
 /** The amount in canonical form, or as it was written where Kubernetes keeps that. */

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { goJson } from "../../../go-text/go-json.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import { checkAddress, isDualStack, isV6, parseAddress } from "../addresses.ts";
 import { listOf, maybeText, textOf, textsOf } from "../members.ts";
@@ -130,8 +131,8 @@ function checkChangedFamilies(spec: JsonObject, old: JsonObject, at: Place): voi
 function checkReleased(spec: JsonObject, at: Place, what: string): void {
   const policy = maybeText(spec, "ipFamilyPolicy");
   if (policy !== "SingleStack") {
-    at.child("ipFamilyPolicy").invalid(
-      policy ?? null,
+    at.child("ipFamilyPolicy").invalidShown(
+      goJson(policy ?? null),
       `must be set to 'SingleStack' when releasing the ${what}`,
     );
   }

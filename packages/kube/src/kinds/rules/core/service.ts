@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { goJson } from "../../../go-text/go-json.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -264,7 +265,7 @@ function checkLoadBalancerClass(spec: JsonObject, at: Place, old: JsonObject | u
   const isBalanced = textOf(spec, "type") === "LoadBalancer";
   const wasBalanced = old !== undefined && textOf(old, "type") === "LoadBalancer";
   if (isBalanced && wasBalanced && own !== maybeText(old, "loadBalancerClass")) {
-    place.invalid(own ?? null, "may not change once set");
+    place.invalidShown(goJson(own ?? null), "may not change once set");
   }
   if (own === undefined) return;
   if (isBalanced) place.invalidEach(own, labelKeyProblems(own));
@@ -276,7 +277,7 @@ function checkTraffic(spec: JsonObject, at: Place, type: string): void {
   const external = textOf(spec, "externalTrafficPolicy");
   if (!isExternal(spec)) {
     if (external !== "") {
-      at.child("externalTrafficPolicy").invalid(
+      at.child("externalTrafficPolicy").invalidWord(
         external,
         "may only be set for externally-accessible services",
       );
@@ -306,6 +307,6 @@ function checkTraffic(spec: JsonObject, at: Place, type: string): void {
   const distribution = maybeText(spec, "trafficDistribution");
   const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
   if (distribution !== undefined && !distributions.includes(distribution)) {
-    at.child("trafficDistribution").notSupported(distribution, distributions);
+    at.child("trafficDistribution").notSupportedText(distribution, distributions);
   }
 }
