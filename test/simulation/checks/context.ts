@@ -32,7 +32,7 @@ export class Context {
     this.#deletes = Map.groupBy(deletes, ({ call }) => JSON.stringify(call.key));
   }
 
-  /** Who wrote an entry; of several deletes that may have, the one that says so, else the earliest. */
+  /** Who wrote an entry; of several deletes that may have, the one that says so, else the earliest that meant this object. */
   writerOf(entry: EntryFact): WriteFact | undefined {
     if (!this.#writers.has(entry)) this.#writers.set(entry, this.#findWriter(entry));
     return this.#writers.get(entry);
@@ -44,7 +44,9 @@ export class Context {
     const owner = deletes.find(
       ({ answer }) => answer?.type === "row" && answer.row.revision === entry.revision,
     );
-    return owner ?? deletes.find((write) => isUncertain(write) && mayHaveDeleted(write, entry));
+    const suspects = deletes.filter((write) => isUncertain(write) && mayHaveDeleted(write, entry));
+    // Only if nobody who may do it has done it is one who may not to blame.
+    return owner ?? suspects.find((write) => meansObjectOf(write, entry)) ?? suspects[0];
   }
 
   /** Whether the object can have been so at some moment of the call. */
@@ -85,4 +87,9 @@ function mayHaveDeleted({ call }: WriteFact, entry: EntryFact): boolean {
   if (call.op !== "delete") return false;
   if (call.final !== undefined && call.final !== entry.body) return false;
   return call.expect.revision === undefined || call.expect.revision === entry.previous?.revision;
+}
+
+function meansObjectOf({ call }: WriteFact, entry: EntryFact): boolean {
+  if (call.op !== "delete") return false;
+  return call.expect.uid === undefined || call.expect.uid === entry.uid;
 }
