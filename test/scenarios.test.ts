@@ -17,7 +17,8 @@ const folders: Readonly<Record<string, string>> = {
   "in-process": "packages/apiserver/src/scenarios",
 };
 
-const rows = readFileSync(join(root, "docs/scenarios.md"), "utf8")
+const [page = ""] = readFileSync(join(root, "docs/scenarios.md"), "utf8").split("\n## ");
+const rows = page
   .split("\n")
   .filter((line) => /^\| [A-Z]+-\d+ \|/.test(line))
   .map((line) => {
