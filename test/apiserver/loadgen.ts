@@ -44,6 +44,8 @@ export interface LoadOptions {
   readonly count?: number;
   readonly seconds?: number;
   readonly http2?: boolean;
+  /** Whether writes that are watched are merge patches: custom kinds take no PUT without a version. */
+  readonly patch?: boolean;
   readonly watchUrls?: readonly string[];
   /** The object to write, with `{name}` and `{stamp}` in its texts. */
   readonly template?: JsonObject;
@@ -98,9 +100,11 @@ export class LoadGenerator implements Disposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #flagsOf({ seconds = 2, http2 = false, watchUrls, template, ...rest }: LoadOptions): string[] {
+  #flagsOf(options: LoadOptions): string[] {
+    const { seconds = 2, http2 = false, patch = false, watchUrls, template, ...rest } = options;
     const flags = [...this.#flags, "-url", this.#url, "-duration", `${seconds}s`];
     if (http2) flags.push("-http2");
+    if (patch) flags.push("-patch");
     if (watchUrls !== undefined) flags.push("-watch-urls", watchUrls.join(","));
     if (template !== undefined)
       flags.push("-template", this.#write("template.json", JSON.stringify(template)));

@@ -36,6 +36,7 @@ type Settings struct {
 	Duration  time.Duration
 	SlowEvery time.Duration
 	Template  []byte
+	Patch     bool
 }
 
 // Result is what is printed.
@@ -80,6 +81,7 @@ func main() {
 	flag.IntVar(&settings.Count, "count", 0, "stop after so many requests; 0: after the duration")
 	flag.DurationVar(&settings.Duration, "duration", 3*time.Second, "how long")
 	flag.DurationVar(&settings.SlowEvery, "slow", 0, "the first watcher rests that long after each event")
+	flag.BoolVar(&settings.Patch, "patch", false, "write by merge patch: for kinds that take no PUT without a version")
 	template := flag.String("template", "", "file: the object to write, with {name} and {stamp} in it")
 	flag.Parse()
 

@@ -104,7 +104,11 @@ func watchLatency(settings Settings) Result {
 					stamp = -stamp
 				}
 				body := object(settings, name, strconv.FormatInt(stamp, 10))
-				status, head, _, err := own.Do("PUT", settings.Path+"/"+name, "application/json", body)
+				method, kind := "PUT", "application/json"
+				if settings.Patch {
+					method, kind = "PATCH", "application/merge-patch+json"
+				}
+				status, head, _, err := own.Do(method, settings.Path+"/"+name, kind, body)
 				if err == nil && status == 200 {
 					if isTimed {
 						written.Add(1)
