@@ -300,6 +300,7 @@ const clusterCodes = new Set([
   "CLIENT_BUSY",
   "UNEXPECTED_ANSWER",
   "UNKNOWN_KIND",
+  "GROUP_UNAVAILABLE",
 ]);
 
 /** A refusal of a Secret may quote what is in it: only the fields are told. */

@@ -4,6 +4,8 @@ import {
   ClientBusy,
   ConnectionFailed,
   DeadlineExceeded,
+  GroupUnavailable,
+  retryAfterMsOf,
   UnexpectedAnswer,
   UnknownKind,
 } from "@keelson/client";
@@ -47,6 +49,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof UnknownKind) return ofResource("no-kind", message);
   if (error instanceof DeadlineExceeded) return ofResource("timeout", message);
   if (error instanceof ClientBusy) return ofResource("throttled", message);
+  // Who serves its group does not answer: that its kind is not served nobody has said.
+  if (error instanceof GroupUnavailable) return ofResource("server", message);
   if (error instanceof UnexpectedAnswer) return ofResource("server", message);
   return ofResource("internal", message);
 }
@@ -54,8 +58,7 @@ export function failureOf(error: unknown): Failure {
 function ofStatus(error: StatusError): Failure {
   const { status, message } = error;
   const { code, details } = status;
-  const seconds = details?.retryAfterSeconds;
-  const afterMs = seconds === undefined ? undefined : seconds * 1_000;
+  const afterMs = retryAfterMsOf(error);
   const failed = (errorClass: ErrorClass): ResourceFailure => ({
     ...ofResource(errorClass, message),
     httpStatus: code,

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import {
+  ConnectionFailed,
+  DeadlineExceeded,
+  GroupUnavailable,
+  UnexpectedAnswer,
+  UnknownKind,
+} from "@keelson/client";
+import { StatusError, type Status } from "@keelson/kube";
+import { failureOf } from "./failure.ts";
+
+function refusal(code: number, message: string, details: Status["details"] = {}): StatusError {
+  return new StatusError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    details,
+    code,
+  });
+}
+
+const kind = { apiVersion: "example.com/v1", kind: "Widget" };
+const terminating = { causes: [{ reason: "NamespaceTerminating" }] };
+
+const cases: readonly (readonly [string, unknown, string])[] = [
+  ["no connection", new ConnectionFailed("x", { maybeSent: false, cause: 0 }), "unreachable"],
+  ["credentials that are not known", refusal(401, "Unauthorized"), "unauthorized"],
+  ["a call that takes too long", new DeadlineExceeded("x", 1), "timeout"],
+  ["a gateway that waited too long", refusal(504, "x"), "timeout"],
+  ["a kind that is not served", new UnknownKind(kind), "no-kind"],
+  ["a kind that is gone since", refusal(404, "x", {}), "no-kind"],
+  ["a group whose server is away", new GroupUnavailable("example.com/v1"), "server"],
+  ["a namespace that is missing", refusal(404, "x", { kind: "namespaces" }), "no-namespace"],
+  ["a namespace that goes", refusal(403, "x", terminating), "no-namespace"],
+  ["a right that we do not have", refusal(403, "x"), "forbidden"],
+  ["a field of another", refusal(409, "Apply failed with 1 conflict"), "conflict"],
+  ["a field that is wrong", refusal(422, "spec.x: Invalid value: 1: too small"), "invalid"],
+  ["a body that is wrong", refusal(400, "x"), "invalid"],
+  [
+    "a field that cannot change",
+    refusal(422, "spec.selector: Invalid value: {}: field is immutable"),
+    "immutable",
+  ],
+  [
+    "a set that cannot change",
+    refusal(
+      422,
+      "spec: Forbidden: updates to statefulset spec for fields other than x are forbidden",
+    ),
+    "immutable",
+  ],
+  ["too many requests", refusal(429, "x", { retryAfterSeconds: 3 }), "throttled"],
+  ["a server in trouble", refusal(500, "x"), "server"],
+  ["an answer that is none", new UnexpectedAnswer("x"), "server"],
+  ["a bug of ours", new TypeError("x"), "internal"],
+];
+
+suite("whose fault a failure is", () => {
+  for (const [what, error, expected] of cases) {
+    test(`${what}: ${expected}`, () => {
+      const failure = failureOf(error);
+      assert.equal(failure.about === "target" ? failure.reason : failure.errorClass, expected);
+    });
+  }
+
+  test("a server that asks for patience says for how long", () => {
+    const failure = failureOf(refusal(429, "x", { retryAfterSeconds: 3 }));
+    assert.equal(failure.about === "resource" ? failure.afterMs : undefined, 3_000);
+  });
+});
