@@ -78,6 +78,10 @@ async function hostAway(bed: Bed, signal: AbortSignal): Promise<void> {
   await until(async () => (await account.send(list, signal)).status === 403, signal);
   await until(async () => (await nobody.send({ path: "/readyz" }, signal)).status === 200, signal);
   await bed.untilAvailable(signal);
+  await until(
+    async () => (await oracle.client.send({ path: memories }, signal)).status === 200,
+    signal,
+  );
   await create(bed, memories, memory("back"), signal);
   // A watch that was open all the while has heard of it.
   await until(() => watch.names.includes("back"), signal);
@@ -149,7 +153,11 @@ async function availability(bed: Bed, signal: AbortSignal): Promise<void> {
     await nudge(bed, signal);
     return (await bed.availability(signal)).every((one) => one === "True");
   }, signal);
-  await expectStatus(oracle.client, { path: memories }, 200, signal);
+  // Its proxy hears of that a moment later.
+  await until(
+    async () => (await oracle.client.send({ path: memories }, signal)).status === 200,
+    signal,
+  );
   await create(bed, pathOf("memories", "meanwhile"), memory("m"), signal);
 }
 
