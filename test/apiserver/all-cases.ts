@@ -23,17 +23,17 @@ import { valueCases } from "./cases/values.ts";
 import { watchCases } from "./cases/watches.ts";
 import { writeCases } from "./cases/writes.ts";
 import { generatedCases } from "./generated.ts";
+import { trialSettings } from "../oracle/differential.ts";
 
 /** Generated ones beside the written ones. */
 const generatedDefault = 100;
 
-/** Of the generated cases: another at each run, unless `ORACLE_SEED` says which. Their names hold it. */
-export const seed = process.env["ORACLE_SEED"] ?? String(Date.now() % 1_000_007);
+/** Of the generated cases; their names hold the seed. */
+const settings = trialSettings(generatedDefault);
+export const { seed } = settings;
 
-/** `ORACLE_CASES` is how many are generated. */
+/** The written ones, and those from the seed. */
 export async function allCases(): Promise<readonly Case[]> {
-  const { ORACLE_CASES } = process.env;
-  const count = ORACLE_CASES === undefined ? generatedDefault : Number(ORACLE_CASES);
   return [
     ...(await kindCases()),
     ...writeCases,
@@ -56,6 +56,6 @@ export async function allCases(): Promise<readonly Case[]> {
     ...definitionCases,
     ...customValueCases,
     ...namespaceCases,
-    ...generatedCases(seed, count),
+    ...generatedCases(seed, settings.count),
   ];
 }

@@ -50,22 +50,19 @@ eachDriver("load", (it) => {
     assertNothingLost(without);
     const before = residentMegabytes(bed.server.pid);
     using memory = new Peak(bed);
-    await using slow = await SlowWatcher.open(
-      {
-        server: bed.server,
-        path: collection,
-        from: await bed.revisionOf(collection),
-        everyMs: 1_000,
-      },
-      bed.signal,
-    );
+    const from = await bed.revisionOf(collection);
+    const slowly = { server: bed.server, path: collection, from, everyMs: 1_000 };
+    await using slow = await SlowWatcher.open(slowly, bed.signal);
     const beside = await load.run({ ...options, watchers: others, prefix: "with" }, bed.signal);
     assertNothingLost(beside);
     const last = await lastRevision(bed, collection);
     assert.ok(slow.count < beside.requests / 2, "it was not slow");
     const { revisions, ends } = await slow.catchUp(last);
-    // The writer's ten objects, each of its updates, and our mark.
-    assert.equal(revisions.length, 10 + beside.requests + 1, `it ended as: ${ends.join()}`);
+    // What the log holds, which one who comes now is told in one go; the writer warms up, so it is more than its requests.
+    await using replay = await SlowWatcher.open(slowly, bed.signal);
+    const all = await replay.catchUp(last);
+    assert.deepEqual(revisions, all.revisions, `it ended as: ${ends.join()}`);
+    assert.ok(revisions.length > beside.requests);
     assert.ok(revisions.every((revision, index) => revision > (revisions[index - 1] ?? 0)));
     tell(bed, "the others' p99 without it", without.p99, "ms");
     tell(bed, "the others' p99 beside it", beside.p99, "ms");
