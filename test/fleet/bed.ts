@@ -1,7 +1,8 @@
 // A cluster of our own, fleet's API and workers between them, for the length of a test.
 
 import assert from "node:assert/strict";
-import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { RecordingMetrics } from "@keelson/base/testing";
 import { startTestServer } from "@keelson/apiserver/testing";
 import { Client, fixedCredentials, type DynamicObject } from "@keelson/client";
 import { Wakeups, type StatementPoint } from "@keelson/database";
@@ -29,7 +30,9 @@ export interface Bed extends AsyncDisposable {
   /** Waits until a fact of the resource holds. */
   becomes(id: number, fact: (body: Details) => boolean): Promise<Details>;
   /** A worker on the target: it delivers, and watches. */
-  startWorker(options?: { readonly leaseMs?: number; readonly port?: number }): Worker;
+  startWorker(options?: { readonly leaseMs?: number }): Worker;
+  /** What workers count. */
+  readonly metrics: RecordingMetrics;
 }
 
 /** What a GET answers: tests look into it as they like. */
@@ -47,7 +50,7 @@ export async function startBed(
     viaProxy = false,
     simulatesWorkloads = false,
   }: {
-    readonly onStatement?: (point: StatementPoint) => void;
+    readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
     readonly viaProxy?: boolean;
     readonly simulatesWorkloads?: boolean;
   } = {},
@@ -68,18 +71,19 @@ export async function startBed(
     );
   const client = clientAt(port);
   await rest.tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
+  const metrics = new RecordingMetrics();
   let workers = 0;
-  const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000, port: at } = {}) => {
+  const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000 } = {}) => {
     const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
     const wakeups = new Wakeups({ database });
-    const own = clientAt(at ?? proxy?.port ?? port);
+    const own = clientAt(proxy?.port ?? port);
     const delivery = new Delivery({
       database,
       client: own,
       limits: { callTimeoutMs: 5_000, backoffMs: { min: 50, max: 500 } },
       random: systemRandom,
       log: silentLog,
-      metrics: workerMetrics(noMetrics),
+      metrics: workerMetrics(metrics),
     });
     const owner = `worker ${++workers}`;
     const shared = {
@@ -92,7 +96,8 @@ export async function startBed(
       random: systemRandom,
       log: silentLog,
     };
-    const polls = { leaseMs, pollMs: 1_000, deafPollMs: 100 };
+    // The usual poll: what only it would find makes a test wait, and be seen.
+    const polls = { leaseMs, pollMs: 30_000, deafPollMs: 100 };
     const loop = new TargetLoop({
       ...shared,
       delivery,
@@ -112,6 +117,7 @@ export async function startBed(
     rest,
     client,
     proxy,
+    metrics,
     startWorker,
     find: async (kind, name, apiVersion = "v1") => {
       const objects = await client.resource({ apiVersion, kind }, signal);

@@ -64,6 +64,28 @@ suite("delivery to a cluster", () => {
     assert.equal(good.last_error, null);
   });
 
+  test("F19: one that hangs keeps nobody else waiting, and what is asked for meanwhile is done after it", async (t) => {
+    const held = Promise.withResolvers<void>();
+    let isHolding = false;
+    await using it = await startBed(t.signal, {
+      onStatement: async ({ statement, phase }) => {
+        if (!isHolding || statement !== "recordApplied" || phase !== "before") return;
+        isHolding = false;
+        await held.promise;
+      },
+    });
+    it.startWorker();
+    isHolding = true;
+    const slow = await it.create(web);
+    await until(async () => (await it.find("ConfigMap", "web")) !== undefined, t.signal);
+    const other = await it.create({ ...web, name: "other" });
+    await it.becomes(other, applied(1));
+    assert.equal(await it.status(slow), "pending");
+    await it.rest.ask("PUT", `/resources/${slow}`, { desired_spec: { data: { a: "2" } } });
+    held.resolve();
+    await it.becomes(slow, applied(2));
+  });
+
   test("F20: a target that is away costs no attempt, and everything arrives when it is back", async (t) => {
     await using it = await startBed(t.signal, { viaProxy: true });
     it.startWorker();
@@ -236,7 +258,34 @@ suite("delivery to a cluster", () => {
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { somebody: "else" });
   });
 
-  test("F41, F45: between call and record anything may fail; it is done again, and recorded once", async (t) => {
+  test("F44, F45: who has lost its claim records nothing, nor does an older generation; both are counted", async (t) => {
+    let disturb: (() => Promise<unknown>) | undefined;
+    await using it = await startBed(t.signal, {
+      onStatement: async ({ statement, phase }) => {
+        if (statement !== "recordApplied" || phase !== "before") return;
+        const now = disturb;
+        disturb = undefined;
+        await now?.();
+      },
+    });
+    it.startWorker({ leaseMs: 300 });
+    const refused = () => it.metrics.value("keelson_fleet_stale_write_refused_total", {}) ?? 0;
+    const id = await it.create(web);
+    await it.becomes(id, applied(1));
+    // Another takes the claim over while we are on our way: its record would stand, and ours must not.
+    disturb = () => it.rest.tables.query(`UPDATE resource_attempts SET fence = fence + 1`);
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
+    await until(() => refused() === 1, t.signal);
+    await it.becomes(id, applied(2));
+    // Somebody has recorded a later generation already.
+    disturb = () => it.rest.tables.query(`UPDATE resource_applied_states SET generation = 9`);
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "3" } } });
+    await until(() => refused() === 2, t.signal);
+    const [row] = await it.rest.tables.query(`SELECT generation FROM resource_applied_states`);
+    assert.deepEqual(row, { generation: 9 });
+  });
+
+  test("F41: between call and record anything may fail; it is done again, and recorded once", async (t) => {
     const failures = new Set<string>();
     await using it = await startBed(t.signal, {
       onStatement: ({ statement, phase }) => {

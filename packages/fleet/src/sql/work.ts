@@ -62,6 +62,12 @@ export const readClaimed = statement<
     WHERE r.id = ${id} AND t.fence = ${fence}`,
 );
 
+/** Whether it was recorded, and whether something is left to do, now or later. */
+export interface Recorded {
+  readonly recorded: boolean;
+  readonly is_left: boolean;
+}
+
 export interface AppliedState {
   readonly desiredSpec: JsonObject;
   readonly generation: number;
@@ -77,7 +83,7 @@ export interface AppliedState {
  */
 export const recordApplied = statement<
   Held & AppliedState & { readonly requests: string },
-  { recorded: boolean }
+  Recorded
 >(
   "recordApplied",
   (sql, { id, fence, requests, ...state }) => sql`
@@ -104,13 +110,14 @@ export const recordApplied = statement<
           http_status = NULL, error_message = NULL,
           due_at = CASE WHEN requests = ${requests} THEN NULL ELSE due_at END
       FROM held WHERE t.resource_id = held.resource_id
+      RETURNING t.due_at IS NOT NULL AS is_left
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT 'resource.applied', r.id, r.cluster_id, 'worker',
              told(r, 'pending-applied', 'Unknown') || jsonb_build_object('generation', ${state.generation}::integer)
       FROM recorded JOIN resources r ON r.id = recorded.resource_id
     )
-    SELECT EXISTS (SELECT FROM recorded) AS recorded`,
+    SELECT EXISTS (SELECT FROM recorded) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
 );
 
 /**
@@ -125,7 +132,7 @@ export const recordFailed = statement<
     readonly failure: ResourceFailure;
     readonly retryMs: number;
   },
-  { recorded: boolean }
+  Recorded
 >(
   "recordFailed",
   (sql, { id, fence, requests, generation, failure, retryMs }) => sql`
@@ -137,7 +144,7 @@ export const recordFailed = statement<
           due_at = CASE WHEN requests = ${requests}
                         THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
       WHERE resource_id = ${id} AND fence = ${fence}
-      RETURNING resource_id, attempts
+      RETURNING resource_id, attempts, due_at IS NOT NULL AS is_left
     ), recorded AS (
       INSERT INTO resource_applied_states (resource_id, status, error_message)
       SELECT resource_id, 'error', ${failure.message}::text FROM settled
@@ -150,7 +157,7 @@ export const recordFailed = statement<
       FROM settled s JOIN resources r ON r.id = s.resource_id
       WHERE s.attempts = 1
     )
-    SELECT EXISTS (SELECT FROM settled) AS recorded`,
+    SELECT EXISTS (SELECT FROM settled) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
 );
 
 /** Gives a claim back as it was: nothing was tried. It is due when its target is there again. */

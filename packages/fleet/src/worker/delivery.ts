@@ -50,6 +50,17 @@ export interface Claim extends Held {
   readonly attempts: number;
 }
 
+/** What came of a claim. */
+export interface CarriedOut {
+  /** It was the target's trouble that stopped it; nothing is recorded of the resource then. */
+  readonly trouble?: TargetFailure;
+  /** Whether something is left to do for the resource, now or later. */
+  readonly isLeft: boolean;
+}
+
+const done: CarriedOut = { isLeft: false };
+const left: CarriedOut = { isLeft: true };
+
 /** What is known of the object that the claim is about. */
 interface Known {
   readonly resource: Resource;
@@ -69,19 +80,18 @@ export class Delivery {
     this.#options = options;
   }
 
-  /** Answers the target's trouble if it was that which stopped it; nothing is recorded of the resource then. */
-  async carryOut(claim: Claim, signal: AbortSignal): Promise<TargetFailure | undefined> {
+  async carryOut(claim: Claim, signal: AbortSignal): Promise<CarriedOut> {
     const known = await this.#read(claim, signal);
-    if (known === undefined) return undefined; // Gone, or another's by now.
+    if (known === undefined) return done; // Gone, or another's by now.
     const { resource } = known;
     if (resource.paused) {
       await this.#options.database.run(releaseClaim, claim, signal);
-      return undefined;
+      return left; // It may have been resumed by now.
     }
     try {
-      if (resource.isDeleting) await this.#delete(claim, known, signal);
-      else await this.#apply(claim, known, signal);
-      return undefined;
+      return resource.isDeleting
+        ? await this.#delete(claim, known, signal)
+        : await this.#apply(claim, known, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!isOfCluster(error)) throw error;
@@ -95,7 +105,7 @@ export class Delivery {
     return { resource: toResource(row), uid: row.applied_uid ?? row.current_uid ?? undefined };
   }
 
-  async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<void> {
+  async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
     const { database, metrics, limits } = this.#options;
     const { resource } = known;
     const objects = await this.#objects(resource, signal);
@@ -110,8 +120,8 @@ export class Delivery {
       const failure = failureOf(error);
       const isStuck = failure.about === "resource" && failure.errorClass === "immutable";
       if (!isStuck || resource.immutablePolicy !== "recreate") throw error;
-      await this.#makeWay(claim, known, { objects, failure }, signal);
-      return;
+      const told = withoutValues(failure, resource, error);
+      return await this.#makeWay(claim, known, { objects, failure: told }, signal);
     }
     const { desiredSpec, generation, revision } = resource;
     const owned = ownedFields(applied, fieldManager).map((field) => ({ ...field }));
@@ -130,6 +140,7 @@ export class Delivery {
     );
     if (outcome?.recorded !== true) metrics.staleWrites.add();
     else metrics.applied.add({ cluster_id: resource.clusterId, result: "success", class: "" });
+    return outcome?.is_left === true ? left : done;
   }
 
   /** What cannot be changed is deleted, and made anew once it is gone. */
@@ -138,37 +149,35 @@ export class Delivery {
     known: Known,
     { objects, failure }: { objects: ResourceClient; failure: ResourceFailure },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<CarriedOut> {
     const { resource } = known;
     const found = await objects.find(refOf(resource, objects), signal);
     if (found !== undefined && isOurs(found, known)) {
       await this.#deleteObject(objects, found, resource, signal);
       const message = `${failure.message}; it is being deleted and made anew`;
-      await this.#recordFailure(claim, resource, { ...failure, message }, signal);
-      return;
+      return await this.#recordFailure(claim, resource, { ...failure, message }, signal);
     }
-    await this.#recordFailure(claim, resource, failure, signal);
+    return await this.#recordFailure(claim, resource, failure, signal);
   }
 
-  async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<void> {
+  async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
     const { resource } = known;
     let objects: ResourceClient;
     try {
       objects = await this.#objects(resource, signal);
     } catch (error) {
       if (!(error instanceof UnknownKind)) throw error;
-      await this.#purge(claim, "KindNotServed", signal);
-      return;
+      return await this.#purge(claim, "KindNotServed", signal);
     }
     const found = await objects.find(refOf(resource, objects), signal);
     if (found === undefined) return this.#purge(claim, "Deleted", signal);
     if (!isOurs(found, known)) return this.#purge(claim, "NotOurs", signal);
-    const left =
+    const rest =
       found.metadata.deletionTimestamp === undefined
         ? await this.#deleteObject(objects, found, resource, signal)
         : found;
-    if (left === undefined) return this.#purge(claim, "Deleted", signal);
-    const { finalizers = [] } = left.metadata;
+    if (rest === undefined) return this.#purge(claim, "Deleted", signal);
+    const { finalizers = [] } = rest.metadata;
     const message =
       finalizers.length === 0
         ? "the cluster has not let it go yet"
@@ -178,6 +187,7 @@ export class Delivery {
       { ...claim, message, retryMs: this.#retryMs(claim.attempts, undefined) },
       signal,
     );
+    return left;
   }
 
   /** With its uid: an object that somebody else made meanwhile survives. Undefined once it is gone. */
@@ -204,8 +214,9 @@ export class Delivery {
     }
   }
 
-  async #purge(claim: Claim, reason: string, signal: AbortSignal): Promise<void> {
+  async #purge(claim: Claim, reason: string, signal: AbortSignal): Promise<CarriedOut> {
     await this.#options.database.run(purgeDeleted, { ...claim, reason }, signal);
+    return done;
   }
 
   async #failed(
@@ -213,14 +224,14 @@ export class Delivery {
     resource: Resource,
     error: unknown,
     signal: AbortSignal,
-  ): Promise<TargetFailure | undefined> {
+  ): Promise<CarriedOut> {
     const failure = failureOf(error);
     if (failure.about === "target") {
       await this.#options.database.run(releaseClaim, claim, signal);
-      return failure;
+      return { trouble: failure, isLeft: true };
     }
-    await this.#recordFailure(claim, resource, withoutValues(failure, resource, error), signal);
-    return undefined;
+    const told = withoutValues(failure, resource, error);
+    return await this.#recordFailure(claim, resource, told, signal);
   }
 
   async #recordFailure(
@@ -228,7 +239,7 @@ export class Delivery {
     { generation, clusterId, id }: Resource,
     failure: ResourceFailure,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<CarriedOut> {
     const { database, metrics, log } = this.#options;
     const { errorClass } = failure;
     const retryMs = this.#retryMs(claim.attempts, failure.afterMs);
@@ -239,13 +250,14 @@ export class Delivery {
     );
     if (outcome?.recorded !== true) {
       metrics.staleWrites.add();
-      return;
+      return done;
     }
     metrics.applied.add({ cluster_id: clusterId, result: "error", class: errorClass });
     log.info(
       { resource_id: id, cluster_id: clusterId, generation, class: errorClass },
       "an attempt failed",
     );
+    return left;
   }
 
   /** Twice as long after each failure, a fifth more or less by chance, and never sooner than the server said. */

@@ -43,6 +43,7 @@ export class TargetLoop {
   readonly #inFlight = new Set<Promise<void>>();
   readonly #probes: Backoff;
   #trouble: TargetFailure | undefined;
+  #nextWake: Disposable | undefined;
   #contactToldMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TargetLoopOptions) {
@@ -63,25 +64,26 @@ export class TargetLoop {
         signal,
       );
     } finally {
+      this.#nextWake?.[Symbol.dispose]();
       await Promise.allSettled(this.#inFlight);
     }
   }
 
-  /** Until nothing is due that could be done now. */
+  /** Until nothing is due that could be begun now. What is under way is not waited for: one that hangs keeps nobody. */
   async #work(signal: AbortSignal): Promise<void> {
+    const { inFlightMax } = this.#options.limits;
     for (;;) {
+      while (this.#inFlight.size >= inFlightMax) await Promise.race(this.#inFlight);
       if (this.#trouble !== undefined) await this.#waitForTarget(signal);
       const claims = await this.#claim(signal);
       if (claims.length === 0) break;
       for (const claim of claims) this.#begin(claim, signal);
-      await Promise.race(this.#inFlight);
     }
     await this.#wakeWhenDue(signal);
   }
 
   async #claim(signal: AbortSignal): Promise<readonly Claim[]> {
     const { database, clusterId, owner, limits } = this.#options;
-    while (this.#inFlight.size >= limits.inFlightMax) await Promise.race(this.#inFlight);
     const limit = limits.inFlightMax - this.#inFlight.size;
     const { leaseMs } = limits;
     const rows = await database.run(claimWork, { clusterId, owner, leaseMs, limit }, signal);
@@ -92,12 +94,14 @@ export class TargetLoop {
 
   /** A claim is carried out to its end, also while we stop: it would be due again only after its lease. */
   #begin(claim: Claim, signal: AbortSignal): void {
-    const { delivery, log, clusterId } = this.#options;
+    const { delivery, log, clusterId, wakeups } = this.#options;
     const running = delivery
       .carryOut(claim, uncancelled)
-      .then((trouble) => {
+      .then(({ trouble, isLeft }) => {
         if (trouble === undefined) this.#inContact(signal);
         else this.#trouble ??= trouble;
+        // Whoever rang meanwhile found it claimed, and rings no more; and what is due later needs its timer.
+        if (isLeft) wakeups.wakeHere(workChannel);
       })
       .catch((error: unknown) => {
         // The database was away, most likely. The claim runs out, and somebody does it again.
@@ -161,9 +165,8 @@ export class TargetLoop {
     const [next] = await database.run(nextDue, clusterId, signal);
     const waitMs = next?.wait_ms;
     if (waitMs === undefined || waitMs === null || waitMs > limits.pollMs) return;
-    clock.after(Math.max(waitMs, 1), () => {
-      if (!signal.aborted) wakeups.wakeHere(workChannel);
-    });
+    this.#nextWake?.[Symbol.dispose]();
+    this.#nextWake = clock.after(Math.max(waitMs, 1), () => wakeups.wakeHere(workChannel));
   }
 }
 
