@@ -176,6 +176,29 @@ eachPostgres("fleet's API", (server) => {
     }
   });
 
+  test("a write that was meant as a trial, or asks what nobody knows, is not carried out", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    for (const query of ["dryRun=true", "dryRun=All", "dryrun=true", "dry_run=true"]) {
+      for (const [method, path, body] of [
+        ["POST", "/resources", { ...web, name: "other" }],
+        ["PUT", "/resources", { ...web, name: "other" }],
+        ["PUT", `/resources/${id}`, replicas(2)],
+        ["DELETE", `/resources/${id}`, undefined],
+        ["POST", "/batch", { changes: [{ op: "delete", id }] }],
+        ["POST", `/resources/${id}/pause`, undefined],
+      ] as const) {
+        const { code, body: told } = await it.ask(method, `${path}?${query}`, body);
+        const field = told.details.fields[0].field;
+        assert.deepEqual([code, field], [400, query.split("=")[0]], `${method} ${path}`);
+      }
+    }
+    assert.deepEqual(await it.tables.query(`SELECT generation, paused FROM resources`), [
+      { generation: 1, paused: false },
+    ]);
+    assert.equal((await it.ask("DELETE", `/resources/${id}?dryRun=false`)).code, 202);
+  });
+
   test("F4: of fifty that create one key, one does", async () => {
     await using it = await fresh();
     const answers = await Promise.all(

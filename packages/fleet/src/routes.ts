@@ -4,6 +4,7 @@ import type { Identity } from "@keelson/base";
 import type { FastifyPluginCallback, FastifyRequest } from "fastify";
 import type { Resources } from "./resources/resources.ts";
 import { addResourceRoutes } from "./resources/routes.ts";
+import { refuseUnknownQueries } from "./write-queries.ts";
 
 export interface FleetRoutesOptions {
   readonly resources: Resources;
@@ -22,6 +23,7 @@ export function fleetRoutes({ resources, bodyBytesMax, batchBytesMax }: FleetRou
     }): FastifyPluginCallback => {
       const { identityOf } = tools;
       return (app, _options, done) => {
+        app.addHook("preValidation", refuseUnknownQueries);
         addResourceRoutes(app, { resources, identityOf, batchBytesMax });
         done();
       };

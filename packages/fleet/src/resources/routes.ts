@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limitOf, readListQuery, type Query } from "./list-query.ts";
 import { integerMax } from "./resource.ts";
 import type { Resources } from "./resources.ts";
+import { flagOf } from "../write-queries.ts";
 
 export interface ResourceRoutesOptions {
   readonly resources: Resources;
@@ -98,13 +99,6 @@ function ifMatchOf(request: FastifyRequest): number | undefined {
   const found = /^\s*(?:W\/)?"([0-9]{1,10})"\s*$/.exec(header);
   // A tag of somebody else's making matches nothing.
   return found === null ? 0 : Number(found[1]);
-}
-
-function flagOf(request: FastifyRequest, name: string): boolean {
-  const value = (request.query as Query)[name];
-  if (value === undefined || value === "false") return false;
-  if (value === "true") return true;
-  throw validationFailed({ field: name, message: "must be true or false" });
 }
 
 function revisionsPage(query: Query): { readonly before: number; readonly limit: number } {
