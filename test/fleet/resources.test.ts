@@ -46,7 +46,7 @@ eachPostgres("fleet's API", (server) => {
     });
     const got = await it.ask("GET", `/resources/${id}`);
     assert.equal(got.headers["etag"], '"1"');
-    const { conditions, timeline, ...shown } = got.body;
+    const { conditions, timeline, created_at, ...shown } = got.body;
     assert.deepEqual(shown, {
       id,
       ...key,
@@ -68,6 +68,7 @@ eachPostgres("fleet's API", (server) => {
       paused: false,
       global_id: null,
     });
+    assert.equal(created_at, timeline.committed_at);
     assert.match(timeline.committed_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     assert.deepEqual(
       conditions.map(({ type, status: is, reason }: Record<string, string>) =>
@@ -292,15 +293,16 @@ eachPostgres("fleet's API", (server) => {
       ],
     });
     assert.deepEqual(
-      mixed.body.results.map(({ generation, status }: Record<string, unknown>) => [
+      mixed.body.results.map(({ generation, status, outcome }: Record<string, unknown>) => [
         generation,
         status,
+        outcome,
       ]),
       [
-        [2, "pending"],
-        [1, "pending"],
-        [2, "deleting"],
-        [1, "pending"],
+        [2, "pending", "updated"],
+        [1, "pending", "unchanged"],
+        [2, "deleting", "deleted"],
+        [1, "pending", "created"],
       ],
     );
     assert.equal(mixed.body.results[1].id, second);

@@ -60,6 +60,7 @@ export function detailsAnswer(row: DetailsRow, markers: SecretMarkers): JsonObje
     propagation: row.propagation,
     paused: row.paused,
     global_id: row.global_id,
+    created_at: row.created_at,
   };
 }
 
@@ -78,7 +79,7 @@ function lastError(row: DetailsRow): Json {
 /** An item of a list. */
 export function listedAnswer(row: ListedRow): JsonObject {
   const { id, cluster_id, namespace, kind, name, api_version } = row;
-  const { generation, revision, status, health } = row;
+  const { generation, revision, status, health, paused, created_at } = row;
   return {
     id,
     cluster_id,
@@ -90,6 +91,8 @@ export function listedAnswer(row: ListedRow): JsonObject {
     revision,
     status,
     health,
+    paused,
+    created_at,
   };
 }
 

@@ -30,6 +30,7 @@ export interface BatchResult {
   readonly id: number;
   readonly generation: number;
   readonly revision: number;
+  readonly outcome: "created" | "updated" | "unchanged" | "deleted";
   /** Undefined: nothing was written, and it is what it was. */
   readonly status: "pending" | "deleting" | undefined;
 }
@@ -88,7 +89,7 @@ function readChange(kinds: BuiltinKinds, change: Json): BatchChange {
 async function makeChange(writer: ResourceWriter, change: BatchChange): Promise<BatchResult> {
   if (change.op === "delete") {
     const { id, generation, revision } = await writer.delete(change.at);
-    return { id, generation, revision, status: "deleting" };
+    return { id, generation, revision, outcome: "deleted", status: "deleting" };
   }
   const { resource, outcome } = await (change.op === "create"
     ? writer.create(change.wanted)
@@ -96,7 +97,8 @@ async function makeChange(writer: ResourceWriter, change: BatchChange): Promise<
       ? writer.upsert(change.wanted)
       : writer.replace(change.at, change.asked));
   const { id, generation, revision } = resource;
-  return { id, generation, revision, status: outcome === "unchanged" ? undefined : "pending" };
+  const status = outcome === "unchanged" ? undefined : "pending";
+  return { id, generation, revision, outcome, status };
 }
 
 function blaming<T>(index: number, read: () => T): T {

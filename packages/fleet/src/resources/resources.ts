@@ -127,9 +127,13 @@ export class Resources {
     const statuses = await this.#statusesOf(unchanged, signal);
     return {
       change_set: changeSet,
-      results: results.map(({ id, generation, revision, status }) => {
-        return { id, generation, revision, status: status ?? statuses.get(id) ?? "pending" };
-      }),
+      results: results.map(({ id, generation, revision, status, outcome }) => ({
+        id,
+        generation,
+        revision,
+        status: status ?? statuses.get(id) ?? "pending",
+        outcome,
+      })),
     };
   }
 

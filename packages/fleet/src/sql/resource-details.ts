@@ -5,6 +5,7 @@ import { columns, namedColumns, type NamedRow, type ResourceRow } from "./resour
 
 /** A resource with its two states, its attempts and its target. Times as text of RFC 3339, specs as JSON text. */
 export interface DetailsRow extends ResourceRow {
+  readonly created_at: string;
   readonly committed_at: string;
   readonly deletion_asked_at: string | null;
   readonly status: string;
@@ -42,6 +43,7 @@ export const findDetails = statement<number, DetailsRow>(
   "findDetails",
   (sql, id) => sql`
     SELECT ${columns(sql)},
+           shown(r.created_at AT TIME ZONE 'UTC') AS created_at,
            shown(r.updated_at AT TIME ZONE 'UTC') AS committed_at,
            shown(r.deleted_at AT TIME ZONE 'UTC') AS deletion_asked_at,
            s.status, s.health, c.health_message,
@@ -80,6 +82,8 @@ export interface ResourceFilter {
 export interface ListedRow extends NamedRow {
   readonly status: string;
   readonly health: string;
+  readonly paused: boolean;
+  readonly created_at: string;
 }
 
 /** One more than the page: whoever gets it knows that there is another. */
@@ -89,7 +93,8 @@ export const listResources = statement<
 >(
   "listResources",
   (sql, { after, limit, status, ...filter }) => sql`
-    SELECT ${namedColumns(sql)}, s.status, s.health
+    SELECT ${namedColumns(sql)}, s.status, s.health, r.paused,
+           shown(r.created_at AT TIME ZONE 'UTC') AS created_at
     FROM resources r JOIN resource_statuses s ON s.resource_id = r.id
     WHERE r.id > ${after} AND ${passes(sql, filter)}
       ${status === null ? sql`` : sql`AND s.status = ${status}`}
