@@ -4,6 +4,13 @@ export { fleetMigrations } from "./migrations.ts";
 export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";
 export { fleetRoutes, type FleetRoutesOptions } from "./routes.ts";
+export { CredentialCipher, CredentialUnreadable } from "./targets/credential-cipher.ts";
+export { openAccess, sealAccess, type StoredAccess } from "./targets/stored-access.ts";
+export {
+  TargetClients,
+  type ClientPort,
+  type TargetClientsOptions,
+} from "./targets/target-clients.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
 export { Delivery, type DeliveryLimits, type DeliveryOptions } from "./worker/delivery.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";

@@ -23,3 +23,16 @@ export const registerLocal = statement<{ readonly clusterId: string; readonly se
     INSERT INTO targets (cluster_id, in_process, server) VALUES (${clusterId}, true, ${server})
     ON CONFLICT (cluster_id) DO UPDATE SET server = excluded.server WHERE targets.in_process`,
 );
+
+/** How a cluster is reached. */
+export interface AccessRow {
+  readonly credential: Uint8Array | null;
+  readonly in_process: boolean;
+  readonly agent: boolean;
+}
+
+export const findAccess = statement<string, AccessRow>(
+  "findAccess",
+  (sql, clusterId) => sql`
+    SELECT credential, in_process, agent FROM targets WHERE cluster_id = ${clusterId}`,
+);
