@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
-import { startTestServer } from "@keelson/apiserver/testing";
-import { Client, fixedCredentials, type DynamicObject } from "@keelson/client";
+import { Client, type DynamicObject } from "@keelson/client";
 import { Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { Delivery, TargetLoop, watchTarget, WorkBell, workerMetrics } from "@keelson/fleet";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
+import { startCluster } from "./cluster.ts";
 import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 export const web = {
@@ -56,8 +56,8 @@ export async function startBed(
   } = {},
 ): Promise<Bed & { readonly proxy: TcpProxy | undefined }> {
   await using setup = new AsyncDisposableStack();
-  const server = setup.use(await startTestServer({ simulatesWorkloads }, signal));
-  const port = Number(new URL(server.url).port);
+  const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
+  const { port } = cluster;
   const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
   const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
   // What comes later goes first.
@@ -65,7 +65,7 @@ export async function startBed(
   const clientAt = (at: number): Client =>
     later.use(
       new Client({
-        access: { server: `http://127.0.0.1:${at}`, credentials: fixedCredentials({}) },
+        access: cluster.accessAt(at),
         rateLimit: { perSecond: 10_000, burst: 10_000 },
       }),
     );

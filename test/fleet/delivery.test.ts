@@ -1,11 +1,12 @@
 // Delivery to a cluster (F17 to F28, F37 to F45): our own API server as the target, on a real database.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
 
-suite("delivery to a cluster", () => {
+clusterSuite("delivery to a cluster", () => {
   test("F17, F22: what is wanted is applied with its marks, and what is dropped leaves", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
@@ -90,7 +91,7 @@ suite("delivery to a cluster", () => {
     await using it = await startBed(t.signal, { viaProxy: true });
     it.startWorker();
     const first = await it.create(web);
-    await it.becomes(first, applied(1));
+    await it.becomes(first, ({ status }) => status === "synced");
     const { proxy } = it;
     assert.ok(proxy !== undefined);
     proxy.isRefusing = true;

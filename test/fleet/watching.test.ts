@@ -1,9 +1,10 @@
 // What clusters show (F17, F25, F29 to F36): seen, compared with what was applied, repaired.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { until } from "../oracle/until.ts";
 import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
 
 const synced = ({ status }: Details) => status === "synced";
 
@@ -23,7 +24,7 @@ async function eventTypes(it: Bed): Promise<readonly string[]> {
   return rows.map(({ type }) => type.replace("resource.", ""));
 }
 
-suite("watching a cluster", () => {
+clusterSuite("watching a cluster", () => {
   test("F17: what was applied is seen, and then it is synced", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
