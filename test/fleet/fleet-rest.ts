@@ -14,7 +14,14 @@ import {
 } from "@keelson/base";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
-import { fleetRoutes, Resources, SecretMarkers, WorkBell } from "@keelson/fleet";
+import {
+  CredentialCipher,
+  fleetRoutes,
+  Resources,
+  SecretMarkers,
+  Targets,
+  WorkBell,
+} from "@keelson/fleet";
 import { createFleetDatabase, type FleetDatabase } from "@keelson/fleet/testing";
 import { believingAuthenticator, buildRest, tokenAuthenticator } from "@keelson/keelson";
 import { loadBuiltinKinds } from "@keelson/kube";
@@ -45,6 +52,9 @@ export type Tokens = Readonly<
   >
 >;
 
+/** The cipher of the fixture. */
+export const testCipher = new CredentialCipher([Buffer.alloc(32, 9)], systemRandom);
+
 export const bodyBytesMax = 64 * 1024;
 
 export async function startFleetRest(
@@ -69,6 +79,7 @@ export async function startFleetRest(
     bell,
     random: systemRandom,
   });
+  const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
   const rest = setup.use(
     await buildRest({
       authenticator:
@@ -78,7 +89,7 @@ export async function startFleetRest(
         error instanceof DatabaseError && error.isTransient
           ? new RestError("DATABASE_UNAVAILABLE", "the database is not available")
           : undefined,
-      modules: [fleetRoutes({ resources, bodyBytesMax, batchBytesMax: 4 * 1024 * 1024 })],
+      modules: [fleetRoutes({ resources, targets, bodyBytesMax, batchBytesMax: 4 * 1024 * 1024 })],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
       clock: systemClock,
       random: systemRandom,

@@ -11,6 +11,7 @@ export {
   type ClientPort,
   type TargetClientsOptions,
 } from "./targets/target-clients.ts";
+export { Targets, type Registration, type TargetsOptions } from "./targets/targets.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
 export { Delivery, type DeliveryLimits, type DeliveryOptions } from "./worker/delivery.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";

@@ -1,27 +1,131 @@
-// The table `targets`: which clusters there are, and how they are.
+// The table `targets`: which clusters there are, how they are reached, and how they are.
 
-import { statement } from "@keelson/database";
+import { writeJson, type JsonObject } from "@keelson/base";
+import { statement, type Sql } from "@keelson/database";
 
-/** What was last seen of a target. Only an answer is a contact. */
-export const markTarget = statement<{
-  readonly clusterId: string;
-  readonly health: "Healthy" | "Degraded" | "Unreachable";
-  readonly message: string | null;
-}>(
-  "markTarget",
-  (sql, { clusterId, health, message }) => sql`
-    UPDATE targets
-    SET health = ${health}, health_message = ${message},
-        last_contact_at = CASE WHEN ${health} = 'Unreachable' THEN last_contact_at ELSE clock_timestamp() END
-    WHERE cluster_id = ${clusterId}`,
+/** A target as REST shows it; nothing of its credential. */
+export interface TargetRow {
+  readonly cluster_id: string;
+  readonly server: string | null;
+  readonly labels: string;
+  readonly paused: boolean;
+  readonly health: string;
+  readonly health_message: string | null;
+  readonly last_contact_at: string | null;
+  readonly in_process: boolean;
+  readonly agent: boolean;
+  readonly is_deleting: boolean;
+}
+
+const columns = (sql: Sql) => sql`
+  cluster_id, server, labels::text AS labels, paused, health, health_message, shown(last_contact_at) AS last_contact_at,
+  in_process, agent, deleted_at IS NOT NULL AS is_deleting`;
+
+export const findTarget = statement<string, TargetRow>(
+  "findTarget",
+  (sql, clusterId) => sql`SELECT ${columns(sql)} FROM targets WHERE cluster_id = ${clusterId}`,
 );
 
-/** The server of this process, as a target: there from the first start, and never anybody's secret. */
-export const registerLocal = statement<{ readonly clusterId: string; readonly server: string }>(
-  "registerLocal",
-  (sql, { clusterId, server }) => sql`
-    INSERT INTO targets (cluster_id, in_process, server) VALUES (${clusterId}, true, ${server})
-    ON CONFLICT (cluster_id) DO UPDATE SET server = excluded.server WHERE targets.in_process`,
+/** In the order of their ids, byte by byte, after one of them. Null: every cluster is the caller's. */
+export const listTargets = statement<
+  { readonly after: string; readonly limit: number; readonly clusters: readonly string[] | null },
+  TargetRow
+>(
+  "listTargets",
+  (sql, { after, limit, clusters }) => sql`
+    SELECT ${columns(sql)} FROM targets
+    WHERE cluster_id COLLATE "C" > ${after}
+      ${clusters === null ? sql`` : sql`AND cluster_id = ANY (${clusters}::text[])`}
+    ORDER BY cluster_id COLLATE "C" LIMIT ${limit}`,
+);
+
+/** What somebody decides of a target. No credential: it is the process's own server, or served from inside. */
+export interface TargetState {
+  readonly clusterId: string;
+  readonly credential: Uint8Array | null;
+  readonly inProcess: boolean;
+  readonly agent: boolean;
+  readonly server: string | null;
+  readonly labels: JsonObject;
+  readonly paused: boolean;
+}
+
+/** No row: there is one already. */
+export const insertTarget = statement<TargetState, TargetRow>(
+  "insertTarget",
+  (sql, { labels, ...target }) => sql`
+    INSERT INTO targets (cluster_id, credential, in_process, agent, server, labels, paused)
+    VALUES (${target.clusterId}, ${target.credential}, ${target.inProcess}, ${target.agent}, ${target.server},
+            ${writeJson(labels)}::text::jsonb, ${target.paused})
+    ON CONFLICT (cluster_id) DO NOTHING
+    RETURNING ${columns(sql)}`,
+);
+
+/** With its credential: for whoever changes it. */
+export interface HeldTargetRow extends TargetRow {
+  readonly credential: Uint8Array | null;
+}
+
+export const readTarget = statement<string, HeldTargetRow>(
+  "readTarget",
+  (sql, clusterId) => sql`
+    SELECT ${columns(sql)}, credential FROM targets WHERE cluster_id = ${clusterId}`,
+);
+
+/** Other writers wait. */
+export const lockTarget = statement<string, HeldTargetRow>(
+  "lockTarget",
+  (sql, clusterId) => sql`
+    SELECT ${columns(sql)}, credential FROM targets WHERE cluster_id = ${clusterId} FOR NO KEY UPDATE`,
+);
+
+/** Another credential may be for another cluster: what was known of its health is no more. */
+export const updateTarget = statement<TargetState, TargetRow>(
+  "updateTarget",
+  (sql, { labels, ...target }) => sql`
+    UPDATE targets
+    SET credential = ${target.credential}, in_process = ${target.inProcess}, agent = ${target.agent},
+        server = ${target.server}, labels = ${writeJson(labels)}::text::jsonb, paused = ${target.paused},
+        health = CASE WHEN (credential, agent) IS DISTINCT FROM (${target.credential}::bytea, ${target.agent}::boolean)
+                      THEN 'Unknown' ELSE health END,
+        health_message = CASE WHEN (credential, agent) IS DISTINCT FROM
+                                   (${target.credential}::bytea, ${target.agent}::boolean)
+                              THEN NULL ELSE health_message END
+    WHERE cluster_id = ${target.clusterId}
+    RETURNING ${columns(sql)}`,
+);
+
+/** How many resources it has: those that somebody wants in it, and copies of global ones. */
+export const countOfTarget = statement<string, { own: number; copies: number }>(
+  "countOfTarget",
+  (sql, clusterId) => sql`
+    SELECT count(*) FILTER (WHERE global_id IS NULL)::integer AS own,
+           count(*) FILTER (WHERE global_id IS NOT NULL)::integer AS copies
+    FROM resources WHERE cluster_id = ${clusterId}`,
+);
+
+/** From here on it leaves, and its copies are deleted. */
+export const markTargetDeleted = statement<string>(
+  "markTargetDeleted",
+  (sql, clusterId) => sql`
+    WITH leaving AS (
+      UPDATE targets SET deleted_at = now() WHERE cluster_id = ${clusterId} AND deleted_at IS NULL
+    )
+    UPDATE resources SET deleted_at = now()
+    WHERE cluster_id = ${clusterId} AND global_id IS NOT NULL AND deleted_at IS NULL`,
+  { deadlineMs: 30_000 },
+);
+
+/** What is in the cluster stays there, and nobody looks after it any more. */
+export const forgetResourcesOf = statement<string>(
+  "forgetResourcesOf",
+  (sql, clusterId) => sql`DELETE FROM resources WHERE cluster_id = ${clusterId}`,
+  { deadlineMs: 30_000 },
+);
+
+export const deleteTarget = statement<string>(
+  "deleteTarget",
+  (sql, clusterId) => sql`DELETE FROM targets WHERE cluster_id = ${clusterId}`,
 );
 
 /** How a cluster is reached. */
@@ -35,4 +139,18 @@ export const findAccess = statement<string, AccessRow>(
   "findAccess",
   (sql, clusterId) => sql`
     SELECT credential, in_process, agent FROM targets WHERE cluster_id = ${clusterId}`,
+);
+
+/** What was last seen of a target. Only an answer is a contact. */
+export const markTarget = statement<{
+  readonly clusterId: string;
+  readonly health: "Healthy" | "Degraded" | "Unreachable";
+  readonly message: string | null;
+}>(
+  "markTarget",
+  (sql, { clusterId, health, message }) => sql`
+    UPDATE targets
+    SET health = ${health}, health_message = ${message},
+        last_contact_at = CASE WHEN ${health} = 'Unreachable' THEN last_contact_at ELSE clock_timestamp() END
+    WHERE cluster_id = ${clusterId}`,
 );

@@ -1,0 +1,78 @@
+// Rows of targets: what they mean to a writer, and what REST shows of them.
+
+import {
+  allowsCluster,
+  jsonEqual,
+  readJson,
+  RestError,
+  type Identity,
+  type JsonObject,
+} from "@keelson/base";
+import type { HeldTargetRow, TargetRow, TargetState } from "../sql/targets.ts";
+
+export function stateOf(row: HeldTargetRow): TargetState {
+  return {
+    clusterId: row.cluster_id,
+    credential: row.credential,
+    inProcess: row.in_process,
+    agent: row.agent,
+    server: row.server,
+    labels: labelsOf(row),
+    paused: row.paused,
+  };
+}
+
+export function isSameState(one: TargetState, other: TargetState): boolean {
+  const { credential: a, labels: labelsA, ...restA } = one;
+  const { credential: b, labels: labelsB, ...restB } = other;
+  return isSameBytes(a, b) && jsonEqual(labelsA, labelsB) && jsonEqual(restA, restB);
+}
+
+export function isReachedAlike(one: HeldTargetRow, other: HeldTargetRow): boolean {
+  return (
+    one.is_deleting === other.is_deleting &&
+    one.agent === other.agent &&
+    isSameBytes(one.credential, other.credential)
+  );
+}
+
+function isSameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  if (one === null || other === null) return one === other;
+  return Buffer.from(one).equals(other);
+}
+
+export function visibleTarget<Row extends TargetRow>(
+  identity: Identity,
+  row: Row | undefined,
+): Row {
+  if (row !== undefined && allowsCluster(identity, row.cluster_id)) return row;
+  throw new RestError("RESOURCE_NOT_FOUND", "no such target");
+}
+
+export function inUse(clusterId: string, resources: number): RestError {
+  const message = `target ${clusterId} has ${resources} resources: delete them first, or forget them with ?orphan=true`;
+  return new RestError("TARGET_IN_USE", message, { details: { resources } });
+}
+
+function labelsOf({ labels }: TargetRow): JsonObject {
+  return readJson(labels) as JsonObject; // A check of the table keeps it an object.
+}
+
+export function shownTarget(row: TargetRow): JsonObject {
+  return {
+    cluster_id: row.cluster_id,
+    server: row.server,
+    labels: labelsOf(row),
+    paused: row.paused,
+    health: row.health,
+    health_message: row.health_message,
+    last_contact_at: row.last_contact_at,
+    agent: row.agent,
+    deleting: row.is_deleting,
+  };
+}
+
+/** Opaque to clients: what is in it may change. */
+export function cursorAfter(clusterId: string): string {
+  return Buffer.from(`id:${clusterId}`).toString("base64url");
+}
