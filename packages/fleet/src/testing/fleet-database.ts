@@ -21,6 +21,8 @@ export interface FleetDatabase extends AsyncDisposable {
     text: string,
     values?: readonly unknown[],
   ): Promise<readonly R[]>;
+  /** The same on a connection of another pool, as another person would. */
+  on(database: Database): FleetDatabase["query"];
 }
 
 export async function createFleetDatabase(
@@ -34,14 +36,18 @@ export async function createFleetDatabase(
     owned.use(openDatabase({ url, name: "fleet", searchPath: ["fleet", "public"], ...more }));
   const database = openAnother(options);
   await migrate(database, [sharedMigrations, fleetMigrations], never);
+  const on =
+    (pool: Database): FleetDatabase["query"] =>
+    async <R extends object>(text: string, values: readonly unknown[] = []) => [
+      ...(await pool.run(typed<R>(text, { isScript: text.includes(";") }), values, never)),
+    ];
   const kept = setup.move();
   return {
     database,
     url,
     openAnother,
-    query: async <R extends object>(text: string, values: readonly unknown[] = []) => [
-      ...(await database.run(typed<R>(text, { isScript: text.includes(";") }), values, never)),
-    ],
+    query: on(database),
+    on,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
