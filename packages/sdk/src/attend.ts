@@ -1,0 +1,201 @@
+// One look at one resource: read it, decide, act, report.
+
+import { isCancellation } from "@keelson/base";
+import { ApiError, type Api, type Reported } from "./api.ts";
+import type { ControllerEvent } from "./event.ts";
+import type { SdkMetrics } from "./metrics.ts";
+import type { Context, Settings } from "./options.ts";
+import { concerns, judge, platformFor } from "./preconditions.ts";
+import type { Resource } from "./resource.ts";
+import {
+  finalized,
+  notApplicable,
+  notFinalized,
+  outcomeOf,
+  waiting,
+  type Failure,
+  type Outcome,
+  type Result,
+} from "./results.ts";
+
+/** How a look ended. */
+export type Attended =
+  | {
+      readonly kind: "done";
+      /** The generation that has been dealt with; undefined where nothing was. */
+      readonly generation?: number;
+      /** When to look again without being told. */
+      readonly againAfterMs?: number;
+    }
+  | { readonly kind: "retry"; readonly afterMs?: number };
+
+const done: Attended = { kind: "done" };
+
+export interface AttendOptions {
+  readonly settings: Settings;
+  readonly api: Api;
+  readonly metrics: SdkMetrics;
+}
+
+/** Deals with the resource of an event. Rejects only with what `signal` was aborted with. */
+export async function attend(
+  { settings, api, metrics }: AttendOptions,
+  { event, attempt }: { readonly event: ControllerEvent; readonly attempt: number },
+  signal: AbortSignal,
+): Promise<Attended> {
+  const { kind, resourceId } = event;
+  const log = settings.log.child({ controller: settings.name, kind, id: resourceId });
+  try {
+    const found = await read(settings, api, event, signal);
+    if (found === undefined) return count("gone", done);
+    const { resource, cluster } = found;
+    if (!concerns(settings.platforms, platformFor(resource, cluster))) {
+      return count("filtered", done);
+    }
+    const timeUp = settings.clock.timeout(settings.timeoutMs);
+    const context: Context = {
+      ...found,
+      kind,
+      event,
+      attempt,
+      signal: AbortSignal.any([signal, timeUp]),
+      log: log.child({ generation: resource.generation }),
+    };
+    if ((resource.deletion_timestamp ?? undefined) !== undefined) return await letGo(context);
+    return await bringAbout(context);
+  } catch (error) {
+    if (isCancellation(error, signal)) throw error;
+    if (error instanceof ApiError && (error.status === 404 || error.status === 409)) {
+      log.debug({ error }, "the resource has moved on");
+      return count("moved-on", done);
+    }
+    if (!(error instanceof ApiError)) throw error;
+    log.warn({ attempt, error }, "the API did not take part, trying again");
+    return count("api-failed", { kind: "retry" });
+  }
+
+  async function bringAbout(context: Context): Promise<Attended> {
+    const { resource, reports } = context;
+    const verdict = judge(settings, resource, reports);
+    if (verdict.verdict === "waits") return wait(context, verdict.reason);
+    const result =
+      verdict.verdict === "notApplicable"
+        ? notApplicable(verdict.reason)
+        : await theirs(context, async () => {
+            const answer = (await settings.when?.(context)) ?? true;
+            if (answer === false) return "waits";
+            return answer === true ? settings.reconcile(context) : answer;
+          });
+    if (result === "waits") return wait(context, "the controller's own precondition does not hold");
+    await send(context, outcomeOf(result, before(context)));
+    if (result.kind === "failed") {
+      const { type, message, code, retryAfter } = result.failure;
+      context.log.warn({ attempt, type, code, reason: message }, "reconcile failed");
+      if (type === "Transient") {
+        const afterMs = retryAfter;
+        return count("failed", { kind: "retry", ...(afterMs === undefined ? {} : { afterMs }) });
+      }
+    }
+    const againAfterMs =
+      result.kind === "progressing"
+        ? result.requeueAfterMs
+        : result.kind === "failed"
+          ? result.failure.retryAfter
+          : undefined;
+    return count(result.kind, {
+      kind: "done",
+      generation: resource.generation,
+      ...(againAfterMs === undefined ? {} : { againAfterMs }),
+    });
+  }
+
+  async function wait(context: Context, reason: string): Promise<Attended> {
+    await send(context, waiting(reason, before(context)));
+    return count("waits", { kind: "done", generation: context.resource.generation });
+  }
+
+  async function letGo(context: Context): Promise<Attended> {
+    const { finalize } = settings;
+    const isOver = context.reports[settings.name]?.conditions.some(
+      ({ type, status }) => type === "Finalized" && status === "True",
+    );
+    if (finalize === undefined || isOver === true) return count("deleting", done);
+    const result = await theirs(context, async () => {
+      await finalize(context);
+      return "gone";
+    });
+    if (result === "gone") {
+      await send(context, finalized());
+      return count("finalized", done);
+    }
+    const failure = result.kind === "failed" ? result.failure : thrown(undefined);
+    context.log.warn({ attempt, reason: failure.message }, "finalize failed");
+    await send(context, notFinalized(failure, before(context)));
+    return count("finalize-failed", { kind: "retry" });
+  }
+
+  /** Runs the author's code. Whatever it throws is a transient failure, unless we were told to stop. */
+  async function theirs<Word extends string>(
+    context: Context,
+    work: () => Promise<Result | Word>,
+  ): Promise<Result | Word> {
+    const startMs = settings.clock.monotonic();
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      context.log.debug({ error }, "the controller's own code threw");
+      return { kind: "failed", failure: thrown(error, context.signal) };
+    } finally {
+      metrics.reconcileSeconds.observe((settings.clock.monotonic() - startMs) / 1_000);
+    }
+  }
+
+  async function send({ resource }: Context, outcome: Outcome): Promise<void> {
+    const report = {
+      controller_name: settings.name,
+      observed_generation: resource.generation,
+      ...outcome,
+      ...(settings.finalize === undefined ? {} : { finalizer: true }),
+    };
+    await api.report(kind, resource.id, report, signal);
+  }
+
+  function before({ reports }: Context) {
+    const own = reports[settings.name];
+    return {
+      controllerName: settings.name,
+      nowMs: settings.clock.now(),
+      ...(own === undefined ? {} : { before: own }),
+    };
+  }
+
+  function count(result: string, attended: Attended): Attended {
+    metrics.reconciles.add({ result });
+    return attended;
+  }
+}
+
+async function read(
+  { secrets }: Settings,
+  api: Api,
+  { kind, resourceId }: ControllerEvent,
+  signal: AbortSignal,
+): Promise<(Reported & { readonly cluster: Resource }) | undefined> {
+  const found = await api.find(kind, resourceId, { secrets }, signal);
+  if (found === undefined || kind === "cluster") {
+    return found && { ...found, cluster: found.resource };
+  }
+  const parent = await api.find("cluster", found.resource.cluster_id ?? "", { secrets }, signal);
+  return parent && { ...found, cluster: parent.resource };
+}
+
+function thrown(error: unknown, signal?: AbortSignal): Failure {
+  const isLate = signal?.aborted === true;
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    type: "Transient",
+    code: isLate ? "DeadlineExceeded" : "ReconcileFailed",
+    message: isLate ? "the controller took too long" : message.slice(0, 1_000),
+  };
+}

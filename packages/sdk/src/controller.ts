@@ -1,0 +1,270 @@
+// A controller: registers, hears of resources, looks at each of them one at a time, and stops in order.
+
+import { Backoff } from "@keelson/base";
+import { Api } from "./api.ts";
+import { attend, type Attended } from "./attend.ts";
+import { readEvent, type ControllerEvent, type RawEvent } from "./event.ts";
+import { sdkMetrics, type EventResult, type SdkMetrics } from "./metrics.ts";
+import { settingsOf, type ControllerOptions, type Settings } from "./options.ts";
+import { concerns } from "./preconditions.ts";
+import { Recent } from "./recent.ts";
+import { ResourceTurns } from "./resource-turns.ts";
+import { platformOf, type Kind, type Resource } from "./resource.ts";
+import { ack, type Disposition, type Subscription } from "./transport.ts";
+
+export interface Controller extends AsyncDisposable {
+  readonly name: string;
+  /**
+   * Registers, subscribes, then looks at everything there is, in the background. Resolves once nothing can be
+   * missed any more; rejects when the API or the transport cannot be had. `signal` gives up on that, and on nothing later.
+   */
+  start(signal?: AbortSignal): Promise<void>;
+  /** Takes nothing new, lets what is running end, and aborts it when that takes too long. */
+  stop(): Promise<void>;
+}
+
+/** Makes a controller; `start` starts it. Throws a `TypeError` for options that cannot work. */
+export function createController(options: ControllerOptions): Controller {
+  return new RunningController(settingsOf(options));
+}
+
+/** How many events, and how many resources, are remembered: beyond that one is looked at once more. */
+const rememberedMax = 10_000;
+
+class RunningController implements Controller {
+  readonly name: string;
+  readonly #settings: Settings;
+  readonly #api: Api;
+  readonly #metrics: SdkMetrics;
+  readonly #turns: ResourceTurns<ControllerEvent, Attended>;
+  /** By event: what is becoming of it, or that it is done with. */
+  readonly #seen = new Recent<Promise<Disposition>>({ capacity: rememberedMax });
+  /** By resource: the latest generation that was dealt with, and the failures since. */
+  readonly #generations = new Recent<number>({ capacity: rememberedMax });
+  readonly #failures = new Recent<number>({ capacity: rememberedMax });
+  /** By resource: when we look again by ourselves. One a resource at most. */
+  readonly #timers = new Map<string, Disposable>();
+  /** Aborts when we begin to stop: what waits ends, what runs goes on. */
+  readonly #stopping = new AbortController();
+  /** Aborts when what runs has had its time. */
+  readonly #ending = new AbortController();
+  #subscription: Subscription | undefined;
+  #listing: Promise<void> | undefined;
+  #isGap = false;
+  #stopped: Promise<void> | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.name = settings.name;
+    this.#metrics = sdkMetrics(settings.metrics);
+    this.#api = new Api({ ...settings, requestTimeoutMs: 10_000, attemptsMax: 5 });
+    this.#turns = new ResourceTurns({
+      concurrency: settings.concurrency,
+      run: (key, event) => this.#look(key, event),
+    });
+  }
+
+  async start(signal: AbortSignal = this.#stopping.signal): Promise<void> {
+    const { name, kinds, platforms, transport, finalize, log, clock, random } = this.#settings;
+    if (this.#subscription !== undefined) throw new Error(`controller ${name} was started twice`);
+    const registration = { kinds, platforms, finalizer: finalize !== undefined };
+    await this.#api.register(name, registration, signal);
+    this.#subscription = await transport.subscribe(
+      {
+        controllerName: name,
+        kinds,
+        platforms,
+        api: { url: this.#api.url, headers: this.#api.headers },
+        fetch: this.#settings.fetch,
+        clock,
+        random,
+        log: log.child({ controller: name }),
+        deliver: (event) => this.#deliver(event),
+        onGap: () => this.#listAgain(),
+      },
+      this.#stopping.signal,
+    );
+    await this.#list(signal);
+    log.info({ controller: name, kinds, platforms }, "controller started");
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, drainMs, log, name } = this.#settings;
+    this.#stopping.abort(new DOMException("the controller is stopping", "AbortError"));
+    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
+    this.#timers.clear();
+    using _deadline = clock.after(drainMs, () => {
+      log.warn({ controller: name, drainMs }, "aborting what did not end in time");
+      this.#ending.abort(new DOMException("the controller has stopped", "AbortError"));
+    });
+    await Promise.all([this.#subscription?.close(), this.#turns.idle(), this.#listing]);
+    log.info({ controller: name }, "controller stopped");
+  }
+
+  /** Decides about an event: let go at once, or looked at, in turn. */
+  async #deliver(raw: RawEvent): Promise<Disposition> {
+    const { name, kinds, platforms, log } = this.#settings;
+    const read = readEvent(raw);
+    if (read.found === "malformed") {
+      log.warn({ controller: name, problem: read.problem }, "malformed event");
+      return this.#letGo("malformed");
+    }
+    if (read.found === "unknown") return this.#letGo("unknown");
+    const { event } = read;
+    if (!kinds.includes(event.kind)) return this.#letGo("filtered");
+    if (!concerns(platforms, event.platform)) return this.#letGo("filtered");
+    if (isWake(event) && event.controllerName === name) return this.#letGo("own");
+    const known = this.#seen.get(event.id);
+    if (known !== undefined) {
+      this.#metrics.events.add({ result: "duplicate" });
+      return known;
+    }
+    if (this.#isSuperseded(event)) return this.#letGo("superseded");
+    if (this.#stopping.signal.aborted) return { kind: "nack", afterMs: 0 };
+    const becoming = this.#attendTo(event);
+    this.#seen.set(event.id, becoming);
+    const disposition = await becoming;
+    if (disposition.kind === "nack") this.#seen.delete(event.id);
+    this.#metrics.events.add({ result: disposition.kind === "ack" ? "handled" : "retried" });
+    return disposition;
+  }
+
+  async #attendTo(event: ControllerEvent): Promise<Disposition> {
+    const attended = await this.#turns.ask(keyOf(event), event);
+    if (attended.kind === "done") return ack;
+    return { kind: "nack", afterMs: attended.afterMs ?? 0 };
+  }
+
+  #letGo(result: EventResult): Disposition {
+    this.#metrics.events.add({ result });
+    return ack;
+  }
+
+  /**
+   * Whether what the event tells of has been seen already: the resource was read at a later generation, so after
+   * the event was written; or at that of a change which the event merely announces.
+   */
+  #isSuperseded(event: ControllerEvent): boolean {
+    const generation = this.#generations.get(keyOf(event));
+    if (generation === undefined || event.type.endsWith(".deleted")) return false;
+    return isWake(event) ? event.generation < generation : event.generation <= generation;
+  }
+
+  /** One turn of a resource. Failures are counted, and say how long to wait. */
+  async #look(key: string, event: ControllerEvent): Promise<Attended> {
+    this.#timers.get(key)?.[Symbol.dispose]();
+    this.#timers.delete(key);
+    const failures = this.#failures.get(key) ?? 0;
+    let attended: Attended;
+    try {
+      attended = await attend(
+        { settings: this.#settings, api: this.#api, metrics: this.#metrics },
+        { event, attempt: failures + 1 },
+        this.#ending.signal,
+      );
+    } catch (error) {
+      if (!this.#ending.signal.aborted) {
+        this.#settings.log.error({ controller: this.name, key, error }, "unexpected failure");
+      }
+      attended = { kind: "retry" };
+    }
+    if (attended.kind === "retry") {
+      this.#failures.set(key, failures + 1);
+      return { kind: "retry", afterMs: attended.afterMs ?? this.#backoffMs(failures) };
+    }
+    this.#failures.delete(key);
+    if (attended.generation !== undefined) this.#generations.set(key, attended.generation);
+    if (attended.againAfterMs !== undefined) this.#lookAfter(attended.againAfterMs, key, event);
+    return attended;
+  }
+
+  /** Looks again by ourselves, and goes on doing so until it succeeds: no transport will bring it back. */
+  #lookAfter(waitMs: number, key: string, event: ControllerEvent): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#timers.get(key)?.[Symbol.dispose]();
+    this.#timers.set(
+      key,
+      this.#settings.clock.after(waitMs, () => {
+        this.#timers.delete(key);
+        this.#lookNow(key, { ...event, reason: "requeued" });
+      }),
+    );
+  }
+
+  #lookNow(key: string, event: ControllerEvent): void {
+    void this.#turns.ask(key, event).then((attended) => {
+      if (attended.kind === "retry") this.#lookAfter(attended.afterMs ?? 0, key, event);
+    });
+  }
+
+  #backoffMs(failures: number): number {
+    const { random, retryMs } = this.#settings;
+    const fullMs = Math.min(retryMs.max, retryMs.initial * 2 ** Math.min(failures, 30));
+    return Math.round(fullMs * (1 - 0.5 * random.float()));
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    for (const kind of this.#settings.kinds) {
+      for (const resource of await this.#api.list(kind, signal)) this.#enlist(kind, resource);
+    }
+  }
+
+  #enlist(kind: Kind, resource: Resource): void {
+    const platform = platformOf(resource.spec);
+    if (!concerns(this.#settings.platforms, platform)) return;
+    const event: ControllerEvent = {
+      id: `list:${resource.id}`,
+      type: `${kind}.reconcile`,
+      kind,
+      resourceId: resource.id,
+      clusterId: resource.cluster_id ?? resource.id,
+      generation: resource.generation,
+      ...(platform === undefined ? {} : { platform }),
+      reason: "listed",
+    };
+    this.#lookNow(keyOf(event), event);
+  }
+
+  /** Lists until it succeeds; once more when a gap opens meanwhile. */
+  #listAgain(): void {
+    this.#isGap = true;
+    this.#listing ??= this.#listUntilDone().finally(() => {
+      this.#listing = undefined;
+    });
+  }
+
+  async #listUntilDone(): Promise<void> {
+    const { clock, random, log } = this.#settings;
+    const { signal } = this.#stopping;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, random });
+    while (this.#isGap && !signal.aborted) {
+      this.#isGap = false;
+      try {
+        await this.#list(signal);
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#isGap = true;
+        log.warn({ controller: this.name, error }, "listing failed, trying again");
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+}
+
+function isWake({ type }: ControllerEvent): boolean {
+  return type.endsWith(".reconcile");
+}
+
+function keyOf({ kind, resourceId }: ControllerEvent): string {
+  return `${kind}/${resourceId}`;
+}

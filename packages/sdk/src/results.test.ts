@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import {
+  degraded,
+  failed,
+  notApplicable,
+  outcomeOf,
+  progressing,
+  ready,
+  waiting,
+  type Result,
+} from "./results.ts";
+
+const context = { controllerName: "dns", nowMs: Date.UTC(2026, 0, 1) };
+
+suite("results", () => {
+  const failure = { type: "Transient", code: "Quota", message: "no quota", retryAfter: 5 } as const;
+  const table: readonly [string, Result, Record<string, string>][] = [
+    ["ready", ready({ zone: "z" }), { Applied: "True", Available: "True", Ready: "True" }],
+    [
+      "progressing",
+      progressing("making it"),
+      { Applied: "True", Available: "False", Ready: "False", Progressing: "True" },
+    ],
+    [
+      "degraded",
+      degraded("slow"),
+      { Applied: "True", Available: "True", Ready: "False", Degraded: "True" },
+    ],
+    ["failed", failed(failure), { Applied: "False", Available: "False", Ready: "False" }],
+    ["notApplicable", notApplicable("no zone wanted"), { Applied: "False" }],
+  ];
+  for (const [name, result, expected] of table) {
+    test(`${name} is reported as the table says`, () => {
+      const { conditions } = outcomeOf(result, context);
+      const statuses = Object.fromEntries(conditions.map(({ type, status }) => [type, status]));
+      assert.deepEqual(statuses, expected);
+    });
+  }
+
+  test("only notApplicable has that reason, whatever a failure calls itself", () => {
+    const reasons = (result: Result) =>
+      outcomeOf(result, context).conditions.map(({ reason }) => reason);
+    assert.deepEqual(reasons(notApplicable("x")), ["NotApplicable"]);
+    assert.ok(!reasons(failed({ ...failure, code: "NotApplicable" })).includes("NotApplicable"));
+  });
+
+  test("an error is told in full, and its wait in nanoseconds", () => {
+    assert.deepEqual(outcomeOf(failed(failure), context).last_error, {
+      controllerName: "dns",
+      errorType: "Transient",
+      errorCode: "Quota",
+      message: "no quota",
+      userActionable: false,
+      suggestions: [],
+      details: {},
+      retryAfter: 5_000_000,
+      timestamp: "2026-01-01T00:00:00.000Z",
+    });
+  });
+
+  test("the same failure again is the same report, so that nobody is woken by it", () => {
+    const first = outcomeOf(failed(failure), context);
+    const later = { ...context, nowMs: context.nowMs + 60_000, before: first };
+    assert.deepEqual(outcomeOf(failed(failure), later), first);
+    const other = outcomeOf(failed({ ...failure, message: "still none" }), later);
+    assert.equal(other.last_error?.timestamp, "2026-01-01T00:01:00.000Z");
+  });
+
+  test("success clears the error; metadata outlive what has none of its own", () => {
+    const before = { metadata: { zone: "z" }, last_error: null };
+    const kept = (result: Result) => outcomeOf(result, { ...context, before });
+    assert.deepEqual(kept(ready()).metadata, {});
+    assert.deepEqual(kept(degraded("slow")).metadata, { zone: "z" });
+    assert.equal(kept(ready()).last_error, null);
+    assert.deepEqual(waiting("for dns", { ...context, before }).metadata, { zone: "z" });
+  });
+});
