@@ -111,7 +111,7 @@ function startRelay(url: string) {
     },
   };
   const relay = new Relay({ outbox, transport });
-  const tail = new Tail({ outbox });
+  const tail = new Tail({ source: outbox });
   const scope = stack.use(new TaskScope(never));
   scope.spawn("wake-ups", (signal) => wakeups.run(signal));
   scope.spawn("numbering", (signal) => outbox.runNumbering(signal));

@@ -10,17 +10,21 @@ import {
   silentLog,
   systemClock,
   systemRandom,
+  TaskScope,
   type Json,
+  type Log,
 } from "@keelson/base";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 import {
   CredentialCipher,
+  EventLog,
   fleetRoutes,
   Resources,
   SecretMarkers,
   Targets,
   WorkBell,
+  type EventLimits,
 } from "@keelson/fleet";
 import { createFleetDatabase, type FleetDatabase } from "@keelson/fleet/testing";
 import { believingAuthenticator, buildRest, tokenAuthenticator } from "@keelson/keelson";
@@ -36,6 +40,11 @@ export interface Answer {
 
 export interface FleetRest extends AsyncDisposable {
   readonly tables: FleetDatabase;
+  readonly events: EventLog;
+  /** Listens on a socket, where one is needed, and gives the address. */
+  listen(): Promise<string>;
+  /** Numbers events, for whoever follows them. */
+  runEvents(): void;
   ask(
     method: "GET" | "POST" | "PUT" | "DELETE",
     path: string,
@@ -59,19 +68,27 @@ export const bodyBytesMax = 64 * 1024;
 
 export async function startFleetRest(
   server: ThrowawayPostgres,
-  { tokens, onStatement }: { readonly tokens?: Tokens } & Pick<DatabaseOptions, "onStatement"> = {},
+  {
+    tokens,
+    onStatement,
+    eventLimits = { heartbeatMs: 15_000, slowMs: 30_000 },
+    log = silentLog,
+  }: {
+    readonly tokens?: Tokens;
+    readonly eventLimits?: EventLimits;
+    readonly log?: Log;
+  } & Pick<DatabaseOptions, "onStatement"> = {},
 ): Promise<FleetRest> {
   await using setup = new AsyncDisposableStack();
   const tables = setup.use(await createFleetDatabase(server));
   // The API has a pool of its own: what tests look at is not what they disturb.
   const database = tables.openAnother(onStatement === undefined ? {} : { onStatement });
   const stopped = new AbortController();
+  const wakeups = new Wakeups({ database });
+  const events = new EventLog({ database, wakeups, pollMs: 100, idleMs: 100 });
+  const scope = setup.use(new TaskScope(stopped.signal));
   setup.defer(() => stopped.abort());
-  const bell = new WorkBell({
-    wakeups: new Wakeups({ database }),
-    log: silentLog,
-    signal: stopped.signal,
-  });
+  const bell = new WorkBell({ wakeups, log: silentLog, signal: stopped.signal });
   const resources = new Resources({
     database,
     kinds: await loadBuiltinKinds(),
@@ -89,7 +106,18 @@ export async function startFleetRest(
         error instanceof DatabaseError && error.isTransient
           ? new RestError("DATABASE_UNAVAILABLE", "the database is not available")
           : undefined,
-      modules: [fleetRoutes({ resources, targets, bodyBytesMax, batchBytesMax: 4 * 1024 * 1024 })],
+      modules: [
+        fleetRoutes({
+          resources,
+          targets,
+          events,
+          eventLimits,
+          bodyBytesMax,
+          batchBytesMax: 4 * 1024 * 1024,
+          clock: systemClock,
+          log,
+        }),
+      ],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
       clock: systemClock,
       random: systemRandom,
@@ -101,6 +129,9 @@ export async function startFleetRest(
   const kept = setup.move();
   return {
     tables,
+    events,
+    listen: () => rest.listen({ address: "127.0.0.1", port: 0 }),
+    runEvents: () => scope.spawn("events", (within) => events.run(within)),
     ask: async (method, path, body, headers = {}) => {
       const answer = await rest.app.inject({
         method,

@@ -12,7 +12,12 @@ export interface Ended {
 
 /** Runs a program of `programs/` in a process of its own and waits for its end. */
 export async function runProgram(name: string, ...args: readonly string[]): Promise<Ended> {
-  const path = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
+  return runFile(new URL(`./programs/${name}.ts`, import.meta.url), ...args);
+}
+
+/** The same for a program of another suite. */
+export async function runFile(file: URL, ...args: readonly string[]): Promise<Ended> {
+  const path = fileURLToPath(file);
   const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const output = text(child.stdout);
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];

@@ -48,7 +48,7 @@ export { Numbering, type Numbered, type NumberingOptions } from "./numbering.ts"
 export { type NumberedEvent, type OutboxEvent } from "./outbox/event.ts";
 export { Outbox, type OutboxOptions } from "./outbox/outbox.ts";
 export { Relay, type RelayOptions, type Transport } from "./outbox/relay.ts";
-export { CursorExpired, Tail, type TailOptions } from "./outbox/tail.ts";
+export { CursorExpired, Tail, type TailOptions, type TailSource } from "./outbox/tail.ts";
 export { type LogShape } from "./sql/numbering.ts";
 export { runOnWake, type WakeLoopOptions } from "./wake-loop.ts";
 export {

@@ -1,5 +1,7 @@
 // Desired state for objects in many clusters: kept in PostgreSQL, delivered by server-side apply, watched back.
 
+export { EventLog, type EventLogOptions, type FleetEvent } from "./events/event-log.ts";
+export { type EventLimits, type TopicEvents } from "./events/routes.ts";
 export { fleetMigrations } from "./migrations.ts";
 export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";

@@ -1,7 +1,14 @@
 // Fleet's routes, in the shape that the REST server takes.
 
-import type { Identity } from "@keelson/base";
+import type { Clock, Identity, Log } from "@keelson/base";
 import type { FastifyPluginCallback, FastifyRequest } from "fastify";
+import type { EventLog } from "./events/event-log.ts";
+import {
+  addEventRoutes,
+  usualEventLimits,
+  type EventLimits,
+  type TopicEvents,
+} from "./events/routes.ts";
 import type { Resources } from "./resources/resources.ts";
 import { addResourceRoutes } from "./resources/routes.ts";
 import { addTargetRoutes } from "./targets/routes.ts";
@@ -11,29 +18,39 @@ import { refuseUnknownQueries } from "./write-queries.ts";
 export interface FleetRoutesOptions {
   readonly resources: Resources;
   readonly targets: Targets;
+  readonly events: EventLog;
+  readonly eventLimits?: EventLimits;
+  /** Who answers `GET /events` with a topic; without it there are no topics. */
+  readonly topicEvents?: TopicEvents;
   readonly bodyBytesMax: number;
   readonly batchBytesMax: number;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** A module for the REST server. */
-export function fleetRoutes({
-  resources,
-  targets,
-  bodyBytesMax,
-  batchBytesMax,
-}: FleetRoutesOptions) {
+export function fleetRoutes(options: FleetRoutesOptions) {
+  const {
+    resources,
+    targets,
+    bodyBytesMax,
+    batchBytesMax,
+    eventLimits: limits = usualEventLimits,
+  } = options;
   return {
     name: "fleet",
     prefix: "/api/v1",
     bodyBytesMax,
     routes: (tools: {
       readonly identityOf: (request: FastifyRequest) => Identity;
+      readonly stopping: AbortSignal;
     }): FastifyPluginCallback => {
       const { identityOf } = tools;
       return (app, _options, done) => {
         app.addHook("preValidation", refuseUnknownQueries);
         addResourceRoutes(app, { resources, identityOf, batchBytesMax });
         addTargetRoutes(app, { targets, identityOf });
+        addEventRoutes(app, { ...options, ...tools, limits });
         done();
       };
     },

@@ -6,6 +6,9 @@ import type { Wakeups } from "@keelson/database";
 /** The channel on which workers wait; the triggers of the tables ring it too. */
 export const workChannel = "fleet_work";
 
+/** The channel on which the numbering of events waits, in this process. Whatever is not told there is found by a poll. */
+export const eventsWrittenChannel = "fleet_events_written";
+
 /**
  * Rings after a commit. However often it is rung while a notification is on its way, one more follows: NOTIFY takes a
  * lock of the whole database at commit. Losing one costs a poll interval.
@@ -28,9 +31,15 @@ export class WorkBell {
   }
 
   ring(): void {
+    this.told();
     this.#wakeups.wakeHere(workChannel);
     this.#isRung = true;
     if (!this.#isSending) void this.#send();
+  }
+
+  /** An event was committed, and nothing else: whoever numbers them looks. */
+  told(): void {
+    this.#wakeups.wakeHere(eventsWrittenChannel);
   }
 
   async #send(): Promise<void> {

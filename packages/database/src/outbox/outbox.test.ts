@@ -249,7 +249,7 @@ eachPostgres("outbox", (server) => {
     for (const outbox of outboxes)
       scope.spawn("numbering", (signal) => outbox.runNumbering(signal));
     const [reading] = outboxes as [Outbox];
-    const tail = new Tail({ outbox: reading, recentMax: 10, batchMax: 7 });
+    const tail = new Tail({ source: reading, recentMax: 10, batchMax: 7 });
     scope.spawn("tail", (signal) => tail.run(signal));
     scope.spawn("read", async (signal) => {
       for await (const events of tail.follow(0, signal)) read.push(...events.map(seqOf));
@@ -291,7 +291,7 @@ eachPostgres("outbox", (server) => {
   test("a reader resumes from its cursor, follows from now, and is told when its place is gone", async (t) => {
     await using it = await fresh();
     const outbox = outboxOn(it.database);
-    const tail = new Tail({ outbox });
+    const tail = new Tail({ source: outbox });
     await append(outbox, event("a", 1), event("a", 2), logEvent("a", 3));
     await outbox.numberAll(never);
     assert.equal(await tail.now(never), 3);

@@ -4,10 +4,16 @@ import { silentLog, systemRandom, type Log, type Random } from "@keelson/base";
 import type { Database, Transaction } from "../database.ts";
 import { declareMetrics } from "../metrics.ts";
 import { Numbering, type Numbered } from "../numbering.ts";
-import { insertEvents, measureBacklog, outboxShape, purgeEvents } from "../sql/outbox.ts";
+import {
+  insertEvents,
+  measureBacklog,
+  outboxShape,
+  purgeEvents,
+  readEvents,
+} from "../sql/outbox.ts";
 import { runOnWake } from "../wake-loop.ts";
 import type { Wakeups } from "../wakeups.ts";
-import { toColumns, type OutboxEvent } from "./event.ts";
+import { toColumns, toEvent, type NumberedEvent, type OutboxEvent } from "./event.ts";
 
 export interface OutboxOptions {
   /** Its search path leads to the schema with the outbox's tables. */
@@ -84,6 +90,14 @@ export class Outbox {
     const numbered = await this.#numbering.numberAll(signal);
     if (numbered !== undefined) this.wakeups.wakeHere(this.numberedChannel);
     return numbered;
+  }
+
+  /** The events after a position, in order. */
+  async read(
+    page: { readonly after: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly NumberedEvent[]> {
+    return (await this.database.run(readEvents, page, signal)).map(toEvent);
   }
 
   /** Removes up to `limit` events published longer ago than `retentionMs`, the oldest first; gives their number. */

@@ -1,12 +1,11 @@
 // Readers of the log, each with a cursor. What is new is read once per process and kept for a while; a reader
 // that falls behind reads the database at its own pace, and nothing is queued for anybody.
 
-import { isCancellation, onAbort } from "@keelson/base";
+import { isCancellation, onAbort, type Clock, type Log, type Random } from "@keelson/base";
+import type { Database } from "../database.ts";
 import { lastPosition } from "../sql/numbering.ts";
-import { readEvents } from "../sql/outbox.ts";
 import { runOnWake } from "../wake-loop.ts";
-import { toEvent, type NumberedEvent } from "./event.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Wakeups } from "../wakeups.ts";
 
 /** The events right after a cursor are gone, or were never there: list again and follow from now. */
 export class CursorExpired extends Error {
@@ -20,33 +19,60 @@ export class CursorExpired extends Error {
   }
 }
 
-export interface TailOptions {
-  readonly outbox: Outbox;
+/** A log whose rows have positions without a gap: an outbox, or another table that a `Numbering` fills. */
+export interface TailSource<Row extends { readonly position: number }> {
+  readonly database: Database;
+  readonly wakeups: Wakeups;
+  /** What the log is called in the table `numbering`. */
+  readonly name: string;
+  /** Woken, in all processes, when rows have got their positions. */
+  readonly numberedChannel: string;
+  readonly pollMs: number;
+  readonly random: Random;
+  readonly log: Log;
+  /** The rows after a position, in order, so many at most. */
+  read(
+    page: { readonly after: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<readonly Row[]>;
+}
+
+export interface TailOptions<Row extends { readonly position: number }> {
+  readonly source: TailSource<Row>;
   /** How many of the latest events are kept in memory for all readers together. */
   readonly recentMax?: number;
   /** How many events one read of the database gives. */
   readonly batchMax?: number;
+  /** A reader that has waited so long gets an empty batch, so that it can say that it is still there. */
+  readonly idleMs?: number;
 }
 
-export class Tail {
-  readonly #outbox: Outbox;
+export class Tail<Row extends { readonly position: number }> {
+  readonly #source: TailSource<Row>;
   readonly #recentMax: number;
   readonly #batchMax: number;
+  readonly #idleMs: number;
   /** The latest events, without a gap, ending at `#end`. */
-  #recent: NumberedEvent[] = [];
+  #recent: Row[] = [];
   #end: number | undefined;
   #readers = 0;
   #changed = Promise.withResolvers<void>();
 
-  constructor({ outbox, recentMax = 2_000, batchMax = 500 }: TailOptions) {
-    this.#outbox = outbox;
+  constructor({
+    source,
+    recentMax = 2_000,
+    batchMax = 500,
+    idleMs = Number.POSITIVE_INFINITY,
+  }: TailOptions<Row>) {
+    this.#source = source;
     this.#recentMax = recentMax;
     this.#batchMax = batchMax;
+    this.#idleMs = idleMs;
   }
 
   /** Follows the log for the readers of this process until `signal`. */
   async run(signal: AbortSignal): Promise<void> {
-    const { wakeups, numberedChannel, pollMs, database, random, log, name } = this.#outbox;
+    const { wakeups, numberedChannel, pollMs, database, random, log, name } = this.#source;
     using subscription = wakeups.subscribe(numberedChannel, { pollMs, deafPollMs: pollMs });
     await runOnWake(
       { name: `${name} tail`, subscription, clock: database.clock, random, log },
@@ -57,15 +83,17 @@ export class Tail {
 
   /** The position after which a reader that wants only what comes from now on starts. */
   async now(signal: AbortSignal): Promise<number> {
-    const [row] = await this.#outbox.database.run(lastPosition, this.#outbox.name, signal);
+    const { database, name } = this.#source;
+    const [row] = await database.run(lastPosition, name, signal);
     return Number(row?.last_position ?? 0);
   }
 
   /**
-   * Every event after `position`, in order, without gap or repetition, until `signal`, at which it just ends.
+   * Every event after `position`, in order, without gap or repetition, until `signal`, at which it just ends. A reader
+   * that is slow holds one batch and no more: nothing is read for it before it asks.
    * Throws `CursorExpired` when retention has overtaken the reader, now or later.
    */
-  async *follow(position: number, signal: AbortSignal): AsyncGenerator<readonly NumberedEvent[]> {
+  async *follow(position: number, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
     this.#readers++;
     try {
       let cursor = position;
@@ -75,7 +103,9 @@ export class Tail {
         const events = await this.#after(cursor, signal);
         const last = events.at(-1);
         if (last === undefined) {
-          await raceAbort(changed, signal);
+          const { clock } = this.#source.database;
+          const isChanged = await changedWithin(changed, { clock, idleMs: this.#idleMs }, signal);
+          if (!isChanged) yield [];
           continue;
         }
         yield events;
@@ -97,12 +127,8 @@ export class Tail {
     }
     for (;;) {
       this.#end ??= await this.now(signal);
-      const rows = await this.#outbox.database.run(
-        readEvents,
-        { after: this.#end, limit: this.#batchMax },
-        signal,
-      );
-      const events = rows.map(toEvent);
+      const page = { after: this.#end, limit: this.#batchMax };
+      const events = await this.#source.read(page, signal);
       this.#recent.push(...events);
       this.#recent.splice(0, this.#recent.length - this.#recentMax);
       this.#end = events.at(-1)?.position ?? this.#end;
@@ -112,7 +138,7 @@ export class Tail {
     }
   }
 
-  async #after(cursor: number, signal: AbortSignal): Promise<readonly NumberedEvent[]> {
+  async #after(cursor: number, signal: AbortSignal): Promise<readonly Row[]> {
     const first = this.#recent[0];
     if (first !== undefined && first.position <= cursor + 1) {
       return this.#recent.slice(
@@ -121,15 +147,14 @@ export class Tail {
       );
     }
     if (this.#end === cursor) return [];
-    const { database } = this.#outbox;
-    const rows = await database.run(readEvents, { after: cursor, limit: this.#batchMax }, signal);
+    const rows = await this.#source.read({ after: cursor, limit: this.#batchMax }, signal);
     // After the events were read: had any after the cursor been removed before, the mark would show it.
     await this.#assertKnown(cursor, signal);
-    return rows.map(toEvent);
+    return rows;
   }
 
   async #assertKnown(cursor: number, signal: AbortSignal): Promise<void> {
-    const { database, name } = this.#outbox;
+    const { database, name } = this.#source;
     const [row] = await database.run(lastPosition, name, signal);
     const isPurged = cursor < Number(row?.purged_position ?? 0);
     const isUnknown = cursor > Number(row?.last_position ?? 0);
@@ -137,9 +162,15 @@ export class Tail {
   }
 }
 
-async function raceAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Whether something changed, and not only the time passed. Rejects when `signal` aborts. */
+async function changedWithin(
+  changed: Promise<void>,
+  { clock, idleMs }: { readonly clock: Clock; readonly idleMs: number },
+  signal: AbortSignal,
+): Promise<boolean> {
   signal.throwIfAborted();
-  const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  using _abort = onAbort(signal, resolve);
-  await Promise.race([promise, aborted]);
+  const { promise: over, resolve } = Promise.withResolvers<boolean>();
+  using _abort = onAbort(signal, () => resolve(true));
+  using _timer = clock.after(idleMs, () => resolve(false));
+  return await Promise.race([changed.then(() => true), over]);
 }

@@ -92,6 +92,7 @@ export class Observer {
         // What came meanwhile is looked at in its turn.
         if (isDone && this.#seen.get(id) === seen) this.#seen.delete(id);
       }
+      this.#options.bell.told();
     }
     return this.#seen.size;
   }

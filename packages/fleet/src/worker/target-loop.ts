@@ -5,7 +5,7 @@ import type { Client } from "@keelson/client";
 import { runOnWake, type Database, type Wakeups } from "@keelson/database";
 import { claimWork, nextDue, type ClaimRow } from "../sql/work.ts";
 import { markTarget } from "../sql/targets.ts";
-import { workChannel } from "../work-bell.ts";
+import { eventsWrittenChannel, workChannel } from "../work-bell.ts";
 import type { Claim, Delivery } from "./delivery.ts";
 import { failureOf, type TargetFailure } from "./failure.ts";
 
@@ -102,6 +102,7 @@ export class TargetLoop {
         else this.#trouble ??= trouble;
         // Whoever rang meanwhile found it claimed, and rings no more; and what is due later needs its timer.
         if (isLeft) wakeups.wakeHere(workChannel);
+        wakeups.wakeHere(eventsWrittenChannel);
       })
       .catch((error: unknown) => {
         // The database was away, most likely. The claim runs out, and somebody does it again.
