@@ -95,34 +95,21 @@ export const updateTarget = statement<TargetState, TargetRow>(
     RETURNING ${columns(sql)}`,
 );
 
-/** How many resources it has: those that somebody wants in it, and copies of global ones. */
-export const countOfTarget = statement<string, { own: number; copies: number }>(
-  "countOfTarget",
+/** How many resources somebody wants in it; copies of global ones do not count. */
+export const countOwn = statement<string, { own: number }>(
+  "countOwn",
   (sql, clusterId) => sql`
-    SELECT count(*) FILTER (WHERE global_id IS NULL)::integer AS own,
-           count(*) FILTER (WHERE global_id IS NOT NULL)::integer AS copies
-    FROM resources WHERE cluster_id = ${clusterId}`,
-);
-
-/** From here on it leaves, and its copies are deleted. */
-export const markTargetDeleted = statement<string>(
-  "markTargetDeleted",
-  (sql, clusterId) => sql`
-    WITH leaving AS (
-      UPDATE targets SET deleted_at = now() WHERE cluster_id = ${clusterId} AND deleted_at IS NULL
-    )
-    UPDATE resources SET deleted_at = now()
-    WHERE cluster_id = ${clusterId} AND global_id IS NOT NULL AND deleted_at IS NULL`,
-  { deadlineMs: 30_000 },
+    SELECT count(*)::integer AS own FROM resources WHERE cluster_id = ${clusterId} AND global_id IS NULL`,
 );
 
 /** What is in the cluster stays there, and nobody looks after it any more. */
-export const forgetResourcesOf = statement<string>(
-  "forgetResourcesOf",
-  (sql, clusterId) => sql`DELETE FROM resources WHERE cluster_id = ${clusterId}`,
+export const forgetTarget = statement<string>(
+  "forgetTarget",
+  (sql, clusterId) => sql`SELECT forget_target(${clusterId})`,
   { deadlineMs: 30_000 },
 );
 
+/** Copies of global resources go first: until the last of them has gone the row stays, and is marked. */
 export const deleteTarget = statement<string>(
   "deleteTarget",
   (sql, clusterId) => sql`DELETE FROM targets WHERE cluster_id = ${clusterId}`,

@@ -11,16 +11,16 @@ import {
 import type { Database, Transaction } from "@keelson/database";
 import { requireCluster, requireRole } from "../resources/permissions.ts";
 import { Fields } from "../resources/read-fields.ts";
+import { holdGlobals } from "../sql/globals.ts";
 import { writeAs } from "../sql/resources.ts";
 import {
-  countOfTarget,
+  countOwn,
   deleteTarget,
   findTarget,
-  forgetResourcesOf,
+  forgetTarget,
   insertTarget,
   listTargets,
   lockTarget,
-  markTargetDeleted,
   readTarget,
   updateTarget,
   type HeldTargetRow,
@@ -154,16 +154,15 @@ export class Targets {
       async (sql) => {
         const [row] = await sql.run(lockTarget, clusterId);
         visibleTarget(identity, row);
-        const [count] = await sql.run(countOfTarget, clusterId);
-        const { own, copies } = count ?? { own: 0, copies: 0 };
-        if (isOrphaning) await sql.run(forgetResourcesOf, clusterId);
-        else if (own > 0) throw inUse(clusterId, own);
-        if (isOrphaning || copies === 0) {
-          await sql.run(deleteTarget, clusterId);
+        if (isOrphaning) {
+          await sql.run(forgetTarget, clusterId);
           return "gone";
         }
-        await sql.run(markTargetDeleted, clusterId);
-        return "leaving";
+        const [count] = await sql.run(countOwn, clusterId);
+        if (count !== undefined && count.own > 0) throw inUse(clusterId, count.own);
+        await sql.run(deleteTarget, clusterId);
+        const [left] = await sql.run(findTarget, clusterId);
+        return left === undefined ? "gone" : "leaving";
       },
       signal,
     );
@@ -301,6 +300,7 @@ export class Targets {
     const { database, bell } = this.#options;
     return await database.transaction(async (sql) => {
       sql.afterCommit(() => bell.ring());
+      await sql.run(holdGlobals, undefined); // Before any row: copies follow what becomes of a target.
       await sql.run(writeAs, { actor, changeSet: undefined, keepsRevision: false });
       return await work(sql);
     }, signal);
