@@ -1,5 +1,5 @@
 // The executable. What other packages see of it is the shape in which they put routes on its REST server; they
-// cannot import it, and need not: whatever has the shape fits. Tests and benchmarks build the server from here.
+// cannot import it, and need not: whatever has the shape fits. Tests and benchmarks build the server from here, and type commands.
 
 export { buildRest, type RestLimits, type RestOptions, type RestServer } from "./rest/server.ts";
 export type { Authenticator } from "./rest/identity/authenticator.ts";
@@ -9,4 +9,7 @@ export { tokenAuthenticator } from "./rest/identity/token.ts";
 export type { RouteModule, RouteTools } from "./rest/route-module.ts";
 export { PrometheusMetrics } from "./prometheus.ts";
 export { newLog } from "./logging.ts";
+export { CommandError } from "./commands/command-error.ts";
+export type { CommandContext } from "./commands/fleet/command-context.ts";
+export { addFleetCommands } from "./commands/fleet/fleet-commands.ts";
 export { readRunFile, type Addresses, type RunFile } from "./run-file.ts";

@@ -1,12 +1,17 @@
 // The command line. Commands are loaded when they are run: help and version must not wait for a server's modules.
 
+import { systemClock } from "@keelson/base";
 import { Command, CommanderError, Option } from "commander";
+import { CommandError } from "./commands/command-error.ts";
+import type { CommandContext } from "./commands/fleet/command-context.ts";
+import { addFleetCommands } from "./commands/fleet/fleet-commands.ts";
+import { processTerminal } from "./commands/terminal.ts";
 import { ConfigError, loadConfig, processEnvironment, type Config } from "./config.ts";
 import type { Flags } from "./config/given.ts";
 import type { Purpose } from "./config/rules.ts";
 import { flagOf, variableOf, type Setting } from "./config/setting.ts";
 import { groups } from "./config/settings.ts";
-import { exitCodes, exitFailure, StartError } from "./start-error.ts";
+import { exitCodes, exitFailure, exitInterrupted, StartError } from "./start-error.ts";
 import { keelsonVersion } from "./version.ts";
 
 /** Runs the command that `process.argv` names, and ends the process with its exit code. */
@@ -24,10 +29,12 @@ function commandLine(): Command {
   const program = new Command("keelson")
     .description("One control plane: clusters, resources and applications, kept in SQL")
     .version(keelsonVersion(), "-v, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "keelson: ")) })
     .showSuggestionAfterError();
 
+  program.commandsGroup("Servers:");
   withSettings(program.command("up").description("run everything on this machine")).action(
     async (options: object) => {
       const config = await configOf(options, "up");
@@ -108,6 +115,8 @@ function commandLine(): Command {
     const { showConfig } = await import("./commands/config.ts");
     showConfig(config, { asJson: options.json === true });
   });
+  addFleetCommands(program, commandContext());
+  program.commandsGroup("Others:").helpCommand("help [command]", "print the help of a command");
   program
     .command("version")
     .description("print the version")
@@ -115,6 +124,35 @@ function commandLine(): Command {
       process.stdout.write(`keelson ${keelsonVersion()} (Node ${process.versions.node})\n`);
     });
   return program;
+}
+
+function commandContext(): CommandContext {
+  const environment = processEnvironment();
+  return {
+    environment,
+    workingFolder: process.cwd(),
+    clock: systemClock,
+    openTerminal: () =>
+      processTerminal({ noColour: environment["NO_COLOR"], onClosed: () => exit(0) }),
+    run: async (work) => {
+      const interrupted = new AbortController();
+      const interrupt = (): void => interrupted.abort(new Interrupted());
+      // Only the first is ours: whoever insists is not kept waiting.
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, interrupt);
+      try {
+        await work(interrupted.signal);
+      } catch (error) {
+        throw interrupted.signal.aborted ? new Interrupted() : error;
+      } finally {
+        for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupt);
+      }
+    },
+  };
+}
+
+/** Somebody pressed Ctrl-C: nothing more is to be said. */
+class Interrupted extends Error {
+  override readonly name = "Interrupted";
 }
 
 /** One flag per setting, under the heading of its part. */
@@ -174,6 +212,11 @@ function report(error: unknown): number {
   if (error instanceof ConfigError) {
     process.stderr.write(`keelson: ${error.message}\n`);
     return exitCodes.USAGE;
+  }
+  if (error instanceof Interrupted) return exitInterrupted;
+  if (error instanceof CommandError) {
+    process.stderr.write(`keelson: ${error.message}\n`);
+    return error.exitCode;
   }
   if (error instanceof StartError) {
     process.stderr.write(`keelson: ${error.message}\n`);

@@ -59,6 +59,7 @@ export type {
 } from "./kinds/builtin-kind.ts";
 export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
+export { loadKindNames, type KindNames } from "./kinds/kind-names.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export { clusterIpProblems } from "./kinds/rules/core/service-addresses.ts";

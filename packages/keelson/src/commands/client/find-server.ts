@@ -1,0 +1,65 @@
+// Which server a command talks to: the one that is named, else the one that runs here.
+
+import { loadConfig } from "../../config.ts";
+import type { Environment } from "../../config/given.ts";
+import { readRunFile } from "../../run-file.ts";
+import { CommandError, usageError } from "../command-error.ts";
+
+export interface ServerFlags {
+  readonly server?: string | undefined;
+  readonly token?: string | undefined;
+  readonly dataDir?: string | undefined;
+}
+
+export interface FoundServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** Flags win over variables; without either, `run.json` of the data folder says. */
+export async function findServer(
+  { server, token, dataDir }: ServerFlags,
+  {
+    environment,
+    workingFolder,
+  }: { readonly environment: Environment; readonly workingFolder: string },
+): Promise<FoundServer> {
+  const known = token ?? (environment["KEELSON_TOKEN"] || undefined);
+  const [given, name] =
+    server === undefined
+      ? [environment["KEELSON_SERVER"] || undefined, "KEELSON_SERVER"]
+      : [server, "--server"];
+  if (given !== undefined) return { url: baseOf(given, name), token: known };
+
+  const config = await loadConfig({
+    flags: dataDir === undefined ? {} : { "data-dir": dataDir },
+    environment,
+    workingFolder,
+    purpose: "show",
+    isTerminal: false,
+  });
+  const running = await readRunFile(config.dataDir);
+  const otherwise = "or name one with --server or KEELSON_SERVER";
+  if (running === undefined) {
+    throw new CommandError(
+      `no server is running on ${config.dataDir}: start one with "keelson up", ${otherwise}`,
+    );
+  }
+  if (running.rest === undefined) {
+    throw new CommandError(
+      `what runs on ${config.dataDir} serves no REST API: start all of it with "keelson up", ${otherwise}`,
+    );
+  }
+  return { url: baseOf(running.rest, "run.json"), token: known };
+}
+
+function baseOf(text: string, name: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw usageError(
+      `${name} "${text}" is no URL of a server: write it like http://127.0.0.1:8080`,
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/(\/api\/v1)?\/*$/, "")}`;
+}

@@ -1,0 +1,196 @@
+// Requests to the REST API of a Keelson server.
+
+import {
+  isJsonArray,
+  isJsonObject,
+  readJson,
+  writeJson,
+  type Clock,
+  type FieldProblem,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
+import { CommandError } from "../command-error.ts";
+import type { FoundServer } from "./find-server.ts";
+
+/** What the server said no with. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly status: number;
+  /** The machine's word for it: `RESOURCE_NOT_FOUND`. */
+  readonly code: string;
+  readonly fields: readonly FieldProblem[];
+
+  constructor(status: number, { error, code, details }: JsonObject) {
+    super(textOf(error));
+    this.status = status;
+    this.code = textOf(code);
+    const fields = isJsonObject(details) ? details["fields"] : undefined;
+    this.fields =
+      fields !== undefined && isJsonArray(fields)
+        ? fields.filter(isJsonObject).map(({ field, message, index }) => ({
+            field: textOf(field),
+            message: textOf(message),
+            ...(typeof index === "number" ? { index } : {}),
+          }))
+        : [];
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+type Headers = Readonly<Record<string, string>>;
+
+/** How long an answer may take; a batch of thousands takes its time. */
+const answerMsMax = 120_000;
+
+export class RestClient {
+  readonly #server: FoundServer;
+  readonly #clock: Clock;
+
+  constructor(server: FoundServer, clock: Clock) {
+    this.#server = server;
+    this.#clock = clock;
+  }
+
+  /** Where it is. */
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get(path: string, query: Query, signal: AbortSignal): Promise<JsonObject> {
+    return this.#ask("GET", path, { query }, signal);
+  }
+
+  /** Without a body where `body` is undefined. */
+  post(
+    path: string,
+    body: Json | undefined,
+    signal: AbortSignal,
+    query: Query = {},
+  ): Promise<JsonObject> {
+    return this.#ask("POST", path, { body, query }, signal);
+  }
+
+  put(path: string, body: Json, signal: AbortSignal, query: Query = {}): Promise<JsonObject> {
+    return this.#ask("PUT", path, { body, query }, signal);
+  }
+
+  delete(path: string, query: Query, signal: AbortSignal): Promise<JsonObject> {
+    return this.#ask("DELETE", path, { query }, signal);
+  }
+
+  /** A reply whose body is read by the caller, as it comes. Throws what every request throws. */
+  async stream(
+    path: string,
+    { query, headers }: { readonly query: Query; readonly headers: Headers },
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#send(path, query, { method: "GET", headers, signal });
+    if (!response.ok) await this.#read(response);
+    if (response.body === null) throw this.#strange(response);
+    return response.body;
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    { body, query }: { readonly body?: Json | undefined; readonly query: Query },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const inTime = AbortSignal.any([signal, this.#clock.timeout(answerMsMax)]);
+    const sent = body === undefined ? {} : { body: writeJson(body) };
+    const headers: Headers = body === undefined ? {} : { "content-type": "application/json" };
+    return this.#read(await this.#send(path, query, { method, signal: inTime, headers, ...sent }));
+  }
+
+  async #send(
+    path: string,
+    query: Query,
+    request: Omit<RequestInit, "headers" | "signal"> & {
+      readonly headers: Headers;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Response> {
+    const { url, token } = this.#server;
+    const headers: Headers = {
+      accept: "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...request.headers,
+    };
+    try {
+      return await fetch(`${url}/api/v1${path}${queryText(query)}`, { ...request, headers });
+    } catch (cause) {
+      if (request.signal.aborted) throw this.#lateOr(cause);
+      throw this.#unreachable(cause);
+    }
+  }
+
+  /** The body of a reply; throws a `Refused` where it is a refusal. */
+  async #read(response: Response): Promise<JsonObject> {
+    let text: string;
+    try {
+      text = await response.text();
+    } catch (cause) {
+      throw this.#lateOr(cause);
+    }
+    if (response.ok && text === "") return {};
+    const body = objectOf(text);
+    if (response.ok && body !== undefined) return body;
+    if (typeof body?.["error"] === "string" && typeof body["code"] === "string") {
+      throw new Refused(response.status, body);
+    }
+    throw this.#strange(response);
+  }
+
+  #strange({ status, headers }: Response): CommandError {
+    const type = headers.get("content-type") ?? "no content type";
+    return new CommandError(
+      `${this.url} does not answer as Keelson does (${status}, ${type}): is the address right?`,
+    );
+  }
+
+  #lateOr(cause: unknown): unknown {
+    if (!(cause instanceof DOMException) || cause.name !== "TimeoutError") return cause;
+    return new CommandError(`${this.url} did not answer in ${answerMsMax / 1000} s: is it well?`, {
+      cause,
+    });
+  }
+
+  #unreachable(cause: unknown): CommandError {
+    return new CommandError(
+      `${this.url} cannot be reached (${reasonOf(cause)}): is it running there, and is --server right?`,
+      { cause },
+    );
+  }
+}
+
+function queryText(query: Query): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) given.set(name, String(value));
+  }
+  return given.size === 0 ? "" : `?${given.toString()}`;
+}
+
+function objectOf(text: string): JsonObject | undefined {
+  try {
+    const value = readJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined; // Whoever answered, it was none of ours.
+  }
+}
+
+/** `fetch` says only that it failed; the socket says why. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (code === "ECONNREFUSED") return "connection refused";
+  if (code === "ENOTFOUND") return "no such host";
+  return cause instanceof Error && cause.message !== "" ? cause.message : String(error);
+}

@@ -1,0 +1,23 @@
+// Why a command did not do what it was asked, in words for a person.
+
+import { exitFailure } from "../start-error.ts";
+
+/** The message is all that is shown: what is wrong, then what to do about it. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly code = "COMMAND_FAILED";
+  readonly exitCode: number;
+
+  constructor(
+    message: string,
+    { exitCode = exitFailure, ...options }: ErrorOptions & { readonly exitCode?: number } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What was typed cannot be meant. */
+export function usageError(message: string): CommandError {
+  return new CommandError(message, { exitCode: 2 });
+}

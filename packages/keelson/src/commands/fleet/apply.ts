@@ -1,0 +1,135 @@
+// `keelson apply`: manifests become resources, all of them in one transaction.
+
+import type { Json } from "@keelson/base";
+import { Refused } from "../client/rest-client.ts";
+import { CommandError } from "../command-error.ts";
+import { valueText, type Output } from "../output/formats.ts";
+import type { Colour } from "../output/paint.ts";
+import {
+  findDetails,
+  fullName,
+  shortName,
+  type ListedResource,
+  type NamedResource,
+} from "./resource-shapes.ts";
+import type { FleetSession } from "./session.ts";
+import { waitFor } from "./wait.ts";
+import { readWanted, type ManifestOptions, type Wanted } from "./wanted.ts";
+
+export interface ApplyOptions extends ManifestOptions {
+  /** As the API calls them; only those that were said. */
+  readonly policies: Readonly<Record<string, string>>;
+  readonly output: Output;
+  /** Undefined: does not wait. */
+  readonly waitMs: number | undefined;
+}
+
+type Outcome = "created" | "updated" | "unchanged";
+
+interface Result extends Pick<ListedResource, "id" | "generation" | "revision" | "status"> {
+  readonly outcome: Outcome;
+}
+
+interface BatchAnswer {
+  readonly change_set: string;
+  readonly results: readonly Result[];
+}
+
+/** What people know from kubectl. */
+const words: Readonly<Record<Outcome, string>> = {
+  created: "created",
+  updated: "configured",
+  unchanged: "unchanged",
+};
+
+const colours: Readonly<Record<Outcome, Colour>> = {
+  created: "green",
+  updated: "yellow",
+  unchanged: "dim",
+};
+
+export async function apply(
+  session: FleetSession,
+  options: ApplyOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { terminal, paint } = session;
+  const { output, waitMs } = options;
+  const wanted = await readWanted(session, options);
+  const changes = wanted.map((one) => ({ op: "upsert", ...bodyOf(one), ...options.policies }));
+  const answer = await sendBatch(session, wanted, changes, signal);
+  const applied = answer.results.map((result, index) => appliedOf(result, wanted[index]));
+
+  if (output === "json" || output === "yaml") {
+    const shown = { change_set: answer.change_set, results: applied };
+    terminal.write(await valueText(shown as unknown as Json, output));
+  } else {
+    for (const one of applied) {
+      const word = output === "name" ? "" : ` ${paint(colours[one.outcome], words[one.outcome])}`;
+      terminal.write(`${fullName(one)}${word}\n`);
+    }
+  }
+  if (waitMs === undefined) return warnOfTargets(session, applied, signal);
+  await waitFor(session, applied, { goal: "synced", timeoutMs: waitMs }, signal);
+}
+
+/** The body that asks for it. */
+export function bodyOf({ clusterId, desired }: Wanted) {
+  return { cluster_id: clusterId, ...desired };
+}
+
+/** Sends it, and lays a refusal at the door of the object that it is about. */
+export async function sendBatch(
+  { client }: FleetSession,
+  wanted: readonly Wanted[],
+  changes: readonly Json[],
+  signal: AbortSignal,
+): Promise<BatchAnswer> {
+  try {
+    return (await client.post("/batch", { changes }, signal)) as unknown as BatchAnswer;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const [first] = error.fields;
+    const guilty = wanted[first?.index ?? -1];
+    if (guilty === undefined) throw error;
+    const problems = error.fields.map(({ field, message }) => {
+      const path = field.replace(/^changes\[\d+\]\.?/, "").replace(/^desired_spec\./, "");
+      return path === "" ? message : `${path}: ${message}`;
+    });
+    throw new CommandError(
+      `${guilty.place}: ${shortName(guilty.desired)} is refused, and nothing was written: ${problems.join("; ")}`,
+      { cause: error },
+    );
+  }
+}
+
+type Applied = NamedResource & Result;
+
+function appliedOf(result: Result, wanted: Wanted | undefined): Applied {
+  const { api_version = "", kind = "", name = "", namespace = "" } = wanted?.desired ?? {};
+  return {
+    cluster_id: wanted?.clusterId ?? "",
+    namespace,
+    kind,
+    name,
+    api_version,
+    ...result,
+  };
+}
+
+/** What goes to a cluster that nobody knows waits until somebody does: better said than found out. */
+async function warnOfTargets(
+  { client, terminal }: FleetSession,
+  applied: readonly Applied[],
+  signal: AbortSignal,
+): Promise<void> {
+  const oneOfEach = new Map(applied.map((one) => [one.cluster_id, one.id]));
+  for (const [clusterId, id] of oneOfEach) {
+    const details = await findDetails(client, id, signal);
+    if (details?.conditions.some(({ reason }) => reason === "UnknownTarget") === true) {
+      terminal.note(
+        `no target is registered as ${clusterId}: nothing is delivered until "keelson target add ${clusterId}"`,
+      );
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// The flags that commands about fleet share, and what they mean.
+
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { BadValue, positiveDuration } from "../../config/kinds.ts";
+import type { ServerFlags } from "../client/find-server.ts";
+import { outputs, type Output } from "../output/formats.ts";
+import type { Filters } from "./select.ts";
+
+export function withServer(command: Command): Command {
+  return command
+    .option("--server <url>", "the server's REST API (KEELSON_SERVER; else what runs here)")
+    .option("--token <token>", "a token of that server (KEELSON_TOKEN)")
+    .option("--data-dir <folder>", "where to look for what runs here (KEELSON_DATA_DIR)");
+}
+
+export interface PlaceFlags extends ServerFlags {
+  readonly cluster?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+export function withPlace(command: Command): Command {
+  return command
+    .option("--cluster <name>", "only in this cluster")
+    .option("-n, --namespace <name>", "only in this namespace");
+}
+
+export interface FilterFlags extends PlaceFlags {
+  readonly selector: readonly string[];
+}
+
+export function withFilters(
+  command: Command,
+  { cluster = "one" }: { cluster?: "one" | "many" } = {},
+): Command {
+  const placed =
+    cluster === "one"
+      ? withPlace(command)
+      : command
+          .option(
+            "--cluster <name>",
+            "only in this cluster; with -f it may be given again",
+            gather,
+            [],
+          )
+          .option("-n, --namespace <name>", "only in this namespace");
+  return placed.option(
+    "-l, --selector <key=value>",
+    "only with this label; several with commas between, or given again",
+    labelsOf,
+    [],
+  );
+}
+
+export interface GetFlags extends FilterFlags, OutputFlags {
+  readonly status?: string;
+}
+
+export function filtersOf(
+  flags: PlaceFlags & { selector?: readonly string[]; status?: string },
+): Filters {
+  const { cluster, namespace, selector = [], status } = flags;
+  return { cluster, namespace, status, labels: selector };
+}
+
+export interface AllFlags {
+  readonly all?: true;
+}
+
+export function withAll(command: Command): Command {
+  return command.option("--all", "all that match, however many they are");
+}
+
+export function changeOf(flags: FilterFlags & AllFlags & Partial<WaitFlags>) {
+  return { filters: filtersOf(flags), isAll: flags.all === true, waitMs: waitMsOf(flags) };
+}
+
+export interface OutputFlags {
+  readonly output: Output;
+}
+
+export function withOutput(command: Command, choices: readonly Output[] = outputs): Command {
+  const option = new Option("-o, --output <format>", "how to show it").choices(
+    choices.includes("table") ? choices : ["table", ...choices],
+  );
+  return command.addOption(option.default("table"));
+}
+
+export interface WaitFlags {
+  readonly wait?: true;
+  readonly timeout: number;
+}
+
+export function withWait(command: Command): Command {
+  return command
+    .option("--wait", "wait until the clusters have it, and fail with the reason if they do not")
+    .option("--timeout <duration>", "how long to wait at most (default 5m)", durationOf, 300_000);
+}
+
+export function waitMsOf({ wait, timeout }: Partial<WaitFlags>): number | undefined {
+  return wait === true ? timeout : undefined;
+}
+
+export interface ManifestFlags extends ServerFlags {
+  readonly filename: readonly string[];
+  readonly recursive?: true;
+  readonly cluster: readonly string[];
+  readonly namespace?: string;
+}
+
+export function withManifests(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "-f, --filename <path>",
+        "a manifest, a folder of them, or - for standard input; may be given again",
+      )
+        .argParser(gather)
+        .makeOptionMandatory(),
+    )
+    .option("-R, --recursive", "also what is in folders below the folder")
+    .option("--cluster <name>", "the cluster it is for; may be given again", gather, [])
+    .option("-n, --namespace <name>", "the namespace of objects that name none (default default)");
+}
+
+export function manifestsOf({ filename, recursive, cluster, namespace }: ManifestFlags) {
+  return { files: filename, isRecursive: recursive === true, clusters: cluster, namespace };
+}
+
+const policies = {
+  "conflict-policy": ["force", "report"],
+  "drift-policy": ["heal", "report"],
+  "immutable-policy": ["report", "recreate"],
+  propagation: ["background", "foreground"],
+} as const;
+
+export interface PolicyFlags {
+  readonly conflictPolicy?: string;
+  readonly driftPolicy?: string;
+  readonly immutablePolicy?: string;
+  readonly propagation?: string;
+}
+
+export function withPolicies(command: Command): Command {
+  const helps = {
+    "conflict-policy": "where another manager owns a field: take it, or say so",
+    "drift-policy": "where the cluster differs: put it right, or say so",
+    "immutable-policy": "where a field cannot be changed: say so, or replace the object",
+    propagation: "how what an object owns goes with it",
+  } as const;
+  for (const [name, choices] of Object.entries(policies)) {
+    const help = helps[name as keyof typeof helps];
+    command.addOption(new Option(`--${name} <word>`, help).choices(choices));
+  }
+  return command;
+}
+
+export function policiesOf(flags: PolicyFlags): Readonly<Record<string, string>> {
+  const { conflictPolicy, driftPolicy, immutablePolicy, propagation } = flags;
+  const all = {
+    conflict_policy: conflictPolicy,
+    drift_policy: driftPolicy,
+    immutable_policy: immutablePolicy,
+    propagation,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+export function gather(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+export function labelsOf(value: string, before: readonly string[] = []): readonly string[] {
+  const labels = value.split(",").map((label) => label.trim().replace("==", "="));
+  if (labels.every((label) => /^[^=!\s]+=[^=\s]*$/.test(label))) return [...before, ...labels];
+  throw new InvalidArgumentError("It must be a label and its value: app=web");
+}
+
+export function countOf(value: string): number {
+  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be a whole number from 1 on.");
+}
+
+function durationOf(value: string): number {
+  try {
+    return positiveDuration.read(value, { folder: "" });
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    throw new InvalidArgumentError(`It ${error.message}.`);
+  }
+}

@@ -1,0 +1,167 @@
+// The commands about resources, as they are typed. What they do is loaded when they are run: help must not wait for it.
+
+import type { Command } from "commander";
+import { inSession, type CommandContext } from "./command-context.ts";
+import {
+  withServer,
+  type PlaceFlags,
+  withPlace,
+  type FilterFlags,
+  withFilters,
+  type GetFlags,
+  filtersOf,
+  type AllFlags,
+  withAll,
+  changeOf,
+  type OutputFlags,
+  withOutput,
+  type WaitFlags,
+  withWait,
+  waitMsOf,
+  type ManifestFlags,
+  withManifests,
+  manifestsOf,
+  type PolicyFlags,
+  withPolicies,
+  policiesOf,
+  gather,
+  countOf,
+} from "./flags.ts";
+
+/** Adds `keelson resource …`, and its verbs once more as shortcuts. */
+export function addFleetCommands(program: Command, context: CommandContext): void {
+  program.commandsGroup("Fleet:");
+  const resource = program
+    .command("resource")
+    .description("what clusters are to hold, and what they hold");
+  program.commandsGroup('Short for "keelson resource …":');
+  for (const [name, define] of Object.entries(verbs)) {
+    define(resource.command(name), context);
+    define(program.command(name), context);
+  }
+}
+
+type Define = (command: Command, context: CommandContext) => Command;
+
+/** By name, in the order of help. */
+const verbs: Readonly<Record<string, Define>> = {
+  get: (command, context) =>
+    withOutput(withFilters(withServer(command)))
+      .description(
+        "show resources and how they are: all, of kinds (deployments), or by name (deployment/web, an id, or in full local/default/deployment/web)",
+      )
+      .summary("show resources and how they are")
+      .argument("[what...]", "kinds or names")
+      .option("--status <status>", "only those in this status: synced, error, drifted, …")
+      .action(async (words: string[], options: GetFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { get } = await import("./get.ts");
+          await get(
+            session,
+            words,
+            { output: options.output, filters: filtersOf(options) },
+            signal,
+          );
+        }),
+      ),
+  apply: (command, context) =>
+    withPolicies(withWait(withOutput(withManifests(withServer(command)), ["json", "yaml", "name"])))
+      .description("declare the objects of Kubernetes manifests in clusters, all or none of them")
+      .summary("declare the objects of manifests in clusters")
+      .action(async (options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { apply } = await import("./apply.ts");
+          const { output } = options;
+          const asked = { output, policies: policiesOf(options), waitMs: waitMsOf(options) };
+          await apply(session, { ...manifestsOf(options), ...asked }, signal);
+        }),
+      ),
+  history: (command, context) =>
+    withOutput(withPlace(withServer(command)))
+      .description("show what a resource was, newest first")
+      .argument("<what...>", "a resource: deployment/web, an id, or in full")
+      .option("--limit <count>", "how many", countOf, 20)
+      .action(async (words: string[], options: PlaceFlags & OutputFlags & { limit: number }) =>
+        inSession(options, context, async (session, signal) => {
+          const { history } = await import("./history.ts");
+          const { output, limit } = options;
+          await history(session, words, { output, limit, filters: filtersOf(options) }, signal);
+        }),
+      ),
+  rollback: (command, context) =>
+    withWait(withPlace(withServer(command)))
+      .description("make a resource again what it was")
+      .argument("<what...>", "a resource: deployment/web, an id, or in full")
+      .option("--to-revision <number>", "the revision to go back to", countOf)
+      .option("--to-generation <number>", "exactly this line of the history instead", countOf)
+      .action(
+        async (
+          words: string[],
+          options: PlaceFlags & WaitFlags & { toRevision?: number; toGeneration?: number },
+        ) =>
+          inSession(options, context, async (session, signal) => {
+            const { rollback } = await import("./history.ts");
+            const { toRevision, toGeneration } = options;
+            const asked = { toRevision, toGeneration, waitMs: waitMsOf(options) };
+            await rollback(session, words, { ...asked, filters: filtersOf(options) }, signal);
+          }),
+      ),
+  sync: (command, context) =>
+    withWait(withAll(withFilters(withServer(command))))
+      .description("apply now, whatever failed before")
+      .argument("[what...]", "resources: deployment/web, an id, or in full")
+      .action(async (words: string[], options: FilterFlags & AllFlags & WaitFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { sync } = await import("./change.ts");
+          await sync(session, words, changeOf(options), signal);
+        }),
+      ),
+  pause: (command, context) =>
+    pausing(command, context, true)
+      .description("write nothing to the cluster until it is resumed; watching goes on")
+      .summary("write nothing to the cluster for now"),
+  resume: (command, context) => pausing(command, context, false).description("go on after a pause"),
+  delete: (command, context) =>
+    withWait(withAll(withFilters(withServer(command), { cluster: "many" })))
+      .description("delete resources and their objects")
+      .argument("[what...]", "resources: deployment/web, an id, or in full")
+      .option("-f, --filename <path>", "what these manifests declare: see apply", gather, [])
+      .option("-R, --recursive", "also what is in folders below the folder")
+      .option("--ignore-not-found", "with -f: what is not there needs no deleting")
+      .option("--orphan", "forget the resource and leave its object in the cluster")
+      .action(
+        async (
+          words: string[],
+          options: Omit<FilterFlags, "cluster"> &
+            AllFlags &
+            WaitFlags &
+            ManifestFlags & { orphan?: true; ignoreNotFound?: true },
+        ) =>
+          inSession(options, context, async (session, signal) => {
+            const { remove } = await import("./change.ts");
+            const [cluster] = options.cluster;
+            await remove(
+              session,
+              words,
+              {
+                ...changeOf({ ...options, cluster }),
+                manifests: options.filename.length === 0 ? undefined : manifestsOf(options),
+                isOrphaning: options.orphan === true,
+                ignoresMissing: options.ignoreNotFound === true,
+              },
+              signal,
+            );
+          }),
+      ),
+};
+
+function pausing(command: Command, context: CommandContext, isPaused: boolean): Command {
+  return withAll(withFilters(withServer(command)))
+    .argument("[what...]", "resources: deployment/web, an id, or in full")
+    .action(async (words: string[], options: FilterFlags & AllFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { setPaused } = await import("./change.ts");
+        await setPaused(session, words, { ...changeOf(options), isPaused }, signal);
+      }),
+    );
+}

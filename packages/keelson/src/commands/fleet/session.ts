@@ -1,0 +1,18 @@
+// What every command about fleet works with.
+
+import type { Clock } from "@keelson/base";
+import type { KindNames } from "@keelson/kube/kind-names";
+import type { RestClient } from "../client/rest-client.ts";
+import type { Paint } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface FleetSession {
+  readonly client: RestClient;
+  readonly terminal: Terminal;
+  readonly paint: Paint;
+  readonly clock: Clock;
+  /** Relative paths are relative to it. */
+  readonly workingFolder: string;
+  /** What the kinds of Kubernetes are called. Read when somebody asks. */
+  kindNames(): Promise<readonly KindNames[]>;
+}

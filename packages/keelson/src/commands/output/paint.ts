@@ -1,0 +1,38 @@
+// Colours, where somebody looks at a terminal.
+
+const codes = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2 } as const;
+
+export type Colour = keyof typeof codes;
+
+/** Puts a text into a colour, or leaves it alone. */
+export type Paint = (colour: Colour, text: string) => string;
+
+export function paintFor({ hasColours }: { readonly hasColours: boolean }): Paint {
+  return (colour, text) =>
+    hasColours && text !== "" ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text;
+}
+
+/** How a status or a health word looks: what is well, what is under way, what somebody should see. */
+export function colourOf(word: string): Colour | undefined {
+  switch (word) {
+    case "synced":
+    case "Healthy":
+      return "green";
+    case "error":
+    case "drifted":
+    case "Degraded":
+    case "Missing":
+    case "Unreachable":
+    case "conflict":
+      return "red";
+    case "pending":
+    case "out-of-sync":
+    case "pending-applied":
+    case "deleting":
+    case "Progressing":
+    case "Suspended":
+      return "yellow";
+    default:
+      return undefined;
+  }
+}
