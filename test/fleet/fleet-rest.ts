@@ -20,6 +20,7 @@ import {
   CredentialCipher,
   EventLog,
   fleetRoutes,
+  Globals,
   Resources,
   SecretMarkers,
   Targets,
@@ -89,13 +90,14 @@ export async function startFleetRest(
   const scope = setup.use(new TaskScope(stopped.signal));
   setup.defer(() => stopped.abort());
   const bell = new WorkBell({ wakeups, log: silentLog, signal: stopped.signal });
-  const resources = new Resources({
+  const shared = {
     database,
     kinds: await loadBuiltinKinds(),
     markers: new SecretMarkers(Buffer.alloc(32, 7)),
     bell,
-    random: systemRandom,
-  });
+  };
+  const resources = new Resources({ ...shared, random: systemRandom });
+  const globals = new Globals(shared);
   const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
   const rest = setup.use(
     await buildRest({
@@ -109,6 +111,7 @@ export async function startFleetRest(
       modules: [
         fleetRoutes({
           resources,
+          globals,
           targets,
           events,
           eventLimits,

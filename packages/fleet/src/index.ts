@@ -2,6 +2,7 @@
 
 export { EventLog, type EventLogOptions, type FleetEvent } from "./events/event-log.ts";
 export { type EventLimits, type TopicEvents } from "./events/routes.ts";
+export { Globals, type GlobalsOptions } from "./globals/globals.ts";
 export { fleetMigrations } from "./migrations.ts";
 export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";

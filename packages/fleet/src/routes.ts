@@ -9,6 +9,8 @@ import {
   type EventLimits,
   type TopicEvents,
 } from "./events/routes.ts";
+import type { Globals } from "./globals/globals.ts";
+import { addGlobalRoutes } from "./globals/routes.ts";
 import type { Resources } from "./resources/resources.ts";
 import { addResourceRoutes } from "./resources/routes.ts";
 import { addTargetRoutes } from "./targets/routes.ts";
@@ -17,6 +19,7 @@ import { refuseUnknownQueries } from "./write-queries.ts";
 
 export interface FleetRoutesOptions {
   readonly resources: Resources;
+  readonly globals: Globals;
   readonly targets: Targets;
   readonly events: EventLog;
   readonly eventLimits?: EventLimits;
@@ -32,6 +35,7 @@ export interface FleetRoutesOptions {
 export function fleetRoutes(options: FleetRoutesOptions) {
   const {
     resources,
+    globals,
     targets,
     bodyBytesMax,
     batchBytesMax,
@@ -49,6 +53,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
       return (app, _options, done) => {
         app.addHook("preValidation", refuseUnknownQueries);
         addResourceRoutes(app, { resources, identityOf, batchBytesMax });
+        addGlobalRoutes(app, { globals, identityOf });
         addTargetRoutes(app, { targets, identityOf });
         addEventRoutes(app, { ...options, ...tools, limits });
         done();

@@ -30,10 +30,10 @@ export const statuses = [
   "synced",
 ] as const;
 
-const names = ["cluster_id", "namespace", "kind", "name", "status", "label", "limit", "cursor"];
+const allNames = ["cluster_id", "namespace", "kind", "name", "status", "label", "limit", "cursor"];
 
-/** Throws `VALIDATION_FAILED` with all that is wrong. */
-export function readListQuery(query: Query): PageAsked {
+/** Reads a query that may hold the parameters of these names. Throws `VALIDATION_FAILED` with all that is wrong. */
+export function readListQuery(query: Query, names: readonly string[] = allNames): PageAsked {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, message: string): void => void problems.push({ field, message });
   for (const field of Object.keys(query)) {

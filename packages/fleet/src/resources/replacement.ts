@@ -24,8 +24,14 @@ export interface Replacement {
 /** Members that name the resource. */
 const identityNames = ["cluster_id", "namespace", "kind", "name"] as const;
 
-/** Reads a body. Throws `VALIDATION_FAILED` with all that is wrong; what depends on the resource is judged later. */
-export function readReplacement(fields: Fields): Replacement {
+/**
+ * Reads a body; `saysMore` if it has said something already. Throws `VALIDATION_FAILED` with all that is wrong; what
+ * depends on the resource is judged later.
+ */
+export function readReplacement(
+  fields: Fields,
+  { saysMore = false }: { readonly saysMore?: boolean } = {},
+): Replacement {
   const replacement: Replacement = {
     desiredSpec: fields.any("desired_spec"),
     revision: fields.optionalNumber("revision"),
@@ -56,7 +62,7 @@ export function readReplacement(fields: Fields): Replacement {
     [desiredSpec, revision, restoreGeneration, apiVersion, replacement.paused].every(
       (value) => value === undefined,
     ) && Object.keys(replacement.policies).length === 0;
-  if (isEmpty && fields.problems.length === 0) {
+  if (isEmpty && !saysMore && fields.problems.length === 0) {
     fields.problems.push({
       field: "body",
       message:

@@ -23,7 +23,15 @@ export interface NewResource {
 
 /** Reads a body; `fields` also knows what of it others have read. Throws `VALIDATION_FAILED` with all that is wrong. */
 export function readNewResource(kinds: BuiltinKinds, fields: Fields): NewResource {
-  const key = readKey(kinds, fields);
+  return readWanted(fields, readKey(kinds, fields));
+}
+
+/** The same of a resource without a cluster of its own. */
+export function readNewGlobal(kinds: BuiltinKinds, fields: Fields): NewResource {
+  return readWanted(fields, { clusterId: "", ...readObjectKey(kinds, fields) });
+}
+
+function readWanted(fields: Fields, key: ResourceKey): NewResource {
   const sent = fields.any("desired_spec");
   if (fields.problems.length === 0) fields.problems.push(...desiredSpecProblems(sent, key));
   else if (sent !== undefined && !isJsonObject(sent)) {
@@ -39,9 +47,13 @@ export function readNewResource(kinds: BuiltinKinds, fields: Fields): NewResourc
   return { key, desiredSpec: sent as JsonObject, ...rest }; // An object: its problems would have been thrown.
 }
 
-/** Reads what names an object. */
+/** Reads what names an object in a cluster. */
 export function readKey(kinds: BuiltinKinds, fields: Fields): ResourceKey {
   const clusterId = fields.text("cluster_id", clusterIdProblems);
+  return { clusterId, ...readObjectKey(kinds, fields) };
+}
+
+function readObjectKey(kinds: BuiltinKinds, fields: Fields): Omit<ResourceKey, "clusterId"> {
   const kind = fields.text("kind", kindProblems);
   const apiVersion = readVersion(fields, kind);
   const isRbac = groupOf(apiVersion) === "rbac.authorization.k8s.io";
@@ -49,7 +61,7 @@ export function readKey(kinds: BuiltinKinds, fields: Fields): ResourceKey {
     isRbac ? pathSegmentNames(text) : dnsSubdomainProblems(text),
   );
   const namespace = readNamespace(fields, scopeOf(kinds, { apiVersion, kind }));
-  return { clusterId, namespace, apiVersion, kind, name };
+  return { namespace, apiVersion, kind, name };
 }
 
 /** Reads the policies that are there. */

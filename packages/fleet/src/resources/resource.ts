@@ -24,6 +24,14 @@ export type Policies = {
   readonly [Name in keyof typeof policies]: (typeof policies)[Name][number];
 };
 
+/** What holds unless somebody says otherwise. */
+export const usualPolicies: Policies = {
+  conflictPolicy: "force",
+  driftPolicy: "heal",
+  immutablePolicy: "report",
+  propagation: "background",
+};
+
 export interface Resource extends ResourceKey, Policies {
   readonly id: number;
   readonly desiredSpec: JsonObject;

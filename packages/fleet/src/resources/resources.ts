@@ -1,7 +1,7 @@
 // What the API does with resources, each call a transaction or a statement.
 
 import type { Identity, Json, JsonObject, Random } from "@keelson/base";
-import { TransactionConflict, type Database, type Transaction } from "@keelson/database";
+import type { Database } from "@keelson/database";
 import type { BuiltinKinds } from "@keelson/kube";
 import {
   countResources,
@@ -21,6 +21,7 @@ import { Fields } from "./read-fields.ts";
 import { readReplacement, type Replacement } from "./replacement.ts";
 import { readNewResource, type NewResource } from "./resource-body.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
+import { transact } from "./transact.ts";
 import { ResourceWriter, type Written } from "./write-resources.ts";
 
 export interface ResourcesOptions {
@@ -36,9 +37,6 @@ export interface Shown {
   readonly body: JsonObject;
   readonly generation: number;
 }
-
-/** How often a transaction that stood in another's way is tried again. */
-const conflictRetriesMax = 3;
 
 /** Every method takes the caller, and throws a `RestError` for whatever the caller is refused. */
 export class Resources {
@@ -207,26 +205,15 @@ export class Resources {
     return visible(identity, found).row;
   }
 
-  /** Runs in one transaction and rings the bell after it. Two that stand in each other's way try again, one after the other. */
   async #write<T>(
     identity: Identity,
     work: (writer: ResourceWriter) => Promise<T>,
     signal: AbortSignal,
     changeSet?: string,
   ): Promise<T> {
-    const { database, markers, bell } = this.#options;
-    const transact = (sql: Transaction): Promise<T> => {
-      sql.afterCommit(() => bell.ring());
-      const shared = { sql, identity, markers };
-      return work(new ResourceWriter(changeSet === undefined ? shared : { ...shared, changeSet }));
-    };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await database.transaction(transact, signal);
-      } catch (error) {
-        if (!(error instanceof TransactionConflict) || attempt > conflictRetriesMax) throw error;
-      }
-    }
+    const { markers } = this.#options;
+    const shared = { identity, markers, ...(changeSet === undefined ? {} : { changeSet }) };
+    return transact(this.#options, (sql) => work(new ResourceWriter({ sql, ...shared })), signal);
   }
 
   async #createdAnswer({ resource }: Written, signal: AbortSignal): Promise<JsonObject> {

@@ -1,9 +1,9 @@
 // The routes of resources. Handlers hold no rules: they read the address, call, and answer.
 
-import { RestError, validationFailed, type Identity, type Json } from "@keelson/base";
+import type { Identity } from "@keelson/base";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { limitOf, readListQuery, type Query } from "./list-query.ts";
-import { integerMax } from "./resource.ts";
+import { readListQuery, type Query } from "./list-query.ts";
+import { bodyOf, idOf, ifMatchOf, revisionsPage } from "./read-request.ts";
 import type { Resources } from "./resources.ts";
 import { flagOf } from "../write-queries.ts";
 
@@ -77,40 +77,4 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
       resources.setPaused(identityOf(request), idOf(request), paused, request.signal),
     );
   }
-}
-
-function bodyOf(request: FastifyRequest): Json | undefined {
-  return request.body as Json | undefined;
-}
-
-/** Not a number: 400. A number that no row can have: 404. */
-function idOf(request: FastifyRequest): number {
-  const { id } = request.params as { readonly id: string };
-  if (!/^[0-9]+$/.test(id)) throw validationFailed({ field: "id", message: "must be a number" });
-  const number = Number(id);
-  if (number > integerMax) throw new RestError("RESOURCE_NOT_FOUND", "no such resource");
-  return number;
-}
-
-/** The generation of `If-Match: "3"`; `*` is any. */
-function ifMatchOf(request: FastifyRequest): number | undefined {
-  const header = request.headers["if-match"];
-  if (header === undefined || header.trim() === "*") return undefined;
-  const found = /^\s*(?:W\/)?"([0-9]{1,10})"\s*$/.exec(header);
-  // A tag of somebody else's making matches nothing.
-  return found === null ? 0 : Number(found[1]);
-}
-
-function revisionsPage(query: Query): { readonly before: number; readonly limit: number } {
-  const { before, limit } = query;
-  const wrong = (field: string, message: string): never => {
-    throw validationFailed({ field, message });
-  };
-  if (before !== undefined && !(typeof before === "string" && /^\d{1,10}$/.test(before))) {
-    return wrong("before", "must be a generation");
-  }
-  return {
-    before: before === undefined ? integerMax : Math.min(Number(before), integerMax),
-    limit: limitOf(typeof limit === "string" ? limit : null, wrong),
-  };
 }

@@ -28,7 +28,7 @@ import {
   type Replacement,
 } from "./replacement.ts";
 import type { NewResource } from "./resource-body.ts";
-import type { Policies, Resource, ResourceKey } from "./resource.ts";
+import { usualPolicies, type Resource, type ResourceKey } from "./resource.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
 
 /** A write, and whether it wrote anything. */
@@ -36,13 +36,6 @@ export interface Written {
   readonly resource: Resource;
   readonly outcome: "created" | "updated" | "unchanged";
 }
-
-const usualPolicies: Policies = {
-  conflictPolicy: "force",
-  driftPolicy: "heal",
-  immutablePolicy: "report",
-  propagation: "background",
-};
 
 /** What one caller writes in one transaction. Throws a `RestError` for whatever is refused. */
 export class ResourceWriter {
