@@ -27,11 +27,15 @@ export interface Comparison {
   readonly explained: ReadonlyMap<string, number>;
 }
 
-/** The first step of each case that differs without a reason: what follows it is often only its consequence. */
+/**
+ * The first step of each case that differs without a reason: what follows it is often only its consequence.
+ * `areBothReal`: the second may move versions in vain too, whenever a second ends between two of its steps.
+ */
 export function compareRecordings(
   cases: readonly Case[],
   oracle: Recording,
   ours: Recording,
+  { areBothReal = false }: { readonly areBothReal?: boolean } = {},
 ): Comparison {
   const unexplained: StepDifference[] = [];
   const explained = new Map<string, number>();
@@ -41,9 +45,16 @@ export function compareRecordings(
     const right = ours.get(name) ?? [];
     steps += left.length;
     const versions = new VainVersions();
+    const otherVersions = areBothReal ? new VainVersions() : undefined;
     for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
-      const [one, other] = [left[index], right[index]];
-      const followed = versions.follow(one?.answer ?? null, other?.answer ?? null);
+      const [one, theirs] = [left[index], right[index]];
+      const said = theirs?.answer ?? null;
+      const followed = versions.follow(
+        one?.answer ?? null,
+        otherVersions === undefined ? said : otherVersions.renamed(said),
+      );
+      const answer = otherVersions?.follow(said, followed.oracle).oracle ?? said;
+      const other = theirs === undefined ? undefined : { ...theirs, answer };
       if (followed.isVain) explained.set("S12", (explained.get("S12") ?? 0) + 1);
       const oracle = one === undefined ? undefined : { ...one, answer: followed.oracle };
       const difference = differenceAt(name, index, oracle, other);

@@ -15,7 +15,7 @@ export class VainVersions {
 
   /** The real server's answer as if no version had moved in vain, and whether one did just now. */
   follow(oracle: Json, ours: Json): { readonly oracle: Json; readonly isVain: boolean } {
-    const renamed = this.#renamed(oracle);
+    const renamed = this.renamed(oracle);
     const [body, own] = [bodyOf(renamed), bodyOf(ours)];
     if (body === undefined) return { oracle: renamed, isVain: false };
     const [version, ownVersion] = [versionOf(body), versionOf(own)];
@@ -35,16 +35,17 @@ export class VainVersions {
     this.#names.set(rawVersion(oracle), ownVersion);
     this.#oracleBodies.pop();
     this.#highest -= 1;
-    return { oracle: this.#renamed(oracle), isVain };
+    return { oracle: this.renamed(oracle), isVain };
   }
 
-  #renamed(value: Json): Json {
+  /** Something that the server said, with the versions as they count. */
+  renamed(value: Json): Json {
     if (this.#names.size === 0) return value;
     if (typeof value === "string") return this.#nameOf(value);
-    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.#renamed(item));
+    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.renamed(item));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]): [string, Json] => [key, this.#renamed(member)]),
+      Object.entries(value).map(([key, member]): [string, Json] => [key, this.renamed(member)]),
     );
   }
 
