@@ -45,10 +45,13 @@ class Workers {
 }
 
 /** Leases that run out by the test's clock; those of PostgreSQL do by the database's. */
-function leasesOn(clock: Clock): Leases & { isDown: boolean } {
+function leasesOn(clock: Clock): Leases & { isDown: boolean; give(holder: string): void } {
   let held = { holder: "", untilMs: 0 };
   return {
     isDown: false,
+    give(holder) {
+      held = { holder, untilMs: Number.POSITIVE_INFINITY };
+    },
     claim(_name, { holder, ttlMs }) {
       if (this.isDown) return Promise.reject(new Unavailable("the database is away"));
       if (held.holder !== holder && clock.monotonic() < held.untilMs) {
@@ -111,9 +114,22 @@ suite("work that one does at a time", () => {
     await clock.advance(60_000);
     assert.deepEqual([...workers.working], ["first"]);
     away.isDown = true;
-    await clock.advance(14_999);
+    await clock.advance(5_999);
     assert.ok(!workers.working.has("first"));
     await clock.advance(10_000);
     assert.deepEqual([[...workers.working], workers.most], [["second"], 1]);
+  });
+
+  test("ends as soon as its holder hears that it is another's", async () => {
+    const clock = new ManualClock();
+    const store = leasesOn(clock);
+    const workers = new Workers();
+    await using _first = workers.start("first", { store, clock });
+    await clock.advance(0);
+    assert.deepEqual([...workers.working], ["first"]);
+    // As after a restore of the database: the lease is somebody's whom it has never heard of.
+    store.give("somebody else");
+    await clock.advance(1_500);
+    assert.deepEqual([...workers.working], []);
   });
 });
