@@ -1,16 +1,16 @@
 // A cluster of our own, fleet's API and workers between them, for the length of a test.
 
 import assert from "node:assert/strict";
-import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { Client, type DynamicObject } from "@keelson/client";
 import { Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { Delivery, TargetLoop, watchTarget, WorkBell, workerMetrics } from "@keelson/fleet";
+import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { startCluster } from "./cluster.ts";
-import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
+import { startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
 
 export const web = {
   cluster_id: "prod",
@@ -76,39 +76,45 @@ export async function startBed(
   const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000 } = {}) => {
     const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
     const wakeups = new Wakeups({ database });
-    const own = clientAt(proxy?.port ?? port);
-    const delivery = new Delivery({
+    const clients = new TargetClients({
       database,
-      client: own,
-      limits: { callTimeoutMs: 5_000, backoffMs: { min: 50, max: 500 } },
+      cipher: testCipher,
+      own: new Map([["prod", cluster.accessAt(proxy?.port ?? port)]]),
+      proxies: {},
+      clock: systemClock,
+      random: systemRandom,
+      metrics: noMetrics,
+    });
+    const worker = new FleetWorker({
+      database,
+      wakeups,
+      bell: new WorkBell({ wakeups, log: silentLog, signal }),
+      clients,
+      isOwn: () => true,
+      onlyCluster: undefined,
+      owner: `worker ${++workers}`,
+      // The usual poll: what only it would find makes a test wait, and be seen.
+      limits: {
+        leaseMs,
+        pollMs: 30_000,
+        deafPollMs: 100,
+        staleMs: 60_000,
+        inFlightMax: 8,
+        callTimeoutMs: 5_000,
+        backoffMs: { min: 50, max: 500 },
+      },
+      clock: systemClock,
       random: systemRandom,
       log: silentLog,
       metrics: workerMetrics(metrics),
     });
-    const owner = `worker ${++workers}`;
-    const shared = {
-      clusterId: "prod",
-      client: own,
-      database,
-      wakeups,
-      owner,
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLog,
-    };
-    // The usual poll: what only it would find makes a test wait, and be seen.
-    const polls = { leaseMs, pollMs: 30_000, deafPollMs: 100 };
-    const loop = new TargetLoop({
-      ...shared,
-      delivery,
-      limits: { inFlightMax: 8, ...polls },
-    });
     const scope = new TaskScope(signal);
     scope.spawn("wake-ups", (within) => wakeups.run(within));
-    scope.spawn("work", (within) => loop.run(within));
-    const bell = new WorkBell({ wakeups, log: silentLog, signal });
-    scope.spawn("watch", (within) => watchTarget({ ...shared, bell, limits: polls }, within));
-    const stop = (): Promise<void> => scope[Symbol.asyncDispose]();
+    scope.spawn("worker", (within) => worker.run(within));
+    const stop = async (): Promise<void> => {
+      await scope[Symbol.asyncDispose]();
+      await clients[Symbol.asyncDispose]();
+    };
     later.defer(stop);
     return { stop, [Symbol.asyncDispose]: stop };
   };

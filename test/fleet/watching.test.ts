@@ -19,7 +19,7 @@ const ref = { namespace: "default", name: "web" };
 
 async function eventTypes(it: Bed): Promise<readonly string[]> {
   const rows = await it.rest.tables.query<{ type: string }>(
-    `SELECT type FROM events_unnumbered ORDER BY id`,
+    `SELECT type FROM events_unnumbered WHERE type LIKE 'resource.%' ORDER BY id`,
   );
   return rows.map(({ type }) => type.replace("resource.", ""));
 }

@@ -16,7 +16,5 @@ export {
 } from "./targets/target-clients.ts";
 export { Targets, type Registration, type TargetsOptions } from "./targets/targets.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
-export { Delivery, type DeliveryLimits, type DeliveryOptions } from "./worker/delivery.ts";
+export { FleetWorker, type FleetWorkerOptions, type WorkerLimits } from "./worker/fleet-worker.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";
-export { TargetLoop, type TargetLimits, type TargetLoopOptions } from "./worker/target-loop.ts";
-export { watchTarget, type WatcherLimits, type WatcherOptions } from "./worker/watcher.ts";

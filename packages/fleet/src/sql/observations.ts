@@ -13,15 +13,23 @@ export interface WatchedRow {
   readonly name: string;
 }
 
-/** The rows of a cluster after an id, which rises: whoever keeps the last one reads each once. */
+/** Which transactions may still be writing: those from `first` on, and `next` is the first that has not begun. */
+export const readHorizon = statement<undefined, { readonly first: string; readonly next: string }>(
+  "readHorizon",
+  (sql) => sql`
+    SELECT pg_snapshot_xmin(s)::text AS first, pg_snapshot_xmax(s)::text AS next
+    FROM pg_current_snapshot() s`,
+);
+
+/** The rows of a cluster after an id, and those that are asked for by name. */
 export const readWatched = statement<
-  { readonly clusterId: string; readonly after: number },
+  { readonly clusterId: string; readonly after: number; readonly ids: readonly number[] },
   WatchedRow
 >(
   "readWatched",
-  (sql, { clusterId, after }) => sql`
+  (sql, { clusterId, after, ids }) => sql`
     SELECT id, coalesce(api_version, '') AS api_version, kind, namespace, name FROM resources
-    WHERE cluster_id = ${clusterId} AND id > ${after} ORDER BY id`,
+    WHERE cluster_id = ${clusterId} AND (id > ${after} OR id = ANY (${ids}::integer[])) ORDER BY id`,
 );
 
 /** What was applied for rows, and whether they are still there. */
@@ -148,27 +156,4 @@ export const askForRepair = statement<{ readonly id: number; readonly waitMs: nu
     UPDATE resource_attempts
     SET due_at = least(due_at, clock_timestamp() + ${waitMs} * interval '1 ms'), requests = requests + 1
     WHERE resource_id = ${id}`,
-);
-
-/** Takes, or keeps, the right to watch a target; no row: another has it. */
-export const holdTarget = statement<
-  { readonly clusterId: string; readonly owner: string; readonly leaseMs: number },
-  { fence: string }
->(
-  "holdTarget",
-  (sql, { clusterId, owner, leaseMs }) => sql`
-    UPDATE targets
-    SET fence = CASE WHEN lease_owner = ${owner} AND lease_until > clock_timestamp() THEN fence ELSE fence + 1 END,
-        lease_owner = ${owner}, lease_until = clock_timestamp() + ${leaseMs} * interval '1 ms'
-    WHERE cluster_id = ${clusterId}
-      AND (lease_owner IS NULL OR lease_owner = ${owner} OR lease_until <= clock_timestamp())
-    RETURNING fence`,
-);
-
-/** Gives it back, so that the next need not wait. */
-export const leaveTarget = statement<{ readonly clusterId: string; readonly owner: string }>(
-  "leaveTarget",
-  (sql, { clusterId, owner }) => sql`
-    UPDATE targets SET lease_owner = NULL, lease_until = NULL
-    WHERE cluster_id = ${clusterId} AND lease_owner = ${owner}`,
 );

@@ -127,17 +127,3 @@ export const findAccess = statement<string, AccessRow>(
   (sql, clusterId) => sql`
     SELECT credential, in_process, agent FROM targets WHERE cluster_id = ${clusterId}`,
 );
-
-/** What was last seen of a target. Only an answer is a contact. */
-export const markTarget = statement<{
-  readonly clusterId: string;
-  readonly health: "Healthy" | "Degraded" | "Unreachable";
-  readonly message: string | null;
-}>(
-  "markTarget",
-  (sql, { clusterId, health, message }) => sql`
-    UPDATE targets
-    SET health = ${health}, health_message = ${message},
-        last_contact_at = CASE WHEN ${health} = 'Unreachable' THEN last_contact_at ELSE clock_timestamp() END
-    WHERE cluster_id = ${clusterId}`,
-);

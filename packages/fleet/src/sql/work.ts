@@ -205,12 +205,3 @@ export const settleWaiting = statement<
                       THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
     WHERE resource_id = ${id} AND fence = ${fence}`,
 );
-
-/** How long until something is due in a cluster; null if nothing is. */
-export const nextDue = statement<string, { wait_ms: number | null }>(
-  "nextDue",
-  (sql, clusterId) => sql`
-    SELECT greatest(0, extract(epoch FROM min(greatest(due_at, coalesce(lease_until, due_at)))
-                              - clock_timestamp()) * 1000)::float8 AS wait_ms
-    FROM resource_attempts WHERE cluster_id = ${clusterId} AND due_at IS NOT NULL`,
-);

@@ -138,9 +138,12 @@ export class Delivery {
       },
       signal,
     );
-    if (outcome?.recorded !== true) metrics.staleWrites.add();
-    else metrics.applied.add({ cluster_id: resource.clusterId, result: "success", class: "" });
-    return outcome?.is_left === true ? left : done;
+    if (outcome?.recorded !== true) {
+      metrics.staleWrites.add();
+      return left; // Another has it, or had it: when it is free again, the table says.
+    }
+    metrics.applied.add({ cluster_id: resource.clusterId, result: "success", class: "" });
+    return outcome.is_left ? left : done;
   }
 
   /** What cannot be changed is deleted, and made anew once it is gone. */
@@ -250,7 +253,7 @@ export class Delivery {
     );
     if (outcome?.recorded !== true) {
       metrics.staleWrites.add();
-      return done;
+      return left;
     }
     metrics.applied.add({ cluster_id: clusterId, result: "error", class: errorClass });
     log.info(
@@ -307,6 +310,7 @@ function isOfCluster(error: unknown): boolean {
 }
 
 const clusterCodes = new Set([
+  "BAD_KUBECONFIG",
   "CONNECTION_FAILED",
   "DEADLINE_EXCEEDED",
   "CLIENT_BUSY",

@@ -1,6 +1,7 @@
 // Why an attempt failed, in the words of the contract: something about the resource, or about its target.
 
 import {
+  BadKubeconfig,
   ClientBusy,
   ConnectionFailed,
   DeadlineExceeded,
@@ -46,6 +47,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof StatusError) return ofStatus(error);
   const message = messageOf(error);
   if (error instanceof ConnectionFailed) return { about: "target", reason: "unreachable", message };
+  // A plugin fails, a file is missing: nothing can be sent in anybody's name.
+  if (error instanceof BadKubeconfig) return { about: "target", reason: "unauthorized", message };
   if (error instanceof UnknownKind) return ofResource("no-kind", message);
   if (error instanceof DeadlineExceeded) return ofResource("timeout", message);
   if (error instanceof ClientBusy) return ofResource("throttled", message);

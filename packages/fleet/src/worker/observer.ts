@@ -5,6 +5,7 @@ import type { DynamicObject } from "@keelson/client";
 import { isTransient, type Database } from "@keelson/database";
 import { askForRepair, readApplied, recordAbsent, recordObserved } from "../sql/observations.ts";
 import type { WorkBell } from "../work-bell.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import { observe, type AppliedRecord } from "./observation.ts";
 import type { OwnedField } from "./owned-fields.ts";
 import { Repairs } from "./repairs.ts";
@@ -14,6 +15,7 @@ export interface ObserverOptions {
   readonly bell: WorkBell;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: WorkerMetrics;
   /** The row is gone: nothing of it need be watched any more. */
   readonly onGone: (id: number) => void;
 }
@@ -107,6 +109,7 @@ export class Observer {
     if (seen.type === "absent") {
       const { version } = seen;
       const [outcome] = await database.run(recordAbsent, { ...row, version }, signal);
+      if (outcome !== undefined) this.#options.metrics.drifts.add();
       if (outcome?.heals === true) await this.#repair(row.id, ["absent"], signal);
       return true;
     }
@@ -120,6 +123,9 @@ export class Observer {
       { ...row, ...state, generation, revision },
       signal,
     );
+    if (outcome?.is_drifted === true && outcome.was_drifted !== true) {
+      this.#options.metrics.drifts.add();
+    }
     if (outcome?.heals === true) {
       const fields = observed.drift.map(({ path }) => path);
       await this.#repair(row.id, fields, signal);

@@ -1,9 +1,9 @@
 // Which rows a target has, by what their objects are called.
 
-import { keyOf } from "@keelson/client";
+import { keyOf, refOfKey } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { groupOf } from "../resources/kinds.ts";
-import { readWatched, type WatchedRow } from "../sql/observations.ts";
+import { readHorizon, readWatched, type WatchedRow } from "../sql/observations.ts";
 
 /** A kind of which rows want objects; watched at the version of the newest of them. */
 export interface WatchedKind {
@@ -12,17 +12,40 @@ export interface WatchedKind {
   readonly kind: string;
 }
 
+/** A writer has its id for a moment before it counts as one: meanwhile no more ids than this are handed out. */
+const unnumberedMax = 100;
+
 /** The rows of one target, as far as they were read. Several of one name are an old one being deleted and its successor. */
 export class WatchedRows {
   readonly #rows = new Map<string, Map<string, Set<number>>>();
   readonly #places = new Map<number, { readonly kind: string; readonly key: string }>();
   readonly #kinds = new Map<string, WatchedKind>();
-  #lastId = 0;
+  /** No row up to here will appear any more. */
+  #settledId = 0;
+  /** The newest that was read at some time, and the first transaction that had not begun after that, once it is known. */
+  #open: { readonly lastId: number; readonly next: bigint | undefined } | undefined;
 
-  /** Reads the rows that are new. */
-  async refresh(database: Database, clusterId: string, signal: AbortSignal): Promise<void> {
-    const rows = await database.run(readWatched, { clusterId, after: this.#lastId }, signal);
-    for (const row of rows) this.#add(row);
+  /**
+   * Reads the rows that are new, and those with these ids, old or new. An id is handed out before its row commits: one may
+   * appear below another that was read already. So everything is read again from where all who wrote then are done.
+   */
+  async refresh(
+    database: Database,
+    asked: { readonly clusterId: string; readonly ids: readonly number[] },
+    signal: AbortSignal,
+  ): Promise<void> {
+    // Before the rows: who is over by now has committed, and is among them.
+    const [horizon] = await database.run(readHorizon, undefined, signal);
+    const { lastId = 0, next } = this.#open ?? {};
+    if (next !== undefined && BigInt(horizon?.first ?? 0) >= next) {
+      this.#settledId = Math.max(this.#settledId, lastId - unnumberedMax);
+      this.#open = undefined;
+    } else if (this.#open !== undefined && next === undefined) {
+      this.#open = { lastId, next: BigInt(horizon?.next ?? 0) };
+    }
+    const rows = await database.run(readWatched, { ...asked, after: this.#settledId }, signal);
+    for (const row of rows) if (!this.#places.has(row.id)) this.#add(row);
+    this.#open ??= { lastId: rows.at(-1)?.id ?? 0, next: undefined };
   }
 
   get kinds(): readonly WatchedKind[] {
@@ -37,6 +60,12 @@ export class WatchedRows {
   /** Every name of a kind, with its rows. */
   *all(kind: string): Iterable<readonly [key: string, ids: ReadonlySet<number>]> {
     yield* this.#rows.get(kind) ?? [];
+  }
+
+  /** The namespaces in which rows want objects of a kind. */
+  namespacesOf(kind: string): ReadonlySet<string> {
+    const keys = [...(this.#rows.get(kind)?.keys() ?? [])];
+    return new Set(keys.map((key) => refOfKey(key).namespace ?? ""));
   }
 
   /** The row is gone. */
@@ -58,6 +87,5 @@ export class WatchedRows {
     const key = keyOf({ namespace, name });
     names.set(key, (names.get(key) ?? new Set()).add(id));
     this.#places.set(id, { kind: kindId, key });
-    this.#lastId = Math.max(this.#lastId, id);
   }
 }

@@ -37,11 +37,6 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be asked. Whoever goes on for long may try again. */
-export class Unreachable extends CommandError {
-  override readonly name = "Unreachable";
-}
-
 function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
@@ -166,8 +161,8 @@ export class RestClient {
     });
   }
 
-  #unreachable(cause: unknown): Unreachable {
-    return new Unreachable(
+  #unreachable(cause: unknown): CommandError {
+    return new CommandError(
       `${this.url} cannot be reached (${reasonOf(cause)}): is it running there, and is --server right?`,
       { cause },
     );

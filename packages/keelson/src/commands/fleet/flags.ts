@@ -53,7 +53,6 @@ export function withFilters(
 
 export interface GetFlags extends FilterFlags, OutputFlags {
   readonly status?: string;
-  readonly watch?: true;
 }
 
 export function filtersOf(
@@ -91,12 +90,9 @@ export interface WaitFlags {
   readonly timeout: number;
 }
 
-export function withWait(
-  command: Command,
-  help = "wait until the clusters have it, and fail with the reason if they do not",
-): Command {
+export function withWait(command: Command): Command {
   return command
-    .option("--wait", help)
+    .option("--wait", "wait until the clusters have it, and fail with the reason if they do not")
     .option("--timeout <duration>", "how long to wait at most (default 5m)", durationOf, 300_000);
 }
 

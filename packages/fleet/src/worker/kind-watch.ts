@@ -1,0 +1,125 @@
+// Follows one kind of a cluster, from the moment on at which the cluster serves it.
+
+import {
+  Backoff,
+  isCancellation,
+  onAbort,
+  type Clock,
+  type Log,
+  type Random,
+  type TaskScope,
+} from "@keelson/base";
+import {
+  collectionOf,
+  ConnectionFailed,
+  DeadlineExceeded,
+  hasCode,
+  isExpired,
+  runReflector,
+  type Client,
+} from "@keelson/client";
+import type { WorkerMetrics } from "./metrics.ts";
+import type { Observer } from "./observer.ts";
+import { RowMirror } from "./row-mirror.ts";
+import type { WatchedKind, WatchedRows } from "./watched-rows.ts";
+
+export interface KindWatchOptions {
+  readonly clusterId: string;
+  readonly kind: WatchedKind;
+  readonly client: Client;
+  readonly rows: WatchedRows;
+  readonly observer: Observer;
+  readonly scope: TaskScope;
+  readonly onStranger: (id: number) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: WorkerMetrics;
+}
+
+/** Throughout the cluster; or, where that is forbidden, in each namespace that some row names. */
+export class KindWatch {
+  readonly #options: KindWatchOptions;
+  readonly #mirrors = new Map<string | undefined, RowMirror>();
+  #isByNamespace = false;
+
+  constructor(options: KindWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Begins, in the scope of the watcher. */
+  start(): void {
+    this.#spawn(undefined);
+  }
+
+  /** Rows were read. */
+  rowsChanged(): void {
+    for (const mirror of this.#mirrors.values()) mirror.lookAgain();
+    if (this.#isByNamespace) this.#followNamespaces();
+  }
+
+  #followNamespaces(): void {
+    const { rows, kind } = this.#options;
+    for (const namespace of rows.namespacesOf(kind.id)) {
+      if (!this.#mirrors.has(namespace)) this.#spawn(namespace);
+    }
+  }
+
+  #spawn(namespace: string | undefined): void {
+    const { kind, rows, observer, onStranger, scope } = this.#options;
+    const mirror = new RowMirror({ kind: kind.id, namespace, rows, observer, onStranger });
+    this.#mirrors.set(namespace, mirror);
+    const name = `watch of ${kind.id} in ${namespace ?? "all namespaces"}`;
+    scope.spawn(name, (within) => this.#follow(namespace, mirror, within));
+  }
+
+  async #follow(
+    namespace: string | undefined,
+    mirror: RowMirror,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kind, client, clock, random, log, clusterId } = this.#options;
+    const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random });
+    while (!signal.aborted) {
+      try {
+        const { apiVersion, kind: name } = kind;
+        const resource = await client.kinds.resolve({ apiVersion, kind: name }, signal);
+        const selection = namespace === undefined ? {} : { namespace };
+        const collection = collectionOf({ client, resource, selection });
+        const isWhole = namespace === undefined && resource.isNamespaced;
+        const stop = new AbortController();
+        using _stop = onAbort(signal, () => stop.abort(signal.reason));
+        const onState = (_state: string, error?: unknown): void => {
+          if (error === undefined) return;
+          this.#options.metrics.watchRestarts.add({ reason: reasonOf(error) });
+          if (isWhole && hasCode(error, 403)) stop.abort();
+        };
+        const shared = { clock, random, log, metrics: client.metrics };
+        await runReflector({ collection, mirror, ...shared, onState }, stop.signal);
+        if (signal.aborted || !isWhole) continue;
+        log.info({ cluster_id: clusterId, kind: name }, "watching a kind namespace by namespace");
+        this.#isByNamespace = true;
+        this.#mirrors.delete(undefined);
+        this.#followNamespaces();
+        return;
+      } catch (error) {
+        if (isCancellation(error, signal)) return;
+        log.debug(
+          { error, cluster_id: clusterId, kind: kind.kind },
+          "a kind cannot be watched yet",
+        );
+        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** A closed set of words, for a metric. */
+function reasonOf(error: unknown): string {
+  if (isExpired(error)) return "expired";
+  if (hasCode(error, 401)) return "unauthorized";
+  if (hasCode(error, 403)) return "forbidden";
+  if (error instanceof ConnectionFailed) return "connection";
+  if (error instanceof DeadlineExceeded) return "silence";
+  return "other";
+}
