@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
 import { startBed, type Bed, type Worker } from "./bed.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 import { typing } from "./typed.ts";
@@ -42,6 +44,7 @@ suite("commands about resources", () => {
   let bed: Bed;
   let worker: Worker;
   let folder: string;
+  let url: string;
   let keelson: ReturnType<typeof typing>;
   const file = async (name: string, content: string): Promise<string> => {
     await writeFile(join(folder, name), content);
@@ -53,7 +56,8 @@ suite("commands about resources", () => {
     scope.defer(() => rm(folder, { recursive: true }));
     bed = scope.use(await startBed(ended.signal, { simulatesWorkloads: true }));
     worker = bed.startWorker();
-    keelson = typing(await bed.rest.listen(), folder);
+    url = await bed.rest.listen();
+    keelson = typing(url, folder);
   });
   after(async () => {
     await scope.disposeAsync();
@@ -339,6 +343,56 @@ suite("commands about resources", () => {
       synced.out,
       lines("prod/default/deployment/web asked to sync", "prod/default/deployment/web synced"),
     );
+  });
+
+  test("get --watch shows what changes, goes on after a break, and ends at Ctrl-C", async () => {
+    bed.rest.runEvents();
+    await bed.becomes(1, ({ health }) => health === "Healthy");
+    await using proxy = await TcpProxy.to(Number(new URL(url).port));
+    const stop = new AbortController();
+    let shown = "";
+    const watching = typing(`http://127.0.0.1:${proxy.port}`, folder)(
+      "get deploy,cm -n default -w",
+      {
+        signal: stop.signal,
+        onOutput: (all) => {
+          shown = all;
+        },
+      },
+    );
+    const row = (name: string, status: string, revision: number) =>
+      until(() => {
+        const words = shown.split("\n").map((line) => line.split(/ +/));
+        return words.some(
+          (one) => one[0] === name && one[3] === status && one[5] === `${revision}`,
+        );
+      }, ended.signal);
+    await row("deployment/web", "synced", 3);
+    await row("configmap/settings", "synced", 1);
+    await file("more.yaml", settings.replace("settings", "more"));
+    await keelson("apply -f more.yaml --cluster prod");
+    await row("configmap/more", "synced", 1);
+    await keelson("pause cm/more");
+    await row("configmap/more", "synced,paused", 1);
+
+    proxy.cut();
+    await file("more.yaml", settings.replace("settings", "more").replace("yes", "no"));
+    await keelson("apply -f more.yaml --cluster prod");
+    await row("configmap/more", "out-of-sync,paused", 2);
+    await keelson("resume cm/more");
+    await row("configmap/more", "synced", 2);
+    await keelson("delete cm/more");
+    await row("configmap/more", "deleted", 2);
+    stop.abort();
+    const end = await watching;
+    assert.equal(end.code, 130);
+    assert.match(end.said, /^the stream of events broke off \(.+\): trying again\n$/);
+    const lines = end.out.trimEnd().split("\n");
+    assert.equal(lines.filter((line) => line.startsWith("NAME ")).length, 1);
+    assert.ok(!end.out.includes("namespace/demo"));
+    // Nothing is shown twice in a row of one resource.
+    const ofWeb = lines.filter((line) => line.startsWith("deployment/web "));
+    assert.equal(ofWeb.length, 1, end.out);
   });
 
   test("waiting ends with the reason: refused by the cluster, nobody's cluster, out of time, interrupted", async () => {

@@ -4,7 +4,7 @@ import { exitFailure } from "../start-error.ts";
 
 /** The message is all that is shown: what is wrong, then what to do about it. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
   readonly code = "COMMAND_FAILED";
   readonly exitCode: number;
 

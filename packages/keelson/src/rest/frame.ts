@@ -17,6 +17,7 @@ import { corsPolicy, isPreflight } from "./cors.ts";
 import { restErrorFrom } from "./errors.ts";
 import type { Authenticator } from "./identity/authenticator.ts";
 import { restMetrics, type RouteMetrics } from "./metrics.ts";
+import type { RefusalListener } from "./route-module.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -30,6 +31,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** A route that needs no identity: health, the version. */
     isPublic?: boolean;
+    /** Told of what is refused here. */
+    onRefused?: RefusalListener;
   }
 }
 
@@ -154,6 +157,7 @@ export function requestFrame(options: FrameOptions, stopping: AbortSignal): Requ
         const { method, routeOptions, id: requestId } = request;
         log.error({ requestId, method, route: routeOptions.url, status, error }, "request failed");
       }
+      request.routeOptions.config.onRefused?.(request, request.keelsonIdentity, shown);
       return sendError(shown, reply);
     },
 

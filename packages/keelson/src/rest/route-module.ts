@@ -12,6 +12,13 @@ export interface RouteTools {
   readonly stopping: AbortSignal;
 }
 
+/** Hears whose request was refused, and why. It must not throw, and nobody waits for it. */
+export type RefusalListener = (
+  request: FastifyRequest,
+  identity: Identity | undefined,
+  error: unknown,
+) => void;
+
 /**
  * The routes of one part.
  *
@@ -27,5 +34,7 @@ export interface RouteModule {
   readonly prefix: string;
   /** The largest body of its routes; a route may have its own `bodyLimit`. */
   readonly bodyBytesMax: number;
+  /** Told of every request to its routes that is answered with an error, also before anybody knew the caller. */
+  readonly onRefused?: RefusalListener;
   readonly routes: (tools: RouteTools) => FastifyPluginCallback;
 }

@@ -70,11 +70,12 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
   });
 
   const tools: RouteTools = { stopping: stopping.signal, identityOf };
-  for (const { prefix, bodyBytesMax, routes } of modules) {
+  for (const { prefix, bodyBytesMax, routes, onRefused } of modules) {
     await app.register(
       (part, _options, done) => {
         part.addHook("onRoute", (route) => {
           route.bodyLimit ??= bodyBytesMax;
+          if (onRefused !== undefined) route.config = { ...route.config, onRefused };
         });
         part.register(routes(tools));
         done();

@@ -37,6 +37,11 @@ export class Refused extends Error {
   }
 }
 
+/** The server could not be asked. Whoever goes on for long may try again. */
+export class Unreachable extends CommandError {
+  override readonly name = "Unreachable";
+}
+
 function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
@@ -161,8 +166,8 @@ export class RestClient {
     });
   }
 
-  #unreachable(cause: unknown): CommandError {
-    return new CommandError(
+  #unreachable(cause: unknown): Unreachable {
+    return new Unreachable(
       `${this.url} cannot be reached (${reasonOf(cause)}): is it running there, and is --server right?`,
       { cause },
     );

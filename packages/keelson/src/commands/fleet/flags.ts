@@ -53,6 +53,7 @@ export function withFilters(
 
 export interface GetFlags extends FilterFlags, OutputFlags {
   readonly status?: string;
+  readonly watch?: true;
 }
 
 export function filtersOf(
@@ -90,9 +91,12 @@ export interface WaitFlags {
   readonly timeout: number;
 }
 
-export function withWait(command: Command): Command {
+export function withWait(
+  command: Command,
+  help = "wait until the clusters have it, and fail with the reason if they do not",
+): Command {
   return command
-    .option("--wait", "wait until the clusters have it, and fail with the reason if they do not")
+    .option("--wait", help)
     .option("--timeout <duration>", "how long to wait at most (default 5m)", durationOf, 300_000);
 }
 

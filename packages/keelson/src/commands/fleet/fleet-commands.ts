@@ -27,10 +27,12 @@ import {
   gather,
   countOf,
 } from "./flags.ts";
+import { addTargetCommands } from "./target-commands.ts";
 
-/** Adds `keelson resource …`, and its verbs once more as shortcuts. */
+/** Adds `keelson target …`, `keelson resource …`, and the verbs of the latter once more as shortcuts. */
 export function addFleetCommands(program: Command, context: CommandContext): void {
   program.commandsGroup("Fleet:");
+  addTargetCommands(program, context);
   const resource = program
     .command("resource")
     .description("what clusters are to hold, and what they hold");
@@ -53,15 +55,17 @@ const verbs: Readonly<Record<string, Define>> = {
       .summary("show resources and how they are")
       .argument("[what...]", "kinds or names")
       .option("--status <status>", "only those in this status: synced, error, drifted, …")
+      .option("-w, --watch", "then show what changes, until Ctrl-C")
       .action(async (words: string[], options: GetFlags) =>
         inSession(options, context, async (session, signal) => {
-          const { get } = await import("./get.ts");
-          await get(
-            session,
-            words,
-            { output: options.output, filters: filtersOf(options) },
-            signal,
-          );
+          const asked = { output: options.output, filters: filtersOf(options) };
+          if (options.watch === true) {
+            const { watch } = await import("./watch.ts");
+            await watch(session, words, asked, signal);
+          } else {
+            const { get } = await import("./get.ts");
+            await get(session, words, asked, signal);
+          }
         }),
       ),
   apply: (command, context) =>

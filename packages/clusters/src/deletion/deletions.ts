@@ -1,0 +1,161 @@
+// Deleting: a gate, finalizers that are waited for, and an end.
+
+import { RestError, type JsonObject } from "@keelson/base";
+import type { Transaction } from "@keelson/database";
+import { requireWriter, visible, type Caller } from "../access/access.ts";
+import { kinds, type Kind } from "../kinds.ts";
+import { writing, type Lifecycle } from "../lifecycle.ts";
+import type { DeleteAsked } from "../resources/list-query.ts";
+import { requireVersion, type IfMatch } from "../resources/preconditions.ts";
+import { idsOf, type Resource } from "../resources/resource.ts";
+import {
+  dropFinalizers,
+  finishDeletions,
+  lockNodepools,
+  recordFinalizers,
+  requestDeletion,
+} from "../sql/deletions.ts";
+import { lockResource, toResource } from "../sql/resources.ts";
+
+/** How many one statement finishes at most. */
+const batchMax = 500;
+
+export class Deletions {
+  readonly #lifecycle: Lifecycle;
+
+  constructor(lifecycle: Lifecycle) {
+    this.#lifecycle = lifecycle;
+  }
+
+  /** Throws a `RestError` for whatever the caller is refused. Asking again asks for nothing, unless it is forced now. */
+  async delete(
+    caller: Caller,
+    at: DeleteAsked & { readonly kind: Kind; readonly id: string; readonly ifMatch: IfMatch },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireWriter(caller);
+    const { kind, id, ifMatch, force } = at;
+    const resource = await writing(
+      this.#lifecycle,
+      async (sql) => {
+        const nowMs = this.#lifecycle.statuses.nowMs();
+        const [row] = await sql.run(lockResource, { kind: kind.name, id, nowMs });
+        const found = row === undefined ? undefined : toResource(kind.name, row);
+        const resource = visible(caller, kind.name, found);
+        requireVersion(resource, ifMatch);
+        const isNew = resource.deletionTimestamp === null;
+        if (isNew && kind.hasPhaseGate && !force) await this.#requireOpenGate(sql, resource, at);
+        if (isNew || force) await this.#request(sql, caller, resource, { force, isNew });
+        return resource;
+      },
+      signal,
+    );
+    await this.finishParent(resource, signal);
+    return { message: `${kind.name} deletion initiated`, ...ownId(resource) };
+  }
+
+  /** Ends the deletions that have nothing left to wait for; gives which. The resources are locked. */
+  async finish(
+    sql: Pick<Transaction, "run">,
+    kind: Kind,
+    ids: readonly string[],
+    caller: Caller,
+  ): Promise<readonly string[]> {
+    const asked = { kind: kind.name, ids, limit: ids.length, caller: caller.identity };
+    const rows = await sql.run(finishDeletions, asked);
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Ends the deletion of the cluster whose nodepool is gone, if it waited for that. A transaction of its own: nobody who
+   * holds a nodepool waits for its cluster. Should it fail, the next pass does it.
+   */
+  async finishParent({ kind, clusterId }: Resource, signal: AbortSignal): Promise<void> {
+    if (kind !== "nodepool") return;
+    try {
+      await this.#finish(kinds.cluster, [clusterId], signal);
+    } catch (error) {
+      this.#lifecycle.log.warn({ cluster: clusterId, error }, "deletion not finished yet");
+    }
+  }
+
+  /** Ends every deletion that has nothing left to wait for: nodepools first, then clusters. */
+  async finishAll(signal: AbortSignal): Promise<void> {
+    for (const kind of [kinds.nodepool, kinds.cluster]) {
+      while ((await this.#finish(kind, null, signal)) === batchMax);
+    }
+  }
+
+  async #finish(kind: Kind, ids: readonly string[] | null, signal: AbortSignal): Promise<number> {
+    const { database, outbox } = this.#lifecycle;
+    const asked = { kind: kind.name, ids, limit: batchMax, caller: null };
+    const rows = await database.run(finishDeletions, asked, signal);
+    if (rows.length > 0) outbox.wakeups.wakeHere(outbox.writtenChannel);
+    return rows.length;
+  }
+
+  async #requireOpenGate(
+    sql: Transaction,
+    resource: Resource,
+    { confirm }: DeleteAsked,
+  ): Promise<void> {
+    const { phase } = await this.#lifecycle.statuses.within(sql, resource);
+    const isOpen = confirm === undefined ? openPhases.has(phase) : confirm === phase;
+    if (isOpen) return;
+    throw new RestError(
+      "PHASE_FORBIDS_DELETE",
+      confirm === undefined
+        ? `the ${resource.kind} is ${phase}: delete it with confirm=${phase} or force=true`
+        : `the ${resource.kind} is ${phase}, not ${confirm}`,
+      { details: { phase } },
+    );
+  }
+
+  async #request(
+    sql: Transaction,
+    caller: Caller,
+    { kind, id }: Resource,
+    { force, isNew }: { readonly force: boolean; readonly isNew: boolean },
+  ): Promise<void> {
+    // The cluster is locked, and whoever locks it locks its nodepools after it, in their order.
+    const nodepools = kind === "cluster" ? await sql.run(lockNodepools, id) : [];
+    const fresh = nodepools.filter(({ is_deleting }) => !is_deleting).map((row) => row.id);
+    await this.#ask(sql, caller, kinds.nodepool, fresh, { force });
+    if (isNew) await this.#ask(sql, caller, kinds[kind], [id], { force });
+    const all = nodepools.map((row) => row.id);
+    if (force) {
+      await sql.run(dropFinalizers, { kind: "nodepool", ids: all });
+      await sql.run(dropFinalizers, { kind, ids: [id] });
+    }
+    if (all.length > 0) await this.finish(sql, kinds.nodepool, all, caller);
+    await this.finish(sql, kinds[kind], [id], caller);
+  }
+
+  async #ask(
+    sql: Transaction,
+    caller: Caller,
+    { name: kind }: Kind,
+    ids: readonly string[],
+    { force }: { readonly force: boolean },
+  ): Promise<void> {
+    if (ids.length === 0) return;
+    await sql.run(requestDeletion, {
+      kind,
+      ids,
+      eventIds: ids.map(() => this.#lifecycle.random.uuid()),
+      reason: force ? "force_deletion" : "deletion_requested",
+      caller: caller.identity,
+    });
+    if (!force) await sql.run(recordFinalizers, { kind, ids });
+  }
+}
+
+/** Where nothing is lost that anybody uses. */
+const openPhases: ReadonlySet<string> = new Set(["Pending", "Failed"]);
+
+function ownId(resource: Resource): JsonObject {
+  const { nodepool_id: nodepoolId, cluster_id: clusterId } = idsOf(resource);
+  return nodepoolId === undefined
+    ? { cluster_id: clusterId ?? resource.id }
+    : { nodepool_id: nodepoolId };
+}

@@ -1,0 +1,55 @@
+// What every operation stands on.
+
+import { validationFailed, type Log, type Random } from "@keelson/base";
+import {
+  TransactionConflict,
+  ValueRefused,
+  type Database,
+  type Outbox,
+  type Transaction,
+} from "@keelson/database";
+import type { Access } from "./access/access.ts";
+import type { ClustersMetrics } from "./metrics.ts";
+import type { SpecDefaults } from "./resources/spec-rules.ts";
+import type { Statuses } from "./status/statuses.ts";
+
+export interface Lifecycle {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly statuses: Statuses;
+  readonly access: Access;
+  readonly defaults: SpecDefaults;
+  /** Whether a report that says something new wakes whoever may depend on it. */
+  readonly wakesDependents: boolean;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: ClustersMetrics;
+}
+
+/** How often a transaction that stood in another's way is tried again. */
+const conflictRetriesMax = 3;
+
+/** Runs `work` in a transaction that may write events; after the commit they get their positions. */
+export async function writing<T>(
+  { database, outbox }: Pick<Lifecycle, "database" | "outbox">,
+  work: (sql: Transaction) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      const done = await database.transaction(work, signal);
+      outbox.wakeups.wakeHere(outbox.writtenChannel);
+      return done;
+    } catch (error) {
+      if (!(error instanceof TransactionConflict) || retries === conflictRetriesMax) {
+        throw toCaller(error);
+      }
+    }
+  }
+}
+
+/** A value that no column takes (half of a character, a number beyond all bounds) is the caller's. */
+export function toCaller(error: unknown): unknown {
+  if (!(error instanceof ValueRefused)) return error;
+  return validationFailed({ field: "body", message: "holds a value that cannot be stored" });
+}

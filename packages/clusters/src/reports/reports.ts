@@ -1,0 +1,159 @@
+// What controllers say, stored: one transaction for the report, what it closes and whom it wakes.
+
+import { jsonEqual, RestError, type JsonObject } from "@keelson/base";
+import type { Transaction } from "@keelson/database";
+import { requireController, requireWriter, type Caller } from "../access/access.ts";
+import type { Deletions } from "../deletion/deletions.ts";
+import type { WakeReason } from "../events/event.ts";
+import type { Kind } from "../kinds.ts";
+import { writing, type Lifecycle } from "../lifecycle.ts";
+import { idsOf, type Resource } from "../resources/resource.ts";
+import type { StatusReport } from "../schema.ts";
+import { appendEvents } from "../sql/events.ts";
+import { findReport, toReport, writeReport } from "../sql/reports.ts";
+import { lockResource, toResource } from "../sql/resources.ts";
+import { noveltyOf, readReport, settleConditions, type SentReport } from "./read-report.ts";
+import type { Report } from "./report.ts";
+
+/** Throws a `RestError` for whatever the caller is refused. */
+export class Reports {
+  readonly #lifecycle: Lifecycle;
+  readonly #deletions: Deletions;
+
+  constructor(lifecycle: Lifecycle, deletions: Deletions) {
+    this.#lifecycle = lifecycle;
+    this.#deletions = deletions;
+  }
+
+  async report(
+    caller: Caller,
+    { kind, id }: { readonly kind: Kind; readonly id: string },
+    body: StatusReport,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const { access, metrics } = this.#lifecycle;
+    requireController(caller);
+    requireWriter(caller);
+    access.requireName(caller, body.controller_name);
+    const sent = readReport(body);
+    const { resource, result, isGone } = await writing(
+      this.#lifecycle,
+      async (sql) => this.#write(sql, caller, { kind, id }, sent),
+      signal,
+    ).catch((error: unknown) => {
+      const refused = error instanceof RestError ? refusals[error.code] : undefined;
+      if (refused !== undefined) metrics.reports.add({ kind: kind.name, result: refused });
+      throw error;
+    });
+    metrics.reports.add({ kind: kind.name, result });
+    if (isGone) await this.#deletions.finishParent(resource, signal);
+    return {
+      message: "status updated",
+      ...idsOf(resource),
+      controller_name: sent.controllerName,
+      observed_generation: sent.observedGeneration,
+    };
+  }
+
+  async #write(
+    sql: Transaction,
+    caller: Caller,
+    { kind, id }: { readonly kind: Kind; readonly id: string },
+    sent: SentReport,
+  ) {
+    const nowMs = this.#lifecycle.statuses.nowMs();
+    const [row] = await sql.run(lockResource, { kind: kind.name, id, nowMs });
+    if (row === undefined) throw new RestError("RESOURCE_NOT_FOUND", `no such ${kind.name}`);
+    const resource = toResource(kind.name, row);
+    const { controllerName, observedGeneration, metadata, lastError } = sent;
+    // In a statement after the lock: only then does it see what the holder before us committed.
+    const [found] = await sql.run(findReport, { kind: kind.name, id, controllerName });
+    const before = found === undefined ? undefined : toReport(found);
+    requireTimely(resource, before, sent);
+
+    const now = new Date(nowMs).toISOString();
+    const conditions = settleConditions(sent.conditions, before?.conditions ?? [], now);
+    const isDeleting = resource.deletionTimestamp !== null;
+    const isFinalized =
+      isDeleting &&
+      conditions.some(({ type, status }) => type === "Finalized" && status === "True");
+    const report = { controllerName, observedGeneration, conditions, metadata, lastError };
+    await sql.run(writeReport, {
+      kind: kind.name,
+      id,
+      ...report,
+      finalizer: sent.finalizer ?? null,
+      isFinalized,
+    });
+    const isGone = isDeleting && (await this.#deletions.finish(sql, kind, [id], caller)).length > 0;
+    const reason = wakeReason(report, before);
+    if (reason !== undefined && !isGone && this.#lifecycle.wakesDependents) {
+      await this.#wake(sql, caller, resource, { reason, controllerName });
+    }
+    const result = before === undefined ? "created" : reason === undefined ? "same" : "changed";
+    return { resource, result, isGone };
+  }
+
+  /** Dependents wake at once. */
+  async #wake(
+    sql: Transaction,
+    caller: Caller,
+    resource: Resource,
+    { reason, controllerName }: { readonly reason: WakeReason; readonly controllerName: string },
+  ): Promise<void> {
+    const { kind, id, clusterId, generation, platform, createdBy } = resource;
+    await sql.run(appendEvents, [
+      {
+        eventId: this.#lifecycle.random.uuid(),
+        type: `${kind}.reconcile`,
+        clusterId,
+        nodepoolId: kind === "nodepool" ? id : null,
+        generation,
+        platform,
+        reason,
+        createdBy,
+        caller: caller.identity,
+        metadata: { controller_name: controllerName },
+      },
+    ]);
+  }
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  STALE_GENERATION: "stale",
+  FUTURE_GENERATION: "future",
+};
+
+/** Throws `STALE_GENERATION` for less than this controller has said before, `FUTURE_GENERATION` for what is still to come. */
+function requireTimely(
+  { kind, generation }: Resource,
+  before: Report | undefined,
+  { controllerName, observedGeneration }: SentReport,
+): void {
+  if (before !== undefined && observedGeneration < before.observedGeneration) {
+    throw new RestError(
+      "STALE_GENERATION",
+      `${controllerName} has reported on generation ${before.observedGeneration} before`,
+      { details: { generation, observed_generation: before.observedGeneration } },
+    );
+  }
+  if (observedGeneration > generation) {
+    throw new RestError(
+      "FUTURE_GENERATION",
+      `the ${kind} is at generation ${generation}, not yet at ${observedGeneration}`,
+      { details: { generation } },
+    );
+  }
+}
+
+/** Undefined for a report that says nothing new: nobody is woken. */
+function wakeReason(
+  after: Omit<Report, "updatedAt">,
+  before: Report | undefined,
+): WakeReason | undefined {
+  if (before === undefined) return "controller_status_created";
+  const { says, generation } = noveltyOf(after, before, jsonEqual);
+  if (says && generation) return "controller_status_and_generation_change";
+  if (says) return "controller_status_change";
+  return generation ? "controller_generation_change" : undefined;
+}

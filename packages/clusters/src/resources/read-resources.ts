@@ -1,0 +1,153 @@
+// What callers may read: one resource, a page of them, a status with the reports it is made of.
+
+import { RestError, type Json, type JsonObject } from "@keelson/base";
+import { visible, type Caller } from "../access/access.ts";
+import { redact } from "../access/secrets.ts";
+import type { Kind } from "../kinds.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import type { Report } from "../reports/report.ts";
+import { countResources, listResources } from "../sql/lists.ts";
+import { listReports, toReport } from "../sql/reports.ts";
+import { findResource, toResource } from "../sql/resources.ts";
+import { readFacts, toFacts } from "../sql/statuses.ts";
+import { expectedControllers } from "../status/aggregate.ts";
+import type { GetAsked, ListAsked } from "./list-query.ts";
+import { idsOf, reportAnswer, resourceAnswer, type Resource } from "./resource.ts";
+
+/** An answer, and the version for its ETag. */
+export interface Shown {
+  readonly body: JsonObject;
+  readonly resourceVersion: string;
+}
+
+/** Every method throws a `RestError` for whatever the caller is refused. */
+export class ResourceReader {
+  readonly #lifecycle: Lifecycle;
+
+  constructor(lifecycle: Lifecycle) {
+    this.#lifecycle = lifecycle;
+  }
+
+  /** The resource, if the caller may see it. */
+  async find(
+    caller: Caller,
+    { kind, id, includeDeleted = false }: { kind: Kind; id: string; includeDeleted?: boolean },
+    signal: AbortSignal,
+  ): Promise<Resource> {
+    const { database, statuses } = this.#lifecycle;
+    const asked = { kind: kind.name, id, nowMs: statuses.nowMs() };
+    const [row] = await database.run(findResource, asked, signal);
+    const found = row === undefined ? undefined : toResource(kind.name, row);
+    return visible(caller, kind.name, found, { includeDeleted });
+  }
+
+  async get(
+    caller: Caller,
+    { kind, id, ...asked }: GetAsked & { readonly kind: Kind; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<Shown> {
+    const { includeDeleted, includeReports, includeSecrets } = asked;
+    const resource = await this.find(caller, { kind, id, includeDeleted }, signal);
+    if (includeSecrets) requireSecrets(caller);
+    const shown = await this.show(resource, { includeSecrets }, signal);
+    if (!includeReports) return shown;
+    const reports = await this.#reportsOf(resource, signal);
+    const told = reports.map((report) => reportAnswer(resource, report));
+    return { ...shown, body: { ...shown.body, controller_status: told } };
+  }
+
+  /** The answer about a resource that was read just now. */
+  async show(
+    resource: Resource,
+    { includeSecrets }: { readonly includeSecrets: boolean },
+    signal: AbortSignal,
+  ): Promise<Shown> {
+    const status = await this.#lifecycle.statuses.of(resource, signal);
+    const spec = includeSecrets ? resource.spec : redact(resource.spec);
+    return {
+      body: resourceAnswer(resource, { spec, status }),
+      resourceVersion: resource.resourceVersion,
+    };
+  }
+
+  /** At most four statements: stale statuses and their cache, the page, its total. */
+  async list(
+    caller: Caller,
+    { kind, asked }: { readonly kind: Kind; readonly asked: ListAsked },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const { database, statuses } = this.#lifecycle;
+    if (asked.includeSecrets) requireSecrets(caller);
+    const { limit, offset, phase: wanted, includeSecrets } = asked;
+    const filter = {
+      ...asked.filter,
+      createdBy: caller.isController ? null : caller.identity.user,
+      includeDeleted: asked.filter.includeDeleted && caller.isController,
+    };
+    // A phase that is asked for must be known of everything in scope; else only of what is on the page.
+    const calculated =
+      wanted === undefined ? undefined : await statuses.ofStale(kind.name, filter, signal);
+    const phase =
+      wanted === undefined || calculated === undefined
+        ? undefined
+        : {
+            phase: wanted,
+            calculated: new Map([...calculated].map(([id, status]) => [id, status.phase])),
+          };
+    const page = { kind: kind.name, filter, phase, limit, offset, nowMs: statuses.nowMs() };
+    const [rows, [count]] = await Promise.all([
+      database.run(listResources, page, signal),
+      database.run(countResources, page, signal),
+    ]);
+    const resources = rows.map((row) => toResource(kind.name, row));
+    const known =
+      calculated === undefined
+        ? await statuses.ofAll(kind.name, resources, signal)
+        : new Map(resources.map((one) => [one.id, calculated.get(one.id) ?? one.cached]));
+    return {
+      [kind.plural]: resources.map((resource) =>
+        resourceAnswer(resource, {
+          spec: includeSecrets ? resource.spec : redact(resource.spec),
+          status: known.get(resource.id),
+        }),
+      ),
+      total: count?.total ?? 0,
+      limit,
+      offset,
+    };
+  }
+
+  /** The status, the reports behind it and who is expected to report. */
+  async status(
+    caller: Caller,
+    at: { readonly kind: Kind; readonly id: string; readonly includeDeleted: boolean },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const { database, statuses } = this.#lifecycle;
+    const resource = await this.find(caller, at, signal);
+    const [status, reports, facts] = await Promise.all([
+      statuses.of(resource, signal),
+      this.#reportsOf(resource, signal),
+      database.run(readFacts, { kind: resource.kind, ids: [resource.id] }, signal),
+    ]);
+    return {
+      ...idsOf(resource),
+      generation: resource.generation,
+      status: (status ?? null) as unknown as Json,
+      controller_status: reports.map((report) => reportAnswer(resource, report)),
+      expected_controllers: facts.flatMap((row) => expectedControllers(toFacts(row).facts)),
+    };
+  }
+
+  async #reportsOf(
+    { kind, id }: Pick<Resource, "kind" | "id">,
+    signal: AbortSignal,
+  ): Promise<readonly Report[]> {
+    const rows = await this.#lifecycle.database.run(listReports, { kind, id }, signal);
+    return rows.map(toReport);
+  }
+}
+
+function requireSecrets({ isController }: Caller): void {
+  if (!isController) throw new RestError("FORBIDDEN", "secrets are shown to controllers only");
+}

@@ -1,0 +1,307 @@
+// Declaring and changing: each call a statement or a transaction, with its event.
+
+import { RestError, validationFailed, type JsonObject } from "@keelson/base";
+import { UniqueViolation, type Transaction } from "@keelson/database";
+import { requireWriter, visible, type Caller } from "../access/access.ts";
+import { restore } from "../access/secrets.ts";
+import { kinds, type Kind } from "../kinds.ts";
+import { toCaller, writing, type Lifecycle } from "../lifecycle.ts";
+import type { NewCluster, NewNodepool } from "../schema.ts";
+import { appendEvents, type NewEvent } from "../sql/events.ts";
+import {
+  insertResource,
+  lockResource,
+  resetDecay,
+  setEnabled,
+  shareCluster,
+  toResource,
+  updateResource,
+} from "../sql/resources.ts";
+import { requireGeneration, requireVersion, type IfMatch } from "./preconditions.ts";
+import type { ResourceReader, Shown } from "./read-resources.ts";
+import { idsOf, type Resource } from "./resource.ts";
+import { checkName, clusterSpec, nodepoolSpec } from "./spec-rules.ts";
+import { isUuid } from "./uuid.ts";
+
+export interface Change {
+  readonly name?: string;
+  readonly spec: JsonObject;
+  /** Undefined leaves it as it is. */
+  readonly targetProjectId: string | null | undefined;
+  readonly expectedGeneration: number | undefined;
+  readonly ifMatch: IfMatch;
+}
+
+/** Every method throws a `RestError` for whatever the caller is refused. */
+export class ResourceWriter {
+  readonly #lifecycle: Lifecycle;
+  readonly #reader: ResourceReader;
+
+  constructor(lifecycle: Lifecycle, reader: ResourceReader) {
+    this.#lifecycle = lifecycle;
+    this.#reader = reader;
+  }
+
+  /** Anyone may, and owns the result. */
+  async createCluster(caller: Caller, body: NewCluster, signal: AbortSignal): Promise<Shown> {
+    requireWriter(caller);
+    checkName(body.name);
+    const spec = clusterSpec(withoutMarkers(body.spec), this.#lifecycle.defaults);
+    const { identity } = caller;
+    const { database, outbox } = this.#lifecycle;
+    const row = this.#newRow(caller, {
+      kind: kinds.cluster,
+      name: body.name,
+      spec,
+      createdBy: identity.user,
+      platform: body.spec.platform.type,
+      clusterId: undefined,
+      targetProjectId: body.target_project_id ?? null,
+    });
+    try {
+      const rows = await database.run(insertResource, row, signal);
+      outbox.wakeups.wakeHere(outbox.writtenChannel);
+      return await this.#created(rows, kinds.cluster);
+    } catch (error) {
+      throw nameTaken(toCaller(error), kinds.cluster, body.name);
+    }
+  }
+
+  /** In a cluster of the caller's, or for a controller in any; it belongs to the cluster's owner. */
+  async createNodepool(caller: Caller, body: NewNodepool, signal: AbortSignal): Promise<Shown> {
+    requireWriter(caller);
+    checkName(body.name);
+    const { statuses } = this.#lifecycle;
+    const unknown = validationFailed({ field: "cluster_id", message: "is no cluster of yours" });
+    if (!isUuid(body.cluster_id)) {
+      throw validationFailed({ field: "cluster_id", message: "must be a UUID" });
+    }
+    const sent = withoutMarkers((body.spec ?? {}) as JsonObject);
+    const insert = async (sql: Transaction): Promise<Shown> => {
+      const asked = { id: body.cluster_id, nowMs: statuses.nowMs() };
+      const [found] = await sql.run(shareCluster, asked);
+      const cluster = found === undefined ? undefined : toResource("cluster", found);
+      const isTheirs = caller.isController || cluster?.createdBy === caller.identity.user;
+      if (cluster === undefined || !isTheirs) throw unknown;
+      if (cluster.deletionTimestamp !== null) throw deleting(cluster);
+      const spec = nodepoolSpec(sent, cluster.spec);
+      const row = this.#newRow(caller, {
+        kind: kinds.nodepool,
+        name: body.name,
+        spec,
+        createdBy: cluster.createdBy,
+        platform: platformOf(spec) ?? cluster.platform,
+        clusterId: cluster.id,
+        targetProjectId: null,
+      });
+      return this.#created(await sql.run(insertResource, row), kinds.nodepool);
+    };
+    try {
+      return await writing(this.#lifecycle, insert, signal);
+    } catch (error) {
+      throw nameTaken(error, kinds.nodepool, body.name);
+    }
+  }
+
+  /** Replaces the spec. Where nothing would change nothing is written, and nobody is told. */
+  async update(
+    caller: Caller,
+    { kind, id, ...change }: Change & { readonly kind: Kind; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<Shown> {
+    requireWriter(caller);
+    const { statuses } = this.#lifecycle;
+    const updated = await writing(
+      this.#lifecycle,
+      async (sql) => {
+        const resource = await this.#lock(sql, caller, { kind, id });
+        if (resource.deletionTimestamp !== null) throw deleting(resource);
+        requireVersion(resource, change.ifMatch);
+        requireGeneration(resource, change.expectedGeneration);
+        if (change.name !== undefined && change.name !== resource.name) {
+          throw validationFailed({ field: "name", message: `stays ${resource.name}` });
+        }
+        const spec = this.#changedSpec(resource, change.spec);
+        const { targetProjectId = resource.targetProjectId } = change;
+        const [row] = await sql.run(updateResource, {
+          kind: kind.name,
+          id,
+          spec,
+          targetProjectId,
+          event: this.#event(caller, resource, {
+            type: `${kind.name}.updated`,
+            reason: "spec_change",
+            platform: platformOf(spec) ?? resource.platform,
+          }),
+          nowMs: statuses.nowMs(),
+        });
+        return row === undefined ? resource : toResource(kind.name, row);
+      },
+      signal,
+    );
+    return this.#reader.show(updated, { includeSecrets: false }, signal);
+  }
+
+  /** Announces the resource now, whatever the schedule says. */
+  async reconcile(
+    caller: Caller,
+    at: { readonly kind: Kind; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireWriter(caller);
+    const { kind } = at;
+    const event = await writing(
+      this.#lifecycle,
+      async (sql) => {
+        const resource = await this.#lock(sql, caller, at);
+        await sql.run(resetDecay, { kind: kind.name, id: resource.id });
+        const type = `${kind.name}.reconcile` as const;
+        const event = this.#event(caller, resource, { type, reason: "manual_trigger" });
+        await sql.run(appendEvents, [event]);
+        return { ...event, resource };
+      },
+      signal,
+    );
+    return {
+      message: `${kind.name} reconciliation triggered`,
+      ...idsOf(event.resource),
+      event_id: event.eventId,
+    };
+  }
+
+  /** Scheduled announcements on or off; changes are announced all the same. */
+  async setEnabled(
+    caller: Caller,
+    at: { readonly kind: Kind; readonly id: string; readonly enabled: boolean },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireWriter(caller);
+    const { kind, enabled } = at;
+    const resource = await writing(
+      this.#lifecycle,
+      async (sql) => {
+        const locked = await this.#lock(sql, caller, at);
+        await sql.run(setEnabled, { kind: kind.name, id: locked.id, enabled });
+        return locked;
+      },
+      signal,
+    );
+    return { ...idsOf(resource), enabled };
+  }
+
+  async #lock(
+    sql: Transaction,
+    caller: Caller,
+    { kind, id }: { readonly kind: Kind; readonly id: string },
+  ): Promise<Resource> {
+    const nowMs = this.#lifecycle.statuses.nowMs();
+    const [row] = await sql.run(lockResource, { kind: kind.name, id, nowMs });
+    return visible(caller, kind.name, row === undefined ? undefined : toResource(kind.name, row));
+  }
+
+  #changedSpec(resource: Resource, sent: JsonObject): JsonObject {
+    const { spec, problems } = restore(sent, resource.spec);
+    const [first, ...others] = problems;
+    if (first !== undefined) throw validationFailed(first, ...others);
+    return resource.kind === "cluster"
+      ? clusterSpec(spec, this.#lifecycle.defaults, resource.spec)
+      : nodepoolSpec(spec, resource.spec);
+  }
+
+  #newRow(
+    caller: Caller,
+    row: {
+      readonly kind: Kind;
+      readonly name: string;
+      readonly spec: JsonObject;
+      readonly createdBy: string;
+      readonly platform: string;
+      /** Undefined for a cluster, which is its own. */
+      readonly clusterId: string | undefined;
+      readonly targetProjectId: string | null;
+    },
+  ) {
+    const { random, statuses } = this.#lifecycle;
+    const { kind, name, spec, createdBy, platform, targetProjectId } = row;
+    const id = random.uuid();
+    const clusterId = row.clusterId ?? id;
+    const nowMs = statuses.nowMs();
+    // Nobody can have reported; who is expected to is counted by the first who calculates.
+    const { status } = statuses.settle({
+      facts: {
+        generation: 1,
+        generationChangedAtMs: nowMs,
+        isDeleting: false,
+        reports: [],
+        registered: [],
+        retired: [],
+      },
+      previous: undefined,
+    });
+    const event = this.#event(
+      caller,
+      { kind: kind.name, id, clusterId, generation: 1, createdBy, platform },
+      { type: `${kind.name}.created`, reason: `${kind.name}_created` },
+    );
+    return {
+      kind: kind.name,
+      id,
+      clusterId,
+      name,
+      spec,
+      status: status as unknown as JsonObject,
+      createdBy,
+      targetProjectId,
+      organizationId: caller.identity.organizationId ?? null,
+      event,
+      nowMs,
+    };
+  }
+
+  #event(
+    caller: Caller,
+    resource: Pick<Resource, "kind" | "id" | "clusterId" | "generation" | "createdBy" | "platform">,
+    what: Pick<NewEvent, "type" | "reason"> & { readonly platform?: string },
+  ): NewEvent {
+    const { kind, id, clusterId, generation, createdBy, platform } = resource;
+    return {
+      eventId: this.#lifecycle.random.uuid(),
+      clusterId,
+      nodepoolId: kind === "nodepool" ? id : null,
+      generation,
+      platform,
+      createdBy,
+      caller: caller.identity,
+      ...what,
+    };
+  }
+
+  /** As it was written: its status says Pending, and that is true. */
+  async #created(rows: readonly Parameters<typeof toResource>[1][], kind: Kind): Promise<Shown> {
+    const [row] = rows;
+    if (row === undefined) throw new TypeError(`a new ${kind.name} gave no row`);
+    const resource = { ...toResource(kind.name, row), isStale: false };
+    return this.#reader.show(resource, { includeSecrets: false }, new AbortController().signal);
+  }
+}
+
+/** Throws for a marker: a new resource has nothing that it could stand for. */
+function withoutMarkers(spec: JsonObject): JsonObject {
+  const [first, ...others] = restore(spec, undefined).problems;
+  if (first !== undefined) throw validationFailed(first, ...others);
+  return spec;
+}
+
+function platformOf(spec: JsonObject): string | undefined {
+  const { platform } = spec as { readonly platform?: { readonly type?: unknown } };
+  return typeof platform?.type === "string" ? platform.type : undefined;
+}
+
+function deleting({ kind, name }: Resource): RestError {
+  return new RestError("RESOURCE_DELETING", `${kind} ${name} is being deleted`);
+}
+
+function nameTaken(error: unknown, kind: Kind, name: string): unknown {
+  if (!(error instanceof UniqueViolation) || !error.constraint.endsWith("_live_name")) return error;
+  return new RestError(kind.nameTaken, `a ${kind.name} named ${JSON.stringify(name)} exists`);
+}

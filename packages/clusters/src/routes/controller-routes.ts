@@ -1,0 +1,34 @@
+// The routes of the registry, for controllers only.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { requireController } from "../access/access.ts";
+import { ControllerRegistration } from "../schema.ts";
+import type { RouteParts } from "./route-parts.ts";
+
+export function addControllerRoutes(app: FastifyInstance, parts: RouteParts): void {
+  const { registry, callerOf } = parts;
+  const onRequest = async (request: FastifyRequest): Promise<void> =>
+    requireController(callerOf(request));
+
+  app.get("/controllers", { onRequest }, async (request) =>
+    registry.list(callerOf(request), request.signal),
+  );
+
+  app.put(
+    "/controllers/:name",
+    { onRequest, schema: { body: ControllerRegistration } },
+    async (request) => {
+      const body = request.body as ControllerRegistration;
+      return registry.register(callerOf(request), nameOf(request), body, request.signal);
+    },
+  );
+
+  app.delete("/controllers/:name", { onRequest }, async (request, reply) => {
+    await registry.retire(callerOf(request), nameOf(request), request.signal);
+    return reply.code(204).send();
+  });
+}
+
+function nameOf(request: FastifyRequest): string {
+  return (request.params as { readonly name: string }).name;
+}

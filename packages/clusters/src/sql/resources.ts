@@ -1,0 +1,195 @@
+// The tables `clusters` and `nodepools`: what users declare. Triggers do the rest of a write (0002-writes-by-sql.sql).
+
+import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
+import { statement, type Sql } from "@keelson/database";
+import type { KindName } from "../kinds.ts";
+import type { Resource } from "../resources/resource.ts";
+import { cachedStatus } from "../status/status.ts";
+import { callerText, insertEvents, type NewEvent } from "./events.ts";
+import { isStale, tables } from "./tables.ts";
+
+/** A row as the driver gives it; the spec as text, because a parsed number may have lost digits. */
+export interface ResourceRow {
+  readonly id: string;
+  readonly cluster_id: string;
+  readonly name: string;
+  readonly spec: string;
+  readonly status: unknown;
+  readonly created_by: string;
+  readonly generation: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly target_project_id: string | null;
+  readonly organization_id: string | null;
+  readonly resource_version: string;
+  readonly deletion_timestamp: Date | null;
+  readonly deleted_at: Date | null;
+  readonly platform: string | null;
+  readonly is_stale: boolean;
+}
+
+export function toResource(kind: KindName, row: ResourceRow): Resource {
+  return {
+    kind,
+    id: row.id,
+    clusterId: row.cluster_id,
+    name: row.name,
+    spec: specOf(row.spec),
+    cached: cachedStatus(row.status),
+    createdBy: row.created_by,
+    generation: Number(row.generation),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    targetProjectId: row.target_project_id,
+    organizationId: row.organization_id,
+    resourceVersion: row.resource_version,
+    deletionTimestamp: row.deletion_timestamp,
+    deletedAt: row.deleted_at,
+    platform: row.platform ?? "",
+    isStale: row.is_stale,
+  };
+}
+
+/** SQL may store what is no object: that reads as an empty spec. */
+function specOf(text: string): JsonObject {
+  const spec = readJson(text);
+  return isJsonObject(spec) ? spec : {};
+}
+
+/** The columns of a `ResourceRow`, of `r`. */
+export const columns = (sql: Sql, kind: KindName, nowMs: number) => sql`
+  r.id, ${tables[kind].clusterId(sql)} AS cluster_id, r.name, r.spec::text AS spec, r.status, r.created_by,
+  r.generation, r.created_at, r.updated_at, r.target_project_id, r.organization_id, r.resource_version,
+  r.deletion_timestamp, r.deleted_at, ${tables[kind].platform(sql)} AS platform,
+  ${isStale(sql, nowMs)} AS is_stale`;
+
+export interface Asked {
+  readonly kind: KindName;
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+/** Tombstones too: who may see one is decided above. */
+export const findResource = statement<Asked, ResourceRow>(
+  "findResource",
+  (sql, { kind, id, nowMs }) => sql`
+    SELECT ${columns(sql, kind, nowMs)} FROM ${tables[kind].from(sql)} WHERE r.id = ${id}`,
+);
+
+/** Writers of one resource wait here for each other. Not FOR UPDATE: foreign keys of its reports would wait too. */
+export const lockResource = statement<Asked, ResourceRow>(
+  "lockResource",
+  (sql, { kind, id, nowMs }) => sql`
+    SELECT ${columns(sql, kind, nowMs)} FROM ${tables[kind].from(sql)}
+    WHERE r.id = ${id} AND r.deleted_at IS NULL FOR NO KEY UPDATE OF r`,
+);
+
+/** Who adds a nodepool keeps its cluster from being deleted meanwhile, and no other from being added. */
+export const shareCluster = statement<Omit<Asked, "kind">, ResourceRow>(
+  "shareCluster",
+  (sql, { id, nowMs }) => sql`
+    SELECT ${columns(sql, "cluster", nowMs)} FROM clusters r
+    WHERE r.id = ${id} AND r.deleted_at IS NULL FOR SHARE`,
+);
+
+export interface NewResource {
+  readonly kind: KindName;
+  readonly id: string;
+  /** For a nodepool. */
+  readonly clusterId: string;
+  readonly name: string;
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+  readonly createdBy: string;
+  readonly targetProjectId: string | null;
+  readonly organizationId: string | null;
+  readonly event: NewEvent;
+  readonly nowMs: number;
+}
+
+/** The row, its schedule (by a trigger) and its event, in one statement. */
+export const insertResource = statement<NewResource, ResourceRow>("insertResource", (sql, row) => {
+  const { event, kind } = row;
+  const isNodepool = kind === "nodepool";
+  const { resources } = tables[kind];
+  return sql`
+    WITH r AS (
+      INSERT INTO ${sql(resources)}
+        (id, name, spec, status, created_by, target_project_id, organization_id
+         ${isNodepool ? sql`, cluster_id` : sql``})
+      VALUES
+        (${row.id}, ${row.name}, ${writeJson(row.spec)}::text::jsonb, ${writeJson(row.status)}::text::jsonb,
+         ${row.createdBy}, ${row.targetProjectId}, ${row.organizationId}
+         ${isNodepool ? sql`, ${row.clusterId}` : sql``})
+      RETURNING *
+    ), told AS (
+      ${insertEvents(
+        sql,
+        sql`
+          SELECT ${event.eventId}::uuid AS event_id, ${event.type}::text AS type,
+                 ${event.clusterId}::uuid AS cluster_id, ${event.nodepoolId}::uuid AS nodepool_id, r.generation,
+                 ${event.platform}::text AS platform, ${event.reason}::text AS reason, r.created_by::text,
+                 ${callerText(event.caller)}::text::jsonb AS caller, NULL::jsonb AS metadata
+          FROM r`,
+      )}
+    )
+    SELECT ${columns(sql, kind, row.nowMs)} FROM r ${isNodepool ? sql`JOIN clusters c ON c.id = r.cluster_id` : sql``}`;
+});
+
+export interface ChangedResource {
+  readonly kind: KindName;
+  readonly id: string;
+  readonly spec: JsonObject;
+  readonly targetProjectId: string | null;
+  /** Its generation is the new one's, whatever it says. */
+  readonly event: NewEvent;
+  readonly nowMs: number;
+}
+
+/** No row: everything was like that already, and nothing is written. By value: 1.0 is 1. */
+export const updateResource = statement<ChangedResource, ResourceRow>(
+  "updateResource",
+  (sql, { kind, id, spec, targetProjectId, event, nowMs }) => sql`
+    WITH r AS (
+      UPDATE ${sql(tables[kind].resources)}
+      SET spec = ${writeJson(spec)}::text::jsonb, target_project_id = ${targetProjectId}
+      WHERE id = ${id}
+        AND (spec, target_project_id) IS DISTINCT FROM
+            (${writeJson(spec)}::text::jsonb, ${targetProjectId}::varchar)
+      RETURNING *
+    ), told AS (
+      ${insertEvents(
+        sql,
+        sql`
+          SELECT ${event.eventId}::uuid AS event_id, ${event.type}::text AS type,
+                 ${event.clusterId}::uuid AS cluster_id, ${event.nodepoolId}::uuid AS nodepool_id, r.generation,
+                 ${event.platform}::text AS platform, ${event.reason}::text AS reason, r.created_by::text,
+                 ${callerText(event.caller)}::text::jsonb AS caller, NULL::jsonb AS metadata
+          FROM r`,
+      )}
+    )
+    SELECT ${columns(sql, kind, nowMs)} FROM r
+    ${kind === "nodepool" ? sql`JOIN clusters c ON c.id = r.cluster_id` : sql``}`,
+);
+
+/** Scheduled announcements on or off. Gives no row where there is no such resource. */
+export const setEnabled = statement<{
+  readonly kind: KindName;
+  readonly id: string;
+  readonly enabled: boolean;
+}>(
+  "setEnabled",
+  (sql, { kind, id, enabled }) => sql`
+    UPDATE ${sql(tables[kind].schedule)} SET enabled = ${enabled}, updated_at = clock_timestamp()
+    WHERE ${sql(tables[kind].key)} = ${id} AND enabled IS DISTINCT FROM ${enabled}`,
+);
+
+/** Somebody asks: announcements that nobody answered are forgotten. */
+export const resetDecay = statement<{ readonly kind: KindName; readonly id: string }>(
+  "resetDecay",
+  (sql, { kind, id }) => sql`
+    UPDATE ${sql(tables[kind].schedule)}
+    SET unanswered = 0, updated_at = clock_timestamp(),
+        next_reconcile_at = least(next_reconcile_at, clock_timestamp() + interval '30 s')
+    WHERE ${sql(tables[kind].key)} = ${id}`,
+);

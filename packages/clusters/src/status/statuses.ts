@@ -1,0 +1,199 @@
+// The statuses of resources as a caller may see them: from the cache where it is true, else calculated and cached.
+
+import type { Clock, Random } from "@keelson/base";
+import type { Database, Outbox, Runner } from "@keelson/database";
+import type { KindName } from "../kinds.ts";
+import type { ClustersMetrics } from "../metrics.ts";
+import type { Resource } from "../resources/resource.ts";
+import type { ResourceFilter } from "../sql/lists.ts";
+import {
+  cacheStatuses,
+  readFacts,
+  readSomeStaleFacts,
+  readStaleFacts,
+  toFacts,
+  type DatedFacts,
+  type NewStatus,
+} from "../sql/statuses.ts";
+import { findResource, toResource } from "../sql/resources.ts";
+import { aggregate, settle, type StatusRules } from "./aggregate.ts";
+import type { Status } from "./status.ts";
+
+export interface StatusesOptions {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  /** Follows the time of the database. */
+  readonly clock: Pick<Clock, "now">;
+  readonly random: Random;
+  readonly rules: StatusRules;
+  readonly metrics: ClustersMetrics;
+}
+
+/** How often a status is calculated again because its resource moved meanwhile. */
+const triesMax = 2;
+
+export class Statuses {
+  readonly #options: StatusesOptions;
+
+  constructor(options: StatusesOptions) {
+    this.#options = options;
+  }
+
+  nowMs(): number {
+    return Math.floor(this.#options.clock.now());
+  }
+
+  /** The status of one resource, which was read just now. Never fails because a cache could not be written. */
+  async of(resource: Resource, signal: AbortSignal): Promise<Status | undefined> {
+    const { metrics, database } = this.#options;
+    if (resource.deletedAt !== null) return lastStatus(resource, resource.deletedAt);
+    metrics.cacheReads.add({ result: resource.isStale ? "stale" : "hit" });
+    if (!resource.isStale) return resource.cached;
+    const { kind, id } = resource;
+    let shown = resource.cached;
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const rows = await database.run(readFacts, { kind, ids: [id] }, signal);
+      const [calculated] = this.#calculate(rows.map(toFacts));
+      if (calculated === undefined) return shown;
+      shown = calculated.status;
+      const cached = await this.#cache(kind, [calculated], signal);
+      if (cached.has(id)) return shown;
+      // Somebody was faster, or is writing: what they cached is what everybody shall see.
+      const [row] = await database.run(findResource, { kind, id, nowMs: this.nowMs() }, signal);
+      if (row === undefined) return shown;
+      const found = toResource(kind, row);
+      if (!found.isStale) return found.cached;
+    }
+    return shown;
+  }
+
+  /** The statuses of a page: two statements, or none where every cache is true. */
+  async ofAll(
+    kind: KindName,
+    resources: readonly Resource[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Status>> {
+    const { metrics, database } = this.#options;
+    const live = resources.filter(({ deletedAt }) => deletedAt === null);
+    const ids = live.filter(({ isStale }) => isStale).map(({ id }) => id);
+    metrics.cacheReads.add({ result: "hit" }, live.length - ids.length);
+    metrics.cacheReads.add({ result: "stale" }, ids.length);
+    const shown = new Map<string, Status>();
+    for (const resource of resources) {
+      const { id, deletedAt, cached } = resource;
+      if (deletedAt !== null) shown.set(id, lastStatus(resource, deletedAt));
+      else if (cached !== undefined) shown.set(id, cached);
+    }
+    if (ids.length === 0) return shown;
+    const rows = await database.run(readFacts, { kind, ids }, signal);
+    const calculated = await this.#settleAll(kind, rows.map(toFacts), signal);
+    for (const [id, status] of calculated) shown.set(id, status);
+    return shown;
+  }
+
+  /** The statuses of everything in scope that cannot be shown from the cache: two statements. */
+  async ofStale(
+    kind: KindName,
+    scope: ResourceFilter,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Status>> {
+    const asked = { kind, scope, nowMs: this.nowMs() };
+    const rows = await this.#options.database.run(readStaleFacts, asked, signal);
+    return this.#settleAll(kind, rows.map(toFacts), signal);
+  }
+
+  /** Calculates up to `limit` stale ones; gives how many were found, and how many it could cache. */
+  async refreshSome(
+    kind: KindName,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly found: number; readonly cached: number }> {
+    const asked = { kind, limit, nowMs: this.nowMs() };
+    const rows = await this.#options.database.run(readSomeStaleFacts, asked, signal);
+    const calculated = this.#calculate(rows.map(toFacts));
+    if (calculated.length === 0) return { found: 0, cached: 0 };
+    const cached = await this.#cacheOrThrow(kind, calculated, signal);
+    return { found: calculated.length, cached: cached.size };
+  }
+
+  /** The status within a transaction that has locked the resource; nothing is cached. */
+  async within(sql: Runner, { kind, id }: Pick<Resource, "kind" | "id">): Promise<Status> {
+    const rows = await sql.run(readFacts, { kind, ids: [id] });
+    const [calculated] = this.#calculate(rows.map(toFacts));
+    if (calculated === undefined) throw new TypeError(`${kind} ${id} is not there`);
+    return calculated.status;
+  }
+
+  /** What `facts` add up to now. */
+  settle({ facts, previous }: Pick<DatedFacts, "facts" | "previous">): {
+    readonly status: Status;
+    readonly expiresAtMs: number | undefined;
+  } {
+    const nowMs = this.nowMs();
+    const verdict = aggregate(facts, this.#options.rules, nowMs);
+    const { generation } = facts;
+    return {
+      status: settle(verdict, { generation, previous, nowMs }),
+      expiresAtMs: verdict.expiresAtMs,
+    };
+  }
+
+  async #settleAll(
+    kind: KindName,
+    facts: readonly DatedFacts[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Status>> {
+    const calculated = this.#calculate(facts);
+    if (calculated.length > 0) await this.#cache(kind, calculated, signal);
+    return new Map(calculated.map(({ id, status }) => [id, status]));
+  }
+
+  #calculate(all: readonly DatedFacts[]): readonly NewStatus[] {
+    const { random } = this.#options;
+    return all.map(({ id, revision, ...dated }) => ({
+      id,
+      revision,
+      ...this.settle(dated),
+      eventId: random.uuid(),
+    }));
+  }
+
+  /** A cache that cannot be written costs the next reader a calculation, and this one nothing. */
+  async #cache(
+    kind: KindName,
+    statuses: readonly NewStatus[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    try {
+      return await this.#cacheOrThrow(kind, statuses, signal);
+    } catch {
+      return new Set();
+    }
+  }
+
+  async #cacheOrThrow(
+    kind: KindName,
+    statuses: readonly NewStatus[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const { database, outbox } = this.#options;
+    const rows = await database.run(cacheStatuses, { kind, statuses, nowMs: this.nowMs() }, signal);
+    if (rows.some(({ told }) => told)) outbox.wakeups.wakeHere(outbox.writtenChannel);
+    return new Set(rows.map(({ id }) => id));
+  }
+}
+
+/** What a tombstone says: how it ended. */
+function lastStatus({ generation, cached }: Resource, deletedAt: Date): Status {
+  const facts = {
+    generation,
+    generationChangedAtMs: 0,
+    isDeleting: true,
+    reports: [],
+    registered: [],
+    retired: [],
+  };
+  const nowMs = deletedAt.getTime();
+  const verdict = aggregate(facts, { graceMs: 0, recentMs: 0, fatalFails: true }, nowMs);
+  return settle(verdict, { generation, previous: cached, nowMs });
+}

@@ -1,0 +1,97 @@
+// `keelson target …`, as it is typed.
+
+import type { Command } from "commander";
+import { inSession, type CommandContext } from "./command-context.ts";
+import {
+  labelsOf,
+  waitMsOf,
+  withOutput,
+  withServer,
+  withWait,
+  type OutputFlags,
+  type WaitFlags,
+} from "./flags.ts";
+import type { ServerFlags } from "../client/find-server.ts";
+
+interface AddFlags extends ServerFlags, WaitFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly label: readonly string[];
+  readonly agent?: true;
+  readonly paused?: true;
+}
+
+/** Adds them below `program`. */
+export function addTargetCommands(program: Command, context: CommandContext): void {
+  const target = program
+    .command("target")
+    .description("the clusters that resources are delivered to");
+
+  withWait(withServer(target.command("add")), "wait until the cluster answers")
+    .description(
+      "register a cluster by a kubeconfig; certificates and tokens in files go along, commands that fetch them cannot",
+    )
+    .summary("register a cluster")
+    .argument("<name>", "what the cluster is called here")
+    .option("--kubeconfig <file>", "how to reach it")
+    .option("--context <name>", "which context of the kubeconfig; the current one unless told")
+    .option(
+      "--label <key=value>",
+      "a label, for global resources to choose by; may be given again",
+      labelsOf,
+      [],
+    )
+    .option("--agent", "a worker inside the cluster delivers to it; no kubeconfig is needed")
+    .option("--paused", "write nothing to it until it is resumed")
+    .action(async (name: string, options: AddFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { addTarget } = await import("./targets.ts");
+        const { kubeconfig, context: chosen, label: labels, agent, paused } = options;
+        const settings = { kubeconfig, context: chosen, labels, isAgent: agent === true };
+        const rest = { isPaused: paused === true, waitMs: waitMsOf(options) };
+        await addTarget(session, name, { ...settings, ...rest }, signal);
+      }),
+    );
+
+  for (const [verb, summary, argument] of [
+    ["list", "show all clusters and whether they answer", undefined],
+    ["get", "show clusters by name", "<name...>"],
+  ] as const) {
+    const command = withOutput(withServer(target.command(verb))).description(summary);
+    if (argument !== undefined) command.argument(argument, "targets");
+    command.action(async (...given: unknown[]) => {
+      const names = argument === undefined ? [] : (given[0] as readonly string[]);
+      const options = given[argument === undefined ? 0 : 1] as ServerFlags & OutputFlags;
+      await inSession(options, context, async (session, signal) => {
+        const { showTargets } = await import("./targets.ts");
+        await showTargets(session, names, { output: options.output }, signal);
+      });
+    });
+  }
+
+  withServer(target.command("remove"))
+    .description("deliver to a cluster no longer")
+    .argument("<name>", "the target")
+    .option("--orphan", "forget its resources as well, and leave their objects")
+    .action(async (name: string, options: ServerFlags & { readonly orphan?: true }) =>
+      inSession(options, context, async (session, signal) => {
+        const { removeTarget } = await import("./targets.ts");
+        await removeTarget(session, name, { isOrphaning: options.orphan === true }, signal);
+      }),
+    );
+
+  for (const [verb, isPaused, summary] of [
+    ["pause", true, "write nothing to a cluster until it is resumed; watching goes on"],
+    ["resume", false, "go on after a pause"],
+  ] as const) {
+    withServer(target.command(verb))
+      .description(summary)
+      .argument("<name>", "the target")
+      .action(async (name: string, options: ServerFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { setTargetPaused } = await import("./targets.ts");
+          await setTargetPaused(session, name, { isPaused }, signal);
+        }),
+      );
+  }
+}

@@ -1,0 +1,224 @@
+// `keelson get --watch`: a list, and then whatever changes in it.
+
+import {
+  Backoff,
+  isJsonObject,
+  jsonEqual,
+  systemRandom,
+  writeJson,
+  type Json,
+} from "@keelson/base";
+import { followEvents, type ServerEvent } from "../client/event-stream.ts";
+import { Unreachable } from "../client/rest-client.ts";
+import { valueText, type Output } from "../output/formats.ts";
+import { Table } from "../output/table.ts";
+import { resourceColumns } from "./get.ts";
+import { readWholes } from "./read-wholes.ts";
+import { readReferences, type Reference } from "./reference.ts";
+import {
+  fullName,
+  reasonOf,
+  type ListedResource,
+  type ResourceDetails,
+} from "./resource-shapes.ts";
+import { eachOnce, select, type Filters } from "./select.ts";
+import type { FleetSession } from "./session.ts";
+
+export interface WatchOptions {
+  readonly output: Output;
+  readonly filters: Filters;
+}
+
+/** Shows them until `signal`, at which it throws. */
+export async function watch(
+  session: FleetSession,
+  words: readonly string[],
+  { output, filters }: WatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, terminal } = session;
+  const builtin = await session.kindNames();
+  const references = readReferences(words, builtin, { takesNames: false });
+  const reasons = new Map<number, string>();
+  const shown = new Map<number, ListedResource>();
+  const show = shower(session, { output, reasons, shown });
+
+  const events = followEvents(
+    {
+      client,
+      clock,
+      query: { cluster_id: filters.cluster },
+      onBroken: (reason) =>
+        terminal.note(`the stream of events broke off (${reason}): trying again`),
+    },
+    signal,
+  );
+  // An event says where to look; what is there now is read. So nothing that is shown was untrue when it was read.
+  for await (const batch of events) {
+    const isFirst = batch.length === 0;
+    if (isFirst || batch.some(({ type }) => type === "reset")) {
+      const ask = () => select(client, references, { filters, builtin }, signal);
+      const selected = isFirst ? await ask() : await insisting(session, ask, signal);
+      const listed = isFirst
+        ? eachOnce(selected, filters)
+        : selected.flatMap((one) => one.resources);
+      await show([...listed, ...missingIn(listed, shown, filters)]);
+      continue;
+    }
+    const gone = batch.filter(({ type }) => type === "resource.deleted").flatMap(goneOf);
+    const ids = new Set(
+      batch.map(({ data }) => data["resource_id"]).filter((id) => typeof id === "number"),
+    );
+    for (const { id } of gone) ids.delete(id);
+    const asked = [...ids].map((id) => ({ id }));
+    const read = await insisting(session, () => readWholes(client, asked, signal), signal);
+    const wanted = read.filter((one) => isWanted(one, references, filters));
+    for (const one of wanted) reasons.set(one.id, reasonOf(one) ?? "");
+    await show([
+      ...wanted.map(listedOf),
+      ...gone.filter((one) => isNamed(one, references, filters)),
+    ]);
+  }
+}
+
+/** Asks until there is an answer: a server that is away comes back, and the stream of events with it. */
+async function insisting<T>(
+  { clock }: FleetSession,
+  ask: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random: systemRandom });
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      await clock.sleep(backoff.next(), signal);
+    }
+  }
+}
+
+/** Shows of a list what was not shown before, and remembers it in `shown`. */
+function shower(
+  session: FleetSession,
+  {
+    output,
+    reasons,
+    shown,
+  }: {
+    readonly output: Output;
+    readonly reasons: ReadonlyMap<number, string>;
+    readonly shown: Map<number, ListedResource>;
+  },
+) {
+  const { terminal } = session;
+  const table = new Table(resourceColumns(session, output === "wide" ? reasons : undefined));
+  let isEmpty = true;
+  return async (resources: readonly ListedResource[]): Promise<void> => {
+    const fresh = resources.filter((one) => {
+      const before = shown.get(one.id);
+      return before === undefined || !jsonEqual(asJson(before), asJson(one));
+    });
+    for (const one of fresh) shown.set(one.id, one);
+    if (fresh.length === 0) return;
+    if (output === "name") terminal.write(fresh.map((one) => `${fullName(one)}\n`).join(""));
+    else if (output === "json") {
+      terminal.write(fresh.map((one) => `${writeJson(asJson(one))}\n`).join(""));
+    } else if (output === "yaml") {
+      for (const one of fresh) terminal.write(`---\n${await valueText(asJson(one), "yaml")}`);
+    } else {
+      terminal.write(isEmpty ? table.first(fresh) : table.more(fresh));
+      isEmpty = false;
+    }
+  };
+}
+
+/** What went while nobody heard of it. By a status it may only have left the list. */
+function missingIn(
+  listed: readonly ListedResource[],
+  shown: ReadonlyMap<number, ListedResource>,
+  { status }: Filters,
+): readonly ListedResource[] {
+  if (status !== undefined) return [];
+  const present = new Set(listed.map(({ id }) => id));
+  return [...shown.values()].filter(({ id }) => !present.has(id)).map(deletedOf);
+}
+
+function deletedOf(resource: ListedResource): ListedResource {
+  return { ...resource, status: "deleted", health: "-", paused: false };
+}
+
+function asJson(resource: ListedResource): Json {
+  return resource as unknown as Json;
+}
+
+function isWanted(
+  resource: ResourceDetails,
+  references: readonly Reference[],
+  filters: Filters,
+): boolean {
+  const { metadata } = resource.desired_spec;
+  const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
+  const hasLabels = filters.labels.every((label) => {
+    const equals = label.indexOf("=");
+    return isJsonObject(labels) && labels[label.slice(0, equals)] === label.slice(equals + 1);
+  });
+  const isInStatus = filters.status === undefined || filters.status === resource.status;
+  return hasLabels && isInStatus && isNamed(resource, references, filters);
+}
+
+/** Whether it is meant, as far as its name tells. */
+function isNamed(
+  resource: ListedResource,
+  references: readonly Reference[],
+  { cluster, namespace }: Filters,
+): boolean {
+  const isHere = (clusterId: string | undefined, within: string | undefined): boolean =>
+    (clusterId ?? resource.cluster_id) === resource.cluster_id &&
+    (within ?? resource.namespace) === resource.namespace;
+  const isMeant = (reference: Reference): boolean => {
+    if (reference.by === "id") return reference.id === resource.id;
+    if (reference.by === "kind") return reference.kind.means(resource);
+    const { kind, name, clusterId, namespace: within } = reference;
+    return name === resource.name && (kind?.means(resource) ?? true) && isHere(clusterId, within);
+  };
+  return isHere(cluster, namespace) && (references.length === 0 || references.some(isMeant));
+}
+
+/** What a list shows of it. */
+function listedOf(details: ResourceDetails): ListedResource {
+  const { id, cluster_id, namespace, kind, name, api_version } = details;
+  const { generation, revision, status, health, paused, created_at } = details;
+  const named = { id, cluster_id, namespace, kind, name, api_version };
+  return { ...named, generation, revision, status, health, paused, created_at };
+}
+
+/** The last that is heard of a resource. */
+function goneOf({ data }: ServerEvent): readonly ListedResource[] {
+  const { resource_id: id } = data;
+  if (typeof id !== "number") return [];
+  const text = (name: string): string => {
+    const value = data[name];
+    return typeof value === "string" ? value : "";
+  };
+  const number = (name: string): number => {
+    const value = data[name];
+    return typeof value === "number" ? value : 0;
+  };
+  return [
+    {
+      id,
+      cluster_id: text("cluster_id"),
+      namespace: text("namespace"),
+      kind: text("kind"),
+      name: text("name"),
+      api_version: text("api_version"),
+      generation: number("generation"),
+      revision: number("revision"),
+      status: "deleted",
+      health: "-",
+      paused: false,
+      created_at: "",
+    },
+  ];
+}

@@ -1,0 +1,141 @@
+// `keelson target …` before the real API.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { openAccess } from "@keelson/fleet";
+import { startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+import { typing } from "./typed.ts";
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: first
+contexts:
+- { name: first, context: { cluster: one, user: me } }
+- { name: second, context: { cluster: two, user: runner } }
+clusters:
+- { name: one, cluster: { server: "https://one.example:6443", certificate-authority: ca.crt } }
+- { name: two, cluster: { server: "https://two.example:6443" } }
+users:
+- { name: me, user: { tokenFile: token } }
+- { name: runner, user: { exec: { apiVersion: client.authentication.k8s.io/v1, command: fetch-token } } }
+`;
+
+const lines = (...all: string[]) => `${all.join("\n")}\n`;
+
+suite("commands about targets", () => {
+  const scope = new AsyncDisposableStack();
+  let rest: FleetRest;
+  let keelson: ReturnType<typeof typing>;
+
+  before(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "keelson-targets-"));
+    scope.defer(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "config"), kubeconfig);
+    await writeFile(join(folder, "ca.crt"), "an authority");
+    await writeFile(join(folder, "token"), "a-token\n");
+    await writeFile(
+      join(folder, "web.yaml"),
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web }\n",
+    );
+    rest = scope.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
+    keelson = typing(await rest.listen(), folder);
+  });
+  after(() => scope.disposeAsync());
+
+  test("without any, list says how to make one", async () => {
+    assert.deepEqual(await keelson("target list"), {
+      code: 0,
+      out: "",
+      said: 'there are no targets yet: "keelson target add NAME --kubeconfig FILE" makes one\n',
+    });
+  });
+
+  test("add sends one context, with what its files hold in place of their names", async () => {
+    assert.deepEqual(
+      await keelson("target add eu-1 --kubeconfig config --label region=eu --label tier=gold"),
+      {
+        code: 0,
+        out: "eu-1 added: https://one.example:6443\n",
+        said: "",
+      },
+    );
+    const [row] = await rest.tables.query<{ credential: Buffer }>("SELECT credential FROM targets");
+    const stored = JSON.stringify(
+      openAccess(testCipher, "eu-1", row?.credential ?? Buffer.alloc(0)),
+    );
+    assert.ok(stored.includes(Buffer.from("an authority").toString("base64")), stored);
+    assert.match(stored, /a-token/);
+    assert.doesNotMatch(stored, /two\.example|fetch-token|ca\.crt/);
+  });
+
+  test("list and get show targets; what is not there is told with the closest name", async () => {
+    assert.deepEqual(await keelson("target add edge --agent --paused"), {
+      code: 0,
+      out: "edge added\n",
+      said: "a worker inside the cluster delivers to it: keelson serve --roles worker --cluster-id edge\n",
+    });
+    assert.equal(
+      (await keelson("target list")).out,
+      lines(
+        "NAME   HEALTH           CONTACT   SERVER                     LABELS",
+        "edge   Unknown,paused   -         agent                      -",
+        "eu-1   Unknown          -         https://one.example:6443   region=eu,tier=gold",
+      ),
+    );
+    assert.equal((await keelson("target list -o name")).out, "edge\neu-1\n");
+    const got = JSON.parse((await keelson("target get eu-1 -o json")).out) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual([got["cluster_id"], got["labels"]], ["eu-1", { region: "eu", tier: "gold" }]);
+    assert.ok(!("credential" in got) && !("kubeconfig" in got));
+    assert.deepEqual(await keelson("target get eu1"), {
+      code: 1,
+      out: "",
+      said: "there is no target eu1: did you mean eu-1?\n",
+    });
+    assert.equal((await keelson("target resume edge")).out, "edge resumed\n");
+    assert.equal((await keelson("target pause eu-1")).out, "eu-1 paused\n");
+    assert.match((await keelson("target list")).out, /^eu-1 {3}Unknown,paused /m);
+  });
+
+  test("what cannot be added is refused with the field and the way out", async () => {
+    const cases: readonly (readonly [string, number, RegExp])[] = [
+      ["target add x --kubeconfig nowhere", 2, /^nowhere does not exist$/],
+      [
+        "target add x --kubeconfig config --context secnd",
+        2,
+        /^config has no context secnd: did you mean second\?$/,
+      ],
+      ["target add x --kubeconfig config --context second", 1, /exec/],
+      ["target add x", 1, /^kubeconfig: is required, except for a target with agent: true$/],
+      ["target add eu-1 --kubeconfig config", 1, /eu-1/],
+      ["target add x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
+      ["target ad x", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
+    ];
+    for (const [words, code, said] of cases) {
+      const typed = await keelson(words);
+      assert.deepEqual([typed.code, typed.out], [code, ""], words);
+      assert.match(typed.said.trimEnd(), said, words);
+    }
+  });
+
+  test("remove refuses a target with resources, and says how to go on", async () => {
+    await keelson("apply -f web.yaml --cluster eu-1");
+    assert.deepEqual(await keelson("target remove eu-1"), {
+      code: 1,
+      out: "",
+      said:
+        'eu-1 has resources: delete them with "keelson delete --all --cluster eu-1", ' +
+        "or forget them and leave their objects with --orphan\n",
+    });
+    assert.equal((await keelson("target remove eu-1 --orphan")).out, "eu-1 removed\n");
+    assert.equal((await keelson("get -o name")).out, "");
+    assert.equal((await keelson("target remove edge")).out, "edge removed\n");
+    assert.equal((await keelson("target remove edge")).code, 1);
+  });
+});
