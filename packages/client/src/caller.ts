@@ -14,7 +14,10 @@ export interface CallOptions {
 }
 
 /** A request whose answer is read as a whole. */
-export interface Call extends HttpRequest, CallOptions {}
+export interface Call extends HttpRequest, CallOptions {
+  /** Whether it asks which kinds there are: that it finds nothing then says nothing of what is known of them. */
+  readonly isDiscovery?: boolean;
+}
 
 /** A request whose answer is a stream of lines. */
 export interface StreamCall extends HttpRequest {

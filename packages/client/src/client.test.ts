@@ -96,6 +96,27 @@ suite("Client", () => {
     await rejected;
   });
 
+  test("reads discovery once where there is no /api, and again after a kind was not found", async (t) => {
+    const item = { resource: "widgets", responseKind: { kind: "Widget" }, scope: "Namespaced" };
+    const versions = [{ version: "v1", resources: [{ ...item, verbs: ["list"] }] }];
+    const groups = {
+      kind: "APIGroupDiscoveryList",
+      items: [{ metadata: { name: "example.com" }, versions }],
+    };
+    await using server = await serve((request, response) => {
+      if (request.url === "/apis") return answer(response, 200, groups);
+      return answer(response, 404, { kind: "Status", reason: "NotFound", code: 404 });
+    });
+    await using client = server.client({});
+    const widgets = { apiVersion: "example.com/v1", kind: "Widget" };
+    for (let asked = 0; asked < 3; asked += 1) await client.resource(widgets, t.signal);
+    assert.equal(server.requests.length, 2);
+    const found = await client.resource(widgets, t.signal);
+    await assert.rejects(found.list({}, t.signal), isNotFound);
+    await client.resource(widgets, t.signal);
+    assert.equal(server.requests.length, 2 + 1 + 2);
+  });
+
   test("counts what became of requests, by method", async (t) => {
     const metrics = new RecordingMetrics();
     await using server = await serve((request, response) =>

@@ -97,7 +97,12 @@ export class Client implements Caller, AsyncDisposable {
 
   /** Sends a request and rejects with the error that its answer stands for. */
   async call(request: Call, signal: AbortSignal): Promise<Answer> {
-    const { timeoutMs = this.#timeoutMs, priority = "normal", ...http } = request;
+    const {
+      timeoutMs = this.#timeoutMs,
+      priority = "normal",
+      isDiscovery = false,
+      ...http
+    } = request;
     const startedMs = this.clock.monotonic();
     const what = `${http.method} ${http.path.split("?", 1)[0] ?? ""}`;
     let outcome = "error";
@@ -114,7 +119,7 @@ export class Client implements Caller, AsyncDisposable {
       if (error instanceof DeadlineExceeded) this.transport.renewConnections("deadline");
       if (signal.aborted) outcome = "cancelled";
       // Not an object but its kind is missing: what we know of kinds is old.
-      if (isNotFound(error) && nameOf(error) === undefined) this.kinds.invalidate();
+      if (!isDiscovery && isNotFound(error) && nameOf(error) === undefined) this.kinds.invalidate();
       throw error;
     } finally {
       const { method } = http;

@@ -139,7 +139,7 @@ export class Kinds {
   async #get(path: string, accept: string): Promise<JsonObject | undefined> {
     try {
       const { body } = await this.#caller.call(
-        { method: "GET", path, headers: { accept }, priority: "high" },
+        { method: "GET", path, headers: { accept }, priority: "high", isDiscovery: true },
         neverAborted,
       );
       return isJsonObject(body) ? body : undefined;
