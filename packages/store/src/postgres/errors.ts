@@ -18,6 +18,9 @@ const connectionCodes = new Set([
   "ETIMEDOUT",
 ]);
 
+/** How OpenSSL calls a certificate that nobody has vouched for, or nobody does any more. */
+const distrustCodes = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_)/;
+
 /** Translates what a statement threw; what is not the database's passes through. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !hasCode(error)) return error;
@@ -25,6 +28,15 @@ export function toStoreError(error: unknown): unknown {
   const { code } = error;
   if (connectionCodes.has(code))
     return new Unavailable(`the database does not answer (${code})`, { cause });
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return new Unavailable(`the database's certificate is another's: ${error.message}`, { cause });
+  if (distrustCodes.test(code))
+    return new Unavailable(
+      `the database's certificate is not trusted (${code}): NODE_EXTRA_CA_CERTS names the file of its authority`,
+      { cause },
+    );
+  if (/^ERR_(?:TLS|SSL)_/.test(code))
+    return new Unavailable(`the database does not speak TLS with us: ${error.message}`, { cause });
   if (code === "53100") return new Full(`the database's disk is full: ${error.message}`, { cause });
   if (code === "53300")
     return new Unavailable(`the database has no connection left: ${error.message}`, { cause });

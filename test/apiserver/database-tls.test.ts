@@ -1,0 +1,149 @@
+// A PostgreSQL that speaks TLS: `--postgres-sslmode verify-full` trusts it by its authority and its name, and nothing less.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
+import postgres from "postgres";
+
+import { CertificateAuthority } from "../oracle/certificates.ts";
+
+const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
+
+suite("a database behind TLS", () => {
+  test("is believed if its authority and its name are right", async (t) => {
+    await using server = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
+    await using database = await server.createDatabase();
+    const authority = await CertificateAuthority.create("database-ca");
+    const other = await CertificateAuthority.create("other-ca");
+    const folder = mkdtempSync(join(tmpdir(), "keelson-database-tls-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = (name: string, text: string): string => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    };
+    const [right, wrong] = [
+      file("ca.crt", authority.certificate),
+      file("other.crt", other.certificate),
+    ];
+    const { password } = new URL(database.url);
+    const keelson = async (
+      command: string,
+      { host, ca, mode = "verify-full" }: { host: string; ca?: string; mode?: string },
+    ): Promise<{ readonly code: number | null; readonly output: string }> => {
+      const flags = {
+        "storage-driver": "postgresql",
+        "data-dir": join(folder, "data"),
+        "postgres-host": host,
+        "postgres-port": String(server.port),
+        "postgres-database": database.name,
+        "postgres-username": "keelson",
+        "postgres-sslmode": mode,
+      };
+      const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+      const child = spawn(process.execPath, [entry, "apiserver", command, ...words], {
+        cwd: folder,
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          POSTGRES_PASSWORD: password,
+          ...(ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca }),
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+      const [code] = (await once(child, "close")) as [number | null];
+      return { code, output };
+    };
+    const refused = async (
+      says: RegExp,
+      options: { host: string; ca?: string; mode?: string },
+    ): Promise<void> => {
+      const { code, output } = await keelson("migrate", options);
+      assert.equal(code, 6, output);
+      assert.match(output, says);
+    };
+
+    await t.test("one without TLS is refused", async () => {
+      await refused(/the database does not/, { host: "localhost", ca: right });
+      await refused(/the database does not/, { host: "localhost", mode: "require" });
+    });
+
+    await useCertificate(server, await authority.issue({ name: "db", hosts: ["localhost"] }));
+    await t.test("by name", async () => {
+      const migrated = await keelson("migrate", { host: "localhost", ca: right });
+      assert.equal(migrated.code, 0, migrated.output);
+      const used = await keelson("export", { host: "localhost", ca: right });
+      assert.equal(used.code, 0, used.output);
+    });
+    await t.test(
+      "an authority that nobody named is refused, and `require` asks for none",
+      async () => {
+        await refused(/certificate is not trusted.*NODE_EXTRA_CA_CERTS/, {
+          host: "localhost",
+          ca: wrong,
+        });
+        await refused(/certificate is not trusted.*NODE_EXTRA_CA_CERTS/, { host: "localhost" });
+        const required = await keelson("export", { host: "localhost", mode: "require" });
+        assert.equal(required.code, 0, required.output);
+      },
+    );
+    await t.test("a certificate of another address is refused", async () => {
+      await refused(/certificate is another's: .*127\.0\.0\.1 is not/, {
+        host: "127.0.0.1",
+        ca: right,
+      });
+    });
+
+    await useCertificate(server, await authority.issue({ name: "db", hosts: ["127.0.0.1"] }));
+    await t.test("by address", async () => {
+      const used = await keelson("export", { host: "127.0.0.1", ca: right });
+      assert.equal(used.code, 0, used.output);
+    });
+    await t.test("a certificate of another name is refused", async () => {
+      await refused(/certificate is another's: .*localhost\. is not/, {
+        host: "localhost",
+        ca: right,
+      });
+    });
+  });
+});
+
+/** Has the server show this certificate from now on. */
+async function useCertificate(
+  { dataDir, url }: ThrowawayPostgres,
+  { certificate, key }: { readonly certificate: string; readonly key: string },
+): Promise<void> {
+  const { uid, gid } = statSync(dataDir);
+  for (const [name, text] of [
+    ["server.crt", certificate],
+    ["server.key", key],
+  ] as const) {
+    const path = join(dataDir, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    chownSync(path, uid, gid);
+  }
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    await sql`ALTER SYSTEM SET ssl = on`;
+    await sql`SELECT pg_reload_conf()`;
+    // Whoever connects now may still meet the old one; who was told the new one is not.
+    for (let isOn = false; !isOn;) {
+      const probe = postgres(url, { max: 1, ssl: "require", onnotice: () => undefined });
+      const [row] = await probe<{ ssl: boolean }[]>`
+        SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`.catch(() => []);
+      isOn = row?.ssl === true;
+      await probe.end();
+    }
+  } finally {
+    await sql.end();
+  }
+}
