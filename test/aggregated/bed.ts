@@ -11,14 +11,18 @@ import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle, type OracleOptions } from "../oracle/cluster.ts";
 import { findFreePorts } from "../oracle/ports.ts";
 import { until } from "../oracle/until.ts";
-import { hostObjects, namespace, service, versions } from "./host-objects.ts";
+import { group, hostObjects, namespace, service, versions } from "./host-objects.ts";
 import { Replica, type Driver } from "./replica.ts";
+
+/** How long the host has for a look at us, at first. */
+const nudgeMsMin = 500;
 
 export interface BedOptions {
   readonly driver: Driver;
   readonly databaseUrl?: string | undefined;
   readonly oracle?: OracleOptions;
   readonly flags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
   /** Where the server listens; any free port unless told. */
   readonly port?: number;
   /** Where the host looks for it; there unless told. */
@@ -148,6 +152,29 @@ export class Bed implements AsyncDisposable {
       all.push(found?.status === "True" ? "True" : (found?.reason ?? "unknown"));
     }
     return all;
+  }
+
+  /** Resolves when the host says this of all our APIServices; it is made to look, and not within a minute. */
+  async untilAvailability(wanted: string, signal: AbortSignal): Promise<void> {
+    let [nextMs, pauseMs] = [performance.now(), nudgeMsMin];
+    await until(async () => {
+      // Not while it looks: it could not write what it found, and would wait before it looks again. How long it looks it alone knows.
+      if (performance.now() >= nextMs) {
+        await this.#nudge(signal);
+        nextMs = performance.now() + pauseMs;
+        pauseMs *= 2;
+      }
+      return (await this.availability(signal)).every((one) => one === wanted);
+    }, signal);
+  }
+
+  async #nudge(signal: AbortSignal): Promise<void> {
+    for (const { version } of versions) {
+      const path = `/apis/apiregistration.k8s.io/v1/apiservices/${version}.${group}`;
+      const body = { metadata: { annotations: { nudged: String(performance.now()) } } };
+      const headers = { "content-type": "application/merge-patch+json" };
+      await this.oracle.client.send({ method: "PATCH", path, body, headers }, signal);
+    }
   }
 
   /** And known to its discovery, which reads our documents a moment later. */

@@ -12,7 +12,6 @@ import { oracleTest } from "../oracle/oracle-test.ts";
 import { until } from "../oracle/until.ts";
 import { create, createNamespace, expectStatus, grant, newToken } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
-import { group, versions } from "./host-objects.ts";
 import { memory, pathOf } from "./objects.ts";
 
 const memories = pathOf("memories", "default");
@@ -141,34 +140,18 @@ async function availability(bed: Bed, signal: AbortSignal): Promise<void> {
   const { oracle, replica } = bed;
   await replica.stop("SIGTERM");
   assert.match(replica.output, /"message":"stopped"/);
-  await until(async () => {
-    await nudge(bed, signal);
-    return (await bed.availability(signal)).every((one) => one === "FailedDiscoveryCheck");
-  }, signal);
+  await bed.untilAvailability("FailedDiscoveryCheck", signal);
   await expectStatus(oracle.client, { path: memories }, 503, signal);
   await createNamespace(bed, "meanwhile", signal);
   await expectStatus(oracle.client, { path: "/api/v1/pods" }, 200, signal);
   await replica.start(signal);
-  await until(async () => {
-    await nudge(bed, signal);
-    return (await bed.availability(signal)).every((one) => one === "True");
-  }, signal);
+  await bed.untilAvailability("True", signal);
   // Its proxy hears of that a moment later.
   await until(
     async () => (await oracle.client.send({ path: memories }, signal)).status === 200,
     signal,
   );
   await create(bed, pathOf("memories", "meanwhile"), memory("m"), signal);
-}
-
-/** Has the host look at our APIServices now and not within a minute. */
-async function nudge({ oracle }: Bed, signal: AbortSignal): Promise<void> {
-  for (const { version } of versions) {
-    const path = `/apis/apiregistration.k8s.io/v1/apiservices/${version}.${group}`;
-    const body = { metadata: { annotations: { nudged: String(performance.now()) } } };
-    const headers = { "content-type": "application/merge-patch+json" };
-    await oracle.client.send({ method: "PATCH", path, body, headers }, signal);
-  }
 }
 
 /** The serial number of what the server shows to whoever connects now. */

@@ -25,6 +25,7 @@ export interface ReplicaOptions {
   readonly ca: string;
   readonly port: number;
   readonly flags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a command of ours printed, and how it ended. */
@@ -167,7 +168,7 @@ export class Replica implements AsyncDisposable {
     return spawn(process.execPath, [entry, ...words], {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder },
+      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder, ...this.#options.environment },
     });
   }
 }

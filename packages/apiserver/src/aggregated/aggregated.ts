@@ -38,6 +38,7 @@ import { Registry } from "../resources/registry.ts";
 import type { Resource } from "../resources/resource.ts";
 import type { Verbs } from "../verbs/verb.ts";
 import { Turns } from "../writes/turns.ts";
+import { versionAvailability } from "./availability.ts";
 import { delegatedAuthorizer } from "./delegated-authorizer.ts";
 import { delegatedTokens } from "./delegated-tokens.ts";
 import type { Host } from "./host.ts";
@@ -191,6 +192,7 @@ async function buildServer(options: AggregatedOptions, given: Given): Promise<Se
         ],
         clock,
       }),
+      versionAvailability({ store, clock }),
       documentPaths([
         new Discovery({ registry, serverAddress: () => "" }),
         new OpenApi({ registry, kinds, clock }),
