@@ -19,9 +19,9 @@ import { memory, pathOf } from "./objects.ts";
 
 const eightVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
 
-for (const driver of ["sqlite", "postgresql"] as const) {
-  suite(`behind a host, ${driver}`, () => {
-    oracleTest("a cluster with our kinds works as one", async (t) => {
+suite("behind a host", { concurrency: 2 }, () => {
+  for (const driver of ["sqlite", "postgresql"] as const) {
+    oracleTest(`${driver}: a cluster with our kinds works as one`, async (t) => {
       const controllers = ["namespace-controller", "garbage-collector-controller"];
       await using bed = await startBed({ driver, oracle: { controllers } }, t.signal);
       const { signal } = t;
@@ -63,8 +63,8 @@ for (const driver of ["sqlite", "postgresql"] as const) {
       await t.test("the host's controllers reach our objects", () => controllersWalk(bed, signal));
       await t.test("nothing of ours is in etcd", () => etcdWalk(bed, signal));
     });
-  });
-}
+  }
+});
 
 async function kubectlWalk(bed: Bed, signal: AbortSignal): Promise<void> {
   // The host reads our documents a moment after it reads our kinds.

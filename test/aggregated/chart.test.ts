@@ -13,7 +13,9 @@ import { parseAllDocuments } from "yaml";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { findFreePorts } from "../oracle/ports.ts";
+import { until } from "../oracle/until.ts";
 import { expectStatus } from "./asking.ts";
+import { certManagerDefinitions } from "./cert-manager.ts";
 import { Replica } from "./replica.ts";
 
 const chart = fileURLToPath(new URL("../../deploy/helm/ark-apiserver", import.meta.url));
@@ -86,11 +88,7 @@ suite("the chart", () => {
         const text = await helm(template(values));
         const objects = documentsOf(text);
         assert.equal(objects.length, count, objects.map(({ kind }) => kind).join());
-        const file = join(oracle.folder, "rendered.yaml");
-        writeFileSync(file, text);
-        const words = ["apply", "--dry-run=server", "--validate=strict", "-f", file];
-        const { code, stderr } = await oracle.kubectl(words, signal);
-        assert.equal(code, 0, stderr);
+        await taken(oracle, text, signal);
         assert.doesNotMatch(text, /insecureSkipTLSVerify/);
       });
     }
@@ -106,7 +104,12 @@ suite("the chart", () => {
     });
 
     await t.test("cert-manager makes the certificate and brings it where it belongs", async () => {
-      const objects = documentsOf(await helm(template({ "certManager.enabled": "true" })));
+      const text = await helm(template({ "certManager.enabled": "true" }));
+      await establishCertManager(oracle, signal);
+      await taken(oracle, text, signal);
+      const misspelt = text.replace("secretName: ark-apiserver-ca", "secret: ark-apiserver-ca");
+      await assert.rejects(taken(oracle, misspelt, signal), /spec\.secret/);
+      const objects = documentsOf(text);
       const certificates = objects.filter(({ kind }) => kind === "Certificate");
       assert.deepEqual(
         certificates.map(({ spec }) => spec["secretName"]),
@@ -126,6 +129,30 @@ suite("the chart", () => {
     );
   });
 });
+
+/** The cluster would take what is rendered, and knows every field of it. */
+async function taken(oracle: Oracle, rendered: string, signal: AbortSignal): Promise<void> {
+  const file = join(oracle.folder, "rendered.yaml");
+  writeFileSync(file, rendered);
+  const words = ["apply", "--dry-run=server", "--validate=strict", "-f", file];
+  const { code, stderr } = await oracle.kubectl(words, signal);
+  assert.equal(code, 0, stderr);
+}
+
+/** The kinds of cert-manager, without those who would act on them. */
+async function establishCertManager({ client }: Oracle, signal: AbortSignal): Promise<void> {
+  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  for (const body of await certManagerDefinitions(signal)) {
+    await expectStatus(client, { method: "POST", path, body }, 201, signal);
+  }
+  for (const plural of ["certificates", "issuers"]) {
+    const collection = `/apis/cert-manager.io/v1/${plural}`;
+    await until(
+      async () => (await client.send({ path: collection }, signal)).status === 200,
+      signal,
+    );
+  }
+}
 
 async function lifeOfARelease(
   oracle: Oracle,

@@ -22,10 +22,12 @@ suite("a controller-runtime manager", () => {
   oracleTest("ends at the same state with CRDs and with ours", async (t) => {
     const { signal } = t;
     await using oracle = await startOracle({}, signal);
-    await establishDefinitions(oracle, signal);
-    const withDefinitions = await play(oracle, signal);
     await using bed = await startBed({ driver: "sqlite" }, signal);
-    const withOurs = await play(bed.oracle, signal);
+    await establishDefinitions(oracle, signal);
+    const [withDefinitions, withOurs] = await Promise.all([
+      play(oracle, signal),
+      play(bed.oracle, signal),
+    ]);
     assert.equal(withDefinitions.length, 1 + 3 + 14 + 14);
     assert.deepEqual(withOurs, withDefinitions);
   });

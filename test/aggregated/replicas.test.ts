@@ -1,13 +1,16 @@
 // Three replicas on one PostgreSQL behind a host, with clients and watchers at each: one is killed, the database restarts, wake-ups
-// do not come. The history checker of the store judges what everybody saw. KEELSON_TEST_ROUNDS chooses how often.
+// do not come to one of them, then to nobody. The history checker of the store judges what everybody saw. KEELSON_TEST_ROUNDS chooses how often.
 
 import assert from "node:assert/strict";
 import { suite } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 
 import { seededRandom } from "@keelson/base";
 import { startThrowawayPostgres } from "@keelson/database/testing";
+import { PostgresProxy } from "@keelson/store/testing";
 
 import { Scene } from "../apiserver/history/rounds.ts";
+import { metricOf } from "../apiserver/scenarios/metrics.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { until } from "../oracle/until.ts";
 import { checkHistory } from "../simulation/checker.ts";
@@ -19,7 +22,7 @@ import { memories, type Deletions } from "./history-memories.ts";
 import { DatabaseFacts } from "./database-facts.ts";
 import type { Replica } from "./replica.ts";
 
-const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 3);
+const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 4);
 const seed = process.env["KEELSON_TEST_SEED"] ?? "replicas";
 
 suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
@@ -31,11 +34,25 @@ suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
     await using bed = await startBed(options, signal);
     await using undo = new AsyncDisposableStack();
     const replicas: [string, Replica][] = [["one", bed.replica]];
-    for (const name of ["two", "three"]) {
-      const replica = undo.use(await bed.newReplica(options));
+    // The third comes to its database by a way that can lose what wakes it.
+    const way = undo.use(await PostgresProxy.start(database.url));
+    for (const [name, databaseUrl] of [
+      ["two", database.url],
+      ["three", way.url],
+    ] as const) {
+      const replica = undo.use(await bed.newReplica({ ...options, databaseUrl }));
       await replica.start(signal);
       replicas.push([name, replica]);
     }
+    const deafOnes = async (): Promise<readonly string[]> => {
+      const metric = "keelson_notify_degraded";
+      const found = await Promise.all(
+        replicas.map(async ([name, replica]) => {
+          return (await metricOf(replica, metric, signal)) === 1 ? [name] : [];
+        }),
+      );
+      return found.flat();
+    };
     const look = undo.use(new PostgresLook(database.url));
     const facts = undo.use(new DatabaseFacts(database.url));
     const deletions: Deletions = (uid) => facts.deletion(uid);
@@ -56,7 +73,7 @@ suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
       for (let round = 0; round < rounds; round += 1) {
         await scene.progress(100 + random.integer(100));
         const [name, replica] = random.pick(replicas);
-        switch (round % 3) {
+        switch (round % 4) {
           case 0:
             await trouble(name, "kill -9", async () => {
               await replica.stop("SIGKILL");
@@ -66,6 +83,25 @@ suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
           case 1:
             await trouble("*", "immediate restart", async () => {
               await postgres.restart({ mode: "immediate" });
+              await until(async () => await allReady(replicas, signal), signal);
+            });
+            break;
+          case 2:
+            // One alone is not woken any more: it looks by itself, and its watchers miss nothing.
+            recorder.record({ type: "deaf", replica: "three" });
+            way.swallowsNotifications = true;
+            // What connects now is probed at once.
+            await trouble("three", "connections cut", async () => {
+              way.cut();
+              await until(async () => isDeepStrictEqual(await deafOnes(), ["three"]), signal);
+              await until(async () => await allReady(replicas, signal), signal);
+            });
+            await scene.progress(100);
+            assert.deepEqual(await deafOnes(), ["three"]);
+            way.swallowsNotifications = false;
+            await trouble("three", "connections cut", async () => {
+              way.cut();
+              await until(async () => (await deafOnes()).length === 0, signal);
               await until(async () => await allReady(replicas, signal), signal);
             });
             break;

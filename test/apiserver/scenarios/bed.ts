@@ -9,25 +9,46 @@ import type { JsonObject } from "@keelson/base";
 import { reasonForNoOracle } from "../../oracle/build.ts";
 import type { Method, Response } from "../../oracle/http-client.ts";
 import { until } from "../../oracle/until.ts";
-import { startOurs, type Driver, type Ours, type OursOptions } from "../ours.ts";
+import { LoadGenerator } from "../loadgen.ts";
+import { startOurs, type Driver, type OursOptions } from "../ours.ts";
+import type { Target } from "../target.ts";
 import { Commands, type CommandOptions } from "../walks/commands.ts";
 import { concurrency } from "./length.ts";
 import { openStream } from "./stream.ts";
 
 export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
 
+/** What scenarios are run against: a server of ours, reached straight or through a host. */
+export interface ScenarioServer extends Target {
+  /** Our process. */
+  readonly pid: number | undefined;
+  /** Our process itself, where clients reach it by another: what is only needed in numbers is made there. */
+  readonly direct?: Pick<Target, "url" | "ca" | "admin">;
+  /** Starts our process and waits until clients reach it. */
+  start(signal: AbortSignal): Promise<void>;
+  stop(how: NodeJS.Signals): Promise<unknown>;
+}
+
 /** A suite's server, in the hands of one test. */
 export class ScenarioBed {
   readonly driver: Driver;
-  readonly server: Ours;
+  readonly server: ScenarioServer;
   readonly t: TestContext;
   readonly commands: Commands;
 
-  constructor(server: Ours, { driver, t }: { readonly driver: Driver; readonly t: TestContext }) {
+  constructor(
+    server: ScenarioServer,
+    { driver, t }: { readonly driver: Driver; readonly t: TestContext },
+  ) {
     this.driver = driver;
     this.server = server;
     this.t = t;
     this.commands = new Commands(server);
+  }
+
+  /** Who makes objects in numbers. */
+  newLoad(): LoadGenerator {
+    return new LoadGenerator(this.server.direct ?? this.server);
   }
 
   get signal(): AbortSignal {
@@ -116,11 +137,24 @@ export interface Answered {
   readonly status?: JsonObject;
 }
 
+/** Defines the tests of a suite. */
+export type Scenarios = (
+  it: (name: string, run: (bed: ScenarioBed) => Promise<void>) => void,
+) => void;
+
+export type ScenarioOptions = Pick<OursOptions, "flags" | "environment">;
+
+/** Starts a server for a suite; ours by itself unless told. */
+export type StartServer = (
+  options: ScenarioOptions & { readonly driver: Driver },
+  signal: AbortSignal,
+) => Promise<ScenarioServer>;
+
 /** Runs the tests on one server for each backend, both with programs of the oracle at hand. */
 export function eachDriver(
   title: string,
-  define: (it: (name: string, run: (bed: ScenarioBed) => Promise<void>) => void) => void,
-  options: Partial<OursOptions> = {},
+  define: Scenarios,
+  { start = startOurs, ...options }: ScenarioOptions & { readonly start?: StartServer } = {},
 ): void {
   const skip = reasonForNoOracle() ?? false;
   suite(title, { concurrency }, () => {
@@ -128,10 +162,10 @@ export function eachDriver(
       // What a suite does not say it has from its parent; the tests of one server come one after the other.
       suite(driver, { concurrency: 1 }, () => {
         const stop = new AbortController();
-        let server: Ours | undefined;
+        let server: ScenarioServer | undefined;
         before(async () => {
           if (skip !== false) return;
-          server = await startOurs({ driver, ...options }, stop.signal);
+          server = await start({ driver, ...options }, stop.signal);
         });
         after(async () => {
           await server?.[Symbol.asyncDispose]();

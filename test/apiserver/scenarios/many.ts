@@ -1,12 +1,10 @@
-// Many objects and an idle store: LIST-2, LIST-4, WATCH-1, WATCH-6, at the real process.
+// Many objects and an idle store: LIST-2, LIST-4, WATCH-1, WATCH-6.
 
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { LoadGenerator } from "../loadgen.ts";
-import { secret } from "../objects.ts";
 import { agent, ark } from "./ark.ts";
-import { eachDriver, residentMegabytes, tell, type ScenarioBed } from "./bed.ts";
+import { residentMegabytes, tell, type ScenarioBed, type Scenarios } from "./bed.ts";
 import { measure } from "./length.ts";
 import { openStream, type StreamEvent } from "./stream.ts";
 
@@ -15,15 +13,14 @@ const pageSize = 500;
 /** Between two events, for as many of them. */
 const restMs = 2;
 const rests = measure({ gate: 400, full: 100_000 });
-/** Nothing of its kind is in a namespace from the beginning. */
-const secrets = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
+const agentsOf = (namespace: string): string => ark(namespace, "agents");
 
-/** Makes so many Secrets, and answers their names in order. */
+/** Makes so many Agents, and answers their names in order. */
 async function fill(bed: ScenarioBed, namespace: string, count: number): Promise<string[]> {
-  const path = secrets(await bed.namespace(namespace));
+  const path = agentsOf(await bed.namespace(namespace));
   if (count > 0) {
-    using load = new LoadGenerator(bed.server);
-    const template = secret("{name}", { labels: { app: "x" } });
+    using load = bed.newLoad();
+    const template = agent("{name}", { labels: { app: "x" } });
     const options = { verb: "fill", prefix: "o", path, objects: count, clients: 16 } as const;
     const filled = await load.run({ ...options, template }, bed.signal);
     assert.deepEqual([filled.requests, filled.errors], [count, {}]);
@@ -37,10 +34,10 @@ async function namesIn(bed: ScenarioBed, path: string): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name);
 }
 
-eachDriver("many objects", (it) => {
+export const manyScenarios: Scenarios = (it) => {
   it(`LIST-2 ${objects} objects in pages of ${pageSize}: each once, in order, at one revision, counted exactly`, async (bed) => {
     const wanted = await fill(bed, "many", objects);
-    const path = secrets("many");
+    const path = agentsOf("many");
     const before = residentMegabytes(bed.server.pid);
     const [names, versions, times]: [string[], Set<string>, number[]] = [[], new Set(), []];
     let [token, peak] = ["", before];
@@ -59,8 +56,8 @@ eachDriver("many objects", (it) => {
       peak = Math.max(peak, residentMegabytes(bed.server.pid));
       // What is written meanwhile is not in it: before the place where the list is, and after it.
       const own = `p-${page}`;
-      await bed.must("POST", path, secret(`a-${own}`));
-      await bed.must("POST", path, secret(`z-${own}`));
+      await bed.must("POST", path, agent(`a-${own}`));
+      await bed.must("POST", path, agent(`z-${own}`));
       const late = wanted.at(-1 - page);
       if (late !== undefined) await bed.must("DELETE", `${path}/${late}`);
     }
@@ -76,11 +73,11 @@ eachDriver("many objects", (it) => {
     it(`WATCH-6 the state of ${count} objects, read slowly: each ADDED, one mark, nothing deleted that was never there`, async (bed) => {
       // Many are there already, those of the pages.
       const namespace = count === objects ? "many" : `state-${count}`;
-      const path = secrets(namespace);
+      const path = agentsOf(namespace);
       const wanted =
         count === objects ? await namesIn(bed, path) : await fill(bed, namespace, count);
       for (let index = 0; index < 20; index += 1) {
-        await bed.must("POST", path, secret(`gone-${index}`));
+        await bed.must("POST", path, agent(`gone-${index}`));
         await bed.must("DELETE", `${path}/gone-${index}`);
       }
       using stream = await openStream(
@@ -92,10 +89,10 @@ eachDriver("many objects", (it) => {
       // Meanwhile one comes and goes, one goes, and at last comes a mark of ours.
       const [victim] = wanted;
       const writing = (async () => {
-        await bed.must("POST", path, secret("short"));
+        await bed.must("POST", path, agent("short"));
         await bed.must("DELETE", `${path}/short`);
         if (victim !== undefined) await bed.must("DELETE", `${path}/${victim}`);
-        await bed.must("POST", path, secret("zz-mark"));
+        await bed.must("POST", path, agent("zz-mark"));
       })();
       for (let read = 0, isOver = false; following.at(-1)?.name !== "zz-mark"; read += 1) {
         const event = await stream.next(bed.signal);
@@ -145,7 +142,7 @@ eachDriver("many objects", (it) => {
 
   it("WATCH-1 602 Agents, nothing written: a watch from the list's revision is silent; LIST-4 the future is a timeout", async (bed) => {
     const seconds = measure({ gate: 3, full: 8 });
-    using load = new LoadGenerator(bed.server);
+    using load = bed.newLoad();
     const path = ark(await bed.namespace("quiet"), "agents");
     const fill = {
       verb: "fill",
@@ -173,4 +170,4 @@ eachDriver("many objects", (it) => {
     assert.equal(status, 504, text);
     assert.match(text, /Too large resource version/);
   });
-});
+};

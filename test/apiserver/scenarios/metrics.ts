@@ -3,7 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Ours } from "../ours.ts";
+/** A server by where its data is. */
+interface Measured {
+  readonly dataDir: string;
+}
 
 /** One line of `/metrics`. Those of a histogram have its name; only its count is among them. */
 export interface Sample {
@@ -14,7 +17,7 @@ export interface Sample {
 
 /** Everything that the server shows. */
 export async function metricsOf(
-  { dataDir }: Ours,
+  { dataDir }: Measured,
   signal: AbortSignal,
 ): Promise<readonly Sample[]> {
   const { metrics } = JSON.parse(readFileSync(join(dataDir, "run.json"), "utf8")) as {
@@ -26,7 +29,7 @@ export async function metricsOf(
 
 /** The sum of a metric over all its labels; undefined if the server does not have it. */
 export async function metricOf(
-  server: Ours,
+  server: Measured,
   name: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {

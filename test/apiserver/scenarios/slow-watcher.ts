@@ -2,14 +2,14 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Ours } from "../ours.ts";
+import type { Target } from "../target.ts";
 import { openStream, type Stream } from "./stream.ts";
 
 /** For all that it has missed. */
 const patienceMs = 300_000;
 
 export interface SlowOptions {
-  readonly server: Ours;
+  readonly server: Target;
   readonly path: string;
   readonly from: string;
   /** Between two events. */
