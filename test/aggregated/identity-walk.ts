@@ -22,7 +22,8 @@ async function openPaths({ replica }: Bed, signal: AbortSignal): Promise<void> {
     await expectStatus(nobody, { path }, 200, signal);
   }
   await expectStatus(nobody, { path: "/version" }, 200, signal);
-  await expectStatus(nobody, { path: "/apis" }, 403, signal);
+  const closed = await expectStatus(nobody, { path: "/apis" }, 403, signal);
+  assert.equal(messageOf(closed), 'forbidden: User "system:anonymous" cannot get path "/apis"');
   await expectStatus(nobody, { path: "/openapi/v3" }, 403, signal);
 }
 
