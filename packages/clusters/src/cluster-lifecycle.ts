@@ -55,12 +55,11 @@ export function buildClusterLifecycle(options: ClusterLifecycleOptions): Cluster
     log,
     metrics,
   };
-  const reader = new ResourceReader(lifecycle);
   const deletions = new Deletions(lifecycle);
   return {
     ...lifecycle,
-    reader,
-    writer: new ResourceWriter(lifecycle, reader),
+    reader: new ResourceReader(lifecycle),
+    writer: new ResourceWriter(lifecycle),
     deletions,
     reports: new Reports(lifecycle, deletions),
     registry: new Registry(lifecycle, deletions),

@@ -11,6 +11,7 @@ import { listReports, toReport } from "../sql/reports.ts";
 import { findResource, toResource } from "../sql/resources.ts";
 import { readFacts, toFacts } from "../sql/statuses.ts";
 import { expectedControllers } from "../status/aggregate.ts";
+import type { Status } from "../status/status.ts";
 import type { GetAsked, ListAsked } from "./list-query.ts";
 import { idsOf, reportAnswer, resourceAnswer, type Resource } from "./resource.ts";
 
@@ -49,25 +50,12 @@ export class ResourceReader {
     const { includeDeleted, includeReports, includeSecrets } = asked;
     const resource = await this.find(caller, { kind, id, includeDeleted }, signal);
     if (includeSecrets) requireSecrets(caller);
-    const shown = await this.show(resource, { includeSecrets }, signal);
+    const status = await this.#lifecycle.statuses.of(resource, signal);
+    const shown = shownAs({ resource, status, includeSecrets });
     if (!includeReports) return shown;
     const reports = await this.#reportsOf(resource, signal);
     const told = reports.map((report) => reportAnswer(resource, report));
     return { ...shown, body: { ...shown.body, controller_status: told } };
-  }
-
-  /** The answer about a resource that was read just now. */
-  async show(
-    resource: Resource,
-    { includeSecrets }: { readonly includeSecrets: boolean },
-    signal: AbortSignal,
-  ): Promise<Shown> {
-    const status = await this.#lifecycle.statuses.of(resource, signal);
-    const spec = includeSecrets ? resource.spec : redact(resource.spec);
-    return {
-      body: resourceAnswer(resource, { spec, status }),
-      resourceVersion: resource.resourceVersion,
-    };
   }
 
   /** At most four statements: stale statuses and their cache, the page, its total. */
@@ -146,6 +134,23 @@ export class ResourceReader {
     const rows = await this.#lifecycle.database.run(listReports, { kind, id }, signal);
     return rows.map(toReport);
   }
+}
+
+/** The answer about a resource. */
+export function shownAs({
+  resource,
+  status,
+  includeSecrets = false,
+}: {
+  readonly resource: Resource;
+  readonly status: Status | undefined;
+  readonly includeSecrets?: boolean;
+}): Shown {
+  const spec = includeSecrets ? resource.spec : redact(resource.spec);
+  return {
+    body: resourceAnswer(resource, { spec, status }),
+    resourceVersion: resource.resourceVersion,
+  };
 }
 
 function requireSecrets({ isController }: Caller): void {

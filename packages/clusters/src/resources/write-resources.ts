@@ -16,9 +16,10 @@ import {
   shareCluster,
   toResource,
   updateResource,
+  type ResourceRow,
 } from "../sql/resources.ts";
 import { requireGeneration, requireVersion, type IfMatch } from "./preconditions.ts";
-import type { ResourceReader, Shown } from "./read-resources.ts";
+import { shownAs, type Shown } from "./read-resources.ts";
 import { idsOf, type Resource } from "./resource.ts";
 import { checkName, clusterSpec, nodepoolSpec } from "./spec-rules.ts";
 import { isUuid } from "./uuid.ts";
@@ -35,11 +36,9 @@ export interface Change {
 /** Every method throws a `RestError` for whatever the caller is refused. */
 export class ResourceWriter {
   readonly #lifecycle: Lifecycle;
-  readonly #reader: ResourceReader;
 
-  constructor(lifecycle: Lifecycle, reader: ResourceReader) {
+  constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
-    this.#reader = reader;
   }
 
   /** Anyone may, and owns the result. */
@@ -61,7 +60,7 @@ export class ResourceWriter {
     try {
       const rows = await database.run(insertResource, row, signal);
       outbox.wakeups.wakeHere(outbox.writtenChannel);
-      return await this.#created(rows, kinds.cluster);
+      return created(rows, kinds.cluster);
     } catch (error) {
       throw nameTaken(toCaller(error), kinds.cluster, body.name);
     }
@@ -94,7 +93,7 @@ export class ResourceWriter {
         clusterId: cluster.id,
         targetProjectId: null,
       });
-      return this.#created(await sql.run(insertResource, row), kinds.nodepool);
+      return created(await sql.run(insertResource, row), kinds.nodepool);
     };
     try {
       return await writing(this.#lifecycle, insert, signal);
@@ -135,11 +134,14 @@ export class ResourceWriter {
           }),
           nowMs: statuses.nowMs(),
         });
-        return row === undefined ? resource : toResource(kind.name, row);
+        const written = row === undefined ? resource : toResource(kind.name, row);
+        // Before the commit: whoever is told of a failure knows that nothing was done.
+        const status = written.isStale ? await statuses.settleWithin(sql, written) : written.cached;
+        return { resource: written, status };
       },
       signal,
     );
-    return this.#reader.show(updated, { includeSecrets: false }, signal);
+    return shownAs(updated);
   }
 
   /** Announces the resource now, whatever the schedule says. */
@@ -275,14 +277,14 @@ export class ResourceWriter {
       ...what,
     };
   }
+}
 
-  /** As it was written: its status says Pending, and that is true. */
-  async #created(rows: readonly Parameters<typeof toResource>[1][], kind: Kind): Promise<Shown> {
-    const [row] = rows;
-    if (row === undefined) throw new TypeError(`a new ${kind.name} gave no row`);
-    const resource = { ...toResource(kind.name, row), isStale: false };
-    return this.#reader.show(resource, { includeSecrets: false }, new AbortController().signal);
-  }
+/** As it was written: its status says Pending, and that is true. */
+function created(rows: readonly ResourceRow[], kind: Kind): Shown {
+  const [row] = rows;
+  if (row === undefined) throw new TypeError(`a new ${kind.name} gave no row`);
+  const resource = toResource(kind.name, row);
+  return shownAs({ resource, status: resource.cached });
 }
 
 /** Throws for a marker: a new resource has nothing that it could stand for. */

@@ -124,6 +124,17 @@ export class Statuses {
     return calculated.status;
   }
 
+  /** Calculates and caches the status within a transaction that has locked the resource. */
+  async settleWithin(sql: Runner, resource: Pick<Resource, "kind" | "id">): Promise<Status> {
+    const { kind, id } = resource;
+    const rows = await sql.run(readFacts, { kind, ids: [id] });
+    const statuses = this.#calculate(rows.map(toFacts));
+    const [calculated] = statuses;
+    if (calculated === undefined) throw new TypeError(`${kind} ${id} is not there`);
+    await sql.run(cacheStatuses, { kind, statuses, nowMs: this.nowMs() });
+    return calculated.status;
+  }
+
   /** What `facts` add up to now. */
   settle({ facts, previous }: Pick<DatedFacts, "facts" | "previous">): {
     readonly status: Status;

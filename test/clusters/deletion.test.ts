@@ -1,0 +1,324 @@
+// Scenarios 42 to 47 of the contract: deletion with its gate and finalizers, and nodepools.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import {
+  alice,
+  available,
+  bob,
+  ctl,
+  gcp,
+  startClustersRest,
+  type ClustersRest,
+  type RestOptions,
+} from "./clusters-rest.ts";
+
+const finalized = { conditions: [{ type: "Finalized", status: "True", reason: "", message: "" }] };
+
+async function told(it: ClustersRest): Promise<readonly string[]> {
+  return (await it.events())
+    .filter(
+      ({ type }) =>
+        !["cluster.reconcile", "nodepool.reconcile", "status.changed"].includes(String(type)),
+    )
+    .map(({ type, reason }) => `${String(type)} ${String(reason)}`);
+}
+
+const code = async (answer: ReturnType<ClustersRest["ask"]>): Promise<number> =>
+  (await answer).code;
+
+suite("deletion", () => {
+  const start = async (options: RestOptions = {}) =>
+    startClustersRest(await sharedThrowawayPostgres("embedded"), options);
+
+  test("42: the gate: a ready cluster is deleted only when that is meant", async () => {
+    await using it = await start();
+    const ready = async (name: string) => {
+      const path = `/clusters/${await it.cluster(alice, name)}`;
+      await it.report(path, "a");
+      return path;
+    };
+    const path = await ready("one");
+    const refused = await it.ask(alice, "DELETE", path);
+    assert.deepEqual(
+      [refused.code, refused.body.code, refused.body.details],
+      [409, "PHASE_FORBIDS_DELETE", { phase: "Ready" }],
+    );
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Failed`)), 409);
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Sleeping`)), 400);
+    for (const force of ["1", "yes", ""]) {
+      assert.equal(await code(it.ask(alice, "DELETE", `${path}?force=${force}`)), 400);
+    }
+    const stale = { "if-match": `"other"` };
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?force=true`, undefined, stale)), 412);
+    assert.equal(await code(it.ask(alice, "GET", path)), 200);
+    const meant = await it.ask(alice, "DELETE", `${path}?confirm=Ready`);
+    assert.deepEqual(
+      [meant.code, Object.keys(meant.body).sort()],
+      [202, ["cluster_id", "message"]],
+    );
+    assert.equal(await code(it.ask(alice, "DELETE", `${await ready("two")}?force=true`)), 202);
+    const failed = await ready("three");
+    await it.report(failed, "a", {
+      last_error: { errorType: "Fatal", message: "no" },
+    });
+    assert.equal(await code(it.ask(alice, "DELETE", failed)), 202);
+  });
+
+  test("43, 44, 45: finalizers are waited for; then it is gone, its name is free, and it was told once", async () => {
+    await using it = await start();
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
+    await it.ask(ctl, "PUT", "/controllers/aws", {
+      kinds: ["cluster"],
+      platforms: ["aws"],
+      finalizer: true,
+    });
+    const id = await it.cluster(alice);
+    const path = `/clusters/${id}`;
+    await it.report(path, "storage", { conditions: [available("False")], finalizer: true });
+    // Before anybody deletes, being done with it means nothing.
+    await it.report(path, "dns", { conditions: [available("False"), ...finalized.conditions] });
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Progressing`)), 202);
+    const shown = await it.ask(alice, "GET", path);
+    assert.deepEqual(
+      [shown.code, shown.body.status.phase, typeof shown.body.deletion_timestamp],
+      [200, "Deleting", "string"],
+    );
+    assert.deepEqual([shown.body.generation, shown.body.status.observedGeneration], [2, 2]);
+    const put = await it.ask(alice, "PUT", path, { spec: { ...gcp, n: 1 } });
+    assert.deepEqual([put.code, put.body.code], [409, "RESOURCE_DELETING"]);
+    const pool = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    assert.deepEqual([pool.code, pool.body.code], [409, "RESOURCE_DELETING"]);
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
+    assert.equal(await code(it.ask(alice, "POST", "/clusters", { name: "one", spec: gcp })), 409);
+
+    await it.report(path, "dns", finalized);
+    assert.equal(await code(it.ask(alice, "GET", path)), 200);
+    const last = await it.report(path, "storage", { ...finalized, observed_generation: 2 });
+    assert.equal(last.code, 200);
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 404);
+    assert.equal((await it.report(path, "dns")).code, 404);
+    assert.deepEqual(await told(it), [
+      "cluster.created cluster_created",
+      "cluster.deleted deletion_requested",
+      "cluster.finalized finalized",
+    ]);
+    const [left] = await it.tables.query(
+      `SELECT (SELECT count(*) FROM controller_status) + (SELECT count(*) FROM reconciliation_schedule) AS rows`,
+    );
+    assert.deepEqual(left, { rows: "0" });
+    // Controllers may look back.
+    assert.equal(await code(it.ask(alice, "GET", `${path}?include_deleted=true`)), 404);
+    const tombstone = await it.ask(ctl, "GET", `${path}?include_deleted=true`);
+    assert.deepEqual(
+      [tombstone.code, tombstone.body.status.phase, typeof tombstone.body.deleted_at],
+      [200, "Deleting", "string"],
+    );
+    assert.equal((await it.ask(ctl, "GET", "/clusters?include_deleted=true")).body.total, 1);
+    assert.equal((await it.ask(alice, "GET", "/clusters?include_deleted=true")).body.total, 0);
+    assert.notEqual(await it.cluster(alice, "one"), id);
+  });
+
+  test("43: force does not wait, at first or later; nor does a deletion wait for who has retired", async () => {
+    await using it = await start();
+    await it.ask(ctl, "PUT", "/controllers/dns", {
+      kinds: ["cluster", "nodepool"],
+      finalizer: true,
+    });
+    const make = async (name: string) => {
+      const id = await it.cluster(alice, name);
+      const pool = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+      return [`/clusters/${id}`, `/nodepools/${pool.body.id}`] as const;
+    };
+    const [one, onesPool] = await make("one");
+    assert.equal(await code(it.ask(alice, "DELETE", `${one}?force=true`)), 202);
+    assert.equal(await code(it.ask(alice, "GET", one)), 404);
+    assert.equal(await code(it.ask(alice, "GET", onesPool)), 404);
+
+    const [two, twosPool] = await make("two");
+    await it.ask(alice, "DELETE", two);
+    assert.equal((await it.ask(alice, "GET", two)).body.status.phase, "Deleting");
+    assert.equal((await it.ask(alice, "GET", twosPool)).body.status.phase, "Deleting");
+    assert.equal(await code(it.ask(alice, "DELETE", `${two}?force=true`)), 202);
+    assert.equal(await code(it.ask(alice, "GET", two)), 404);
+    assert.equal(await code(it.ask(alice, "GET", twosPool)), 404);
+
+    const [three, threesPool] = await make("three");
+    await it.ask(alice, "DELETE", three);
+    assert.equal(await code(it.ask(alice, "GET", threesPool)), 200);
+    assert.equal(await code(it.ask(ctl, "DELETE", "/controllers/dns")), 204);
+    assert.equal(await code(it.ask(alice, "GET", three)), 404);
+    assert.equal(await code(it.ask(alice, "GET", threesPool)), 404);
+    const events = await told(it);
+    for (const word of [
+      "cluster.deleted",
+      "nodepool.deleted",
+      "cluster.finalized",
+      "nodepool.finalized",
+    ]) {
+      assert.equal(events.filter((event) => event.startsWith(word)).length, 3, word);
+    }
+    assert.equal(events.filter((event) => event.endsWith("force_deletion")).length, 2);
+  });
+
+  test("a cluster waits for its nodepools, and what a crash left unfinished the pass ends", async () => {
+    await using it = await start();
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });
+    const id = await it.cluster(alice);
+    const pools = await Promise.all(
+      ["p", "q"].map(async (name) => {
+        const { body } = await it.ask(alice, "POST", "/nodepools", { name, cluster_id: id });
+        return `/nodepools/${body.id}`;
+      }),
+    );
+    const [p = "", q = ""] = pools;
+    assert.equal(await code(it.ask(alice, "DELETE", `/clusters/${id}`)), 202);
+    await it.report(p, "dns", finalized);
+    assert.equal(await code(it.ask(alice, "GET", p)), 404);
+    assert.equal(await code(it.ask(alice, "GET", `/clusters/${id}`)), 200);
+    // As if the process had ended between the two.
+    await it.tables.query(`UPDATE finalizers SET finalized_at = now()`);
+    await it.settle();
+    assert.equal(await code(it.ask(alice, "GET", q)), 404);
+    assert.equal(await code(it.ask(alice, "GET", `/clusters/${id}`)), 404);
+  });
+
+  test("46: a nodepool inherits its release, belongs to its cluster's owner, and ignores what we own", async () => {
+    await using it = await start();
+    const release = { version: "4.1", channelGroup: "stable" };
+    const id = await it.cluster(alice, "one", { ...gcp, release });
+    const create = (who: string, body: object) => it.ask(who, "POST", "/nodepools", body as never);
+    const made = await create(alice, {
+      name: "p",
+      cluster_id: id,
+      spec: { replicas: 3, release: { version: "", channelGroup: "fast" }, machine: { any: [1] } },
+      status: { phase: "Ready" },
+      id: "00000000-0000-4000-8000-000000000000",
+      created_by: bob,
+    });
+    assert.equal(made.code, 201);
+    const {
+      id: poolId,
+      created_at: _c,
+      updated_at: _u,
+      resource_version: _r,
+      status,
+      ...rest
+    } = made.body;
+    assert.deepEqual(rest, {
+      cluster_id: id,
+      name: "p",
+      target_project_id: null,
+      created_by: alice,
+      generation: 1,
+      spec: {
+        replicas: 3,
+        release: { version: "4.1", channelGroup: "fast" },
+        machine: { any: [1] },
+      },
+    });
+    assert.notEqual(poolId, "00000000-0000-4000-8000-000000000000");
+    assert.equal(status.phase, "Pending");
+    const bare = await create(ctl, { name: "q", cluster_id: id });
+    assert.deepEqual(
+      [bare.code, bare.body.spec, bare.body.created_by],
+      [201, { release: { version: "4.1" } }, alice],
+    );
+    const again = await create(alice, { name: "p", cluster_id: id });
+    assert.deepEqual([again.code, again.body.code], [409, "NODEPOOL_NAME_EXISTS"]);
+    for (const [who, body] of [
+      [bob, { name: "x", cluster_id: id }],
+      [alice, { name: "x", cluster_id: "00000000-0000-4000-8000-000000000000" }],
+      [alice, { name: "x", cluster_id: "no" }],
+      [alice, { name: "x" }],
+      [alice, { name: "x", cluster_id: id, spec: { replicas: -1 } }],
+      [alice, { name: "x", cluster_id: id, spec: { replicas: 1.5 } }],
+      [alice, { name: "x", cluster_id: id, spec: { replicas: "3" } }],
+    ] as const) {
+      assert.equal((await create(who, body)).code, 400, JSON.stringify(body));
+    }
+    const put = await it.ask(alice, "PUT", `/nodepools/${poolId}`, {
+      spec: { replicas: 4, release: { version: " " } },
+    });
+    assert.deepEqual(
+      [put.code, put.body.generation, put.body.spec],
+      [200, 2, { replicas: 4, release: { version: "4.1" } }],
+    );
+    const events = (await it.events()).filter(({ type }) => String(type).startsWith("nodepool."));
+    assert.deepEqual(
+      events.map(({ type, platform, nodepool_id, cluster_id, created_by, user }) => [
+        type,
+        platform,
+        nodepool_id,
+        cluster_id,
+        created_by,
+        (user as { email: string }).email,
+      ]),
+      [
+        ["nodepool.created", "gcp", poolId, id, alice, alice],
+        ["nodepool.created", "gcp", bare.body.id, id, alice, ctl],
+        ["nodepool.updated", "gcp", poolId, id, alice, alice],
+      ],
+    );
+    const list = async (who: string, query: string) => {
+      const { body } = await it.ask(who, "GET", `/nodepools?${query}`);
+      return [body.nodepools.map(({ name }: { name: string }) => name).sort(), body.total];
+    };
+    assert.deepEqual(await list(alice, `clusterId=${id}`), [["p", "q"], 2]);
+    assert.deepEqual(await list(alice, "name=p&platform=GCP&limit=1000"), [["p"], 1]);
+    assert.deepEqual(await list(bob, `clusterId=${id}`), [[], 0]);
+    assert.deepEqual(await list(ctl, ""), [["p", "q"], 2]);
+    assert.equal(await code(it.ask(alice, "GET", "/nodepools?limit=1001")), 400);
+    assert.equal(await code(it.ask(alice, "GET", "/nodepools?clusterId=no")), 400);
+  });
+
+  test("47: a nodepool's report concerns the nodepool alone, and ctl reads it back", async () => {
+    await using it = await start();
+    await it.ask(ctl, "PUT", "/controllers/pools", { kinds: ["nodepool"], platforms: ["gcp"] });
+    const id = await it.cluster(alice);
+    const { body } = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    const path = `/nodepools/${body.id}`;
+    await it.settle();
+    const reported = await it.report(path, "pools", { metadata: { n: 12_345_678_901_234 } });
+    assert.deepEqual(reported.body, {
+      message: "status updated",
+      nodepool_id: body.id,
+      cluster_id: id,
+      controller_name: "pools",
+      observed_generation: 1,
+    });
+    const [dirty] = await it.tables.query(
+      `SELECT (SELECT status_dirty FROM clusters) AS cluster, (SELECT status_dirty FROM nodepools) AS nodepool`,
+    );
+    assert.deepEqual(dirty, { cluster: false, nodepool: true });
+    const status = await it.ask(ctl, "GET", `${path}/status`);
+    assert.deepEqual(
+      [status.body.nodepool_id, status.body.cluster_id, status.body.status.phase],
+      [body.id, id, "Ready"],
+    );
+    assert.deepEqual(status.body.expected_controllers, ["pools"]);
+    assert.deepEqual(status.body.controller_status[0].metadata, { n: 12_345_678_901_234 });
+    assert.equal((await it.ask(alice, "GET", `/clusters/${id}`)).body.status.phase, "Pending");
+    // No gate for nodepools; the cluster stays.
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+    assert.equal(await code(it.ask(alice, "GET", `/clusters/${id}`)), 200);
+  });
+
+  test("a deletion and a new nodepool at once: never a nodepool in a cluster that is gone", async () => {
+    await using it = await start();
+    for (let round = 0; round < 5; round++) {
+      const id = await it.cluster(alice, `c${round}`);
+      const [made] = await Promise.all([
+        it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id }),
+        it.ask(alice, "DELETE", `/clusters/${id}`),
+      ]);
+      const [left] = await it.tables.query(`
+        SELECT count(*)::integer AS rows FROM nodepools n JOIN clusters c ON c.id = n.cluster_id
+        WHERE c.deleted_at IS NOT NULL AND n.deleted_at IS NULL`);
+      assert.deepEqual(left, { rows: 0 }, `the nodepool got ${made.code}`);
+    }
+  });
+});
