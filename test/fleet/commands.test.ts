@@ -477,6 +477,81 @@ suite("commands about resources", () => {
     });
   });
 
+  test("global resources go to the targets that are chosen, and are shown with their clusters", async () => {
+    assert.deepEqual(await keelson("global get"), {
+      code: 0,
+      out: "",
+      said: 'there are no global resources yet: "keelson global apply -f FILE" makes some\n',
+    });
+    await file(
+      "policy.yaml",
+      settings.replace("settings", "policy").replace(/ {2}(uid|res).*\n/g, ""),
+    );
+    const nowhere = await keelson([
+      "global",
+      "apply",
+      "-f",
+      "policy.yaml",
+      "--targets",
+      "region in (eu)",
+    ]);
+    assert.deepEqual(nowhere, {
+      code: 0,
+      out: "configmap/policy created\n",
+      said: "configmap/policy: no target is selected, it is delivered once one is\n",
+    });
+    const everywhere = await keelson("global apply -f policy.yaml --all-targets --wait");
+    assert.deepEqual(everywhere, {
+      code: 0,
+      out: lines("configmap/policy configured", "configmap/policy synced"),
+      said: "",
+    });
+    assert.equal(
+      (await keelson("global apply -f policy.yaml")).out,
+      "configmap/policy unchanged\n",
+    );
+    const table = lines(
+      "NAME               NAMESPACE   STATUS   CLUSTERS   REVISION   AGE",
+      "configmap/policy   default     synced   1/1        1          0s",
+    );
+    assert.equal((await keelson("global get cm")).out, table);
+    assert.equal(
+      (await keelson("global get cm/policy")).out,
+      `${table}\n${lines("CLUSTER   STATUS   SYNCED GENERATION", "prod      synced   1")}`,
+    );
+    const copy = await keelson("delete cm/policy");
+    assert.equal(copy.code, 1);
+    assert.match(copy.said, /global/);
+
+    await file("policy.yaml", settings.replace("settings", "policy").replace("yes", "no"));
+    assert.match(
+      (await keelson("global apply -f policy.yaml --wait")).out,
+      /^configmap\/policy configured\n/,
+    );
+    assert.equal(
+      (await keelson("global history cm/policy")).out,
+      lines(
+        "REVISION   GENERATION   AGE   STATE    ACTOR                     CHANGE",
+        "2          2            0s    wanted   controller@system.local   data.a: yes → no",
+        "1          1            0s             controller@system.local   created",
+      ),
+    );
+    assert.equal(
+      (await keelson("global rollback cm/policy --to-revision 1")).out,
+      "configmap/policy rolled back to revision 1 (generation 3)\n",
+    );
+    assert.deepEqual(await keelson("global get cm/nobody"), {
+      code: 1,
+      out: "",
+      said: 'there is no global resource cm/nobody: "keelson global get" shows what there is\n',
+    });
+    assert.equal(
+      (await keelson("global delete cm/policy --wait")).out,
+      lines("configmap/policy deleting", "configmap/policy gone"),
+    );
+    assert.equal(await bed.find("ConfigMap", "policy"), undefined);
+  });
+
   test("who may not, and who asks nobody, is told what to do", async () => {
     await using guarded = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
       tokens: { reading: { role: "reader" } },

@@ -63,7 +63,11 @@ export function typing(url: string, workingFolder: string) {
       if (signal.aborted) return { code: 130, out, said };
       if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, out, said };
       if (!(error instanceof CommandError)) throw error;
-      return { code: error.exitCode, out, said: `${said}${error.message}\n` };
+      return {
+        code: error.exitCode,
+        out,
+        said: error.message === "" ? said : `${said}${error.message}\n`,
+      };
     }
   };
 }

@@ -215,7 +215,7 @@ function report(error: unknown): number {
   }
   if (error instanceof Interrupted) return exitInterrupted;
   if (error instanceof CommandError) {
-    process.stderr.write(`keelson: ${error.message}\n`);
+    if (error.message !== "") process.stderr.write(`keelson: ${error.message}\n`);
     return error.exitCode;
   }
   if (error instanceof StartError) {

@@ -27,15 +27,17 @@ import {
   gather,
   countOf,
 } from "./flags.ts";
+import { addGlobalCommands } from "./global-commands.ts";
 import { addTargetCommands } from "./target-commands.ts";
 
-/** Adds `keelson target …`, `keelson resource …`, and the verbs of the latter once more as shortcuts. */
+/** Adds `keelson target …`, `keelson resource …` and `keelson global …`, and the verbs of resources once more as shortcuts. */
 export function addFleetCommands(program: Command, context: CommandContext): void {
   program.commandsGroup("Fleet:");
   addTargetCommands(program, context);
   const resource = program
     .command("resource")
     .description("what clusters are to hold, and what they hold");
+  addGlobalCommands(program, context);
   program.commandsGroup('Short for "keelson resource …":');
   for (const [name, define] of Object.entries(verbs)) {
     define(resource.command(name), context);

@@ -1,11 +1,8 @@
 // `keelson history` and `keelson rollback`: what a resource was, and back to it.
 
-import { isJsonArray, isJsonObject, jsonEqual, type Json } from "@keelson/base";
 import { Refused } from "../client/rest-client.ts";
 import { CommandError, usageError } from "../command-error.ts";
-import { ageOf } from "../output/age.ts";
-import { shortText, valueText, type Output } from "../output/formats.ts";
-import { Table } from "../output/table.ts";
+import type { Output } from "../output/formats.ts";
 import { selectToChange, type ChangeOptions } from "./change.ts";
 import {
   findDetails,
@@ -14,6 +11,7 @@ import {
   type ResourceDetails,
   type Revision,
 } from "./resource-shapes.ts";
+import { readRevisions, showRevisions } from "./revisions-table.ts";
 import type { FleetSession } from "./session.ts";
 import { waitFor } from "./wait.ts";
 
@@ -25,33 +23,17 @@ export async function history(
   { output, limit, filters }: OneOptions & { readonly output: Output; readonly limit: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, terminal } = session;
   const { id } = await theOne(session, words, { filters }, signal);
   const [details, revisions] = await Promise.all([
     whole(session, id, signal),
     // One more than is shown: it tells what the oldest that is shown has changed.
-    readRevisions(session, id, limit + 1, signal),
+    readRevisions(session, `/resources/${id}`, limit + 1, signal),
   ]);
-  const shown = revisions.slice(0, limit);
-  if (output === "json" || output === "yaml") {
-    terminal.write(await valueText({ revisions: shown } as unknown as Json, output));
-    return;
-  }
-  if (output === "name") {
-    terminal.write(shown.map(({ revision }) => `${revision}\n`).join(""));
-    return;
-  }
-  const rows = shown.map((revision, index) => ({ revision, before: revisions[index + 1] }));
-  const lengthMax = output === "wide" ? Infinity : 60;
-  const table = new Table<(typeof rows)[number]>([
-    { heading: "REVISION", of: ({ revision }) => String(revision.revision) },
-    { heading: "GENERATION", of: ({ revision }) => String(revision.generation) },
-    { heading: "AGE", of: ({ revision }) => ageOf(revision.created_at, clock.now()) },
-    { heading: "STATE", of: ({ revision }) => stateOf(revision, details) },
-    { heading: "ACTOR", of: ({ revision }) => revision.actor },
-    { heading: "CHANGE", of: ({ revision, before }) => changeText(revision, before, lengthMax) },
-  ]);
-  terminal.write(table.first(rows));
+  await showRevisions(session, revisions, {
+    output,
+    limit,
+    stateOf: (revision) => stateOf(revision, details),
+  });
 }
 
 export async function rollback(
@@ -73,7 +55,7 @@ export async function rollback(
   const resource = await theOne(session, words, { filters }, signal);
   const name = fullName(resource);
   if ((toRevision === undefined) === (toGeneration === undefined)) {
-    const known = await readRevisions(session, resource.id, 10, signal);
+    const known = await readRevisions(session, `/resources/${resource.id}`, 10, signal);
     const numbers = [...new Set(known.map(({ revision }) => revision))];
     throw usageError(
       `say where to, with --to-revision or --to-generation: ${name} is at revision ${resource.revision}` +
@@ -125,17 +107,6 @@ async function whole(
   return details;
 }
 
-async function readRevisions(
-  { client }: FleetSession,
-  id: number,
-  limit: number,
-  signal: AbortSignal,
-): Promise<readonly Revision[]> {
-  const query = { limit: Math.min(limit, 1_000) };
-  const answer = await client.get(`/resources/${id}/revisions`, query, signal);
-  return (answer as unknown as { revisions: readonly Revision[] }).revisions;
-}
-
 function stateOf(
   { generation }: Revision,
   { applied, generation: wanted }: ResourceDetails,
@@ -143,51 +114,4 @@ function stateOf(
   if (applied?.generation === generation)
     return wanted === generation ? "applied" : "still applied";
   return wanted === generation ? "wanted" : "";
-}
-
-/** What a generation changed, as `spec.replicas: 1 → 3`. */
-function changeText(revision: Revision, before: Revision | undefined, lengthMax: number): string {
-  if (before === undefined) return revision.generation === 1 ? "created" : "";
-  const changes = [...differences(before.desired_spec, revision.desired_spec, "")];
-  if (revision.api_version !== before.api_version) {
-    changes.unshift({ path: "apiVersion", from: before.api_version, to: revision.api_version });
-  }
-  if (changes.length === 0) return "";
-  const texts = changes.map(
-    ({ path, from, to }) => `${path}: ${shortText(from, 24)} → ${shortText(to, 24)}`,
-  );
-  const all = texts.join(", ");
-  if (all.length <= lengthMax) return all;
-  const [first = ""] = texts;
-  const rest = texts.length - 1;
-  return rest === 0 ? first : `${first}, and ${rest} more`;
-}
-
-interface Difference {
-  readonly path: string;
-  readonly from: Json | undefined;
-  readonly to: Json | undefined;
-}
-
-/** Where two values differ, as deep as both have the same shape. */
-function* differences(
-  from: Json | undefined,
-  to: Json | undefined,
-  path: string,
-): Generator<Difference> {
-  if (from !== undefined && to !== undefined && jsonEqual(from, to)) return;
-  if (isJsonObject(from) && isJsonObject(to)) {
-    for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
-      yield* differences(from[key], to[key], path === "" ? key : `${path}.${key}`);
-    }
-  } else if (
-    from !== undefined &&
-    to !== undefined &&
-    isJsonArray(from) &&
-    isJsonArray(to) &&
-    from.length === to.length
-  ) {
-    for (const [index, item] of from.entries())
-      yield* differences(item, to[index], `${path}[${index}]`);
-  } else yield { path, from, to };
 }

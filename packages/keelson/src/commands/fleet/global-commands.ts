@@ -1,0 +1,132 @@
+// `keelson global …`, as it is typed.
+
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { JsonObject } from "@keelson/base";
+import type { ServerFlags } from "../client/find-server.ts";
+import { inSession, type CommandContext } from "./command-context.ts";
+import {
+  countOf,
+  gather,
+  policiesOf,
+  waitMsOf,
+  withOutput,
+  withPolicies,
+  withServer,
+  withWait,
+  type OutputFlags,
+  type PolicyFlags,
+  type WaitFlags,
+} from "./flags.ts";
+import { targetSelector } from "./target-selector.ts";
+
+interface PlaceFlags extends ServerFlags {
+  readonly namespace?: string;
+}
+
+interface ApplyFlags extends PlaceFlags, WaitFlags, PolicyFlags {
+  readonly filename: readonly string[];
+  readonly recursive?: true;
+  readonly targets?: JsonObject;
+  readonly allTargets?: true;
+}
+
+/** Adds them below `program`. */
+export function addGlobalCommands(program: Command, context: CommandContext): void {
+  const global = program
+    .command("global")
+    .description("what many clusters are to hold, chosen by their labels, those to come too");
+  const placed = (name: string): Command =>
+    withServer(global.command(name)).option("-n, --namespace <name>", "only in this namespace");
+
+  withOutput(placed("get"))
+    .description("show global resources; of one that is named also how far each cluster got")
+    .summary("show global resources and how far they got")
+    .argument("[what...]", "kinds or names")
+    .action(async (words: string[], options: PlaceFlags & OutputFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { showGlobals } = await import("./globals.ts");
+        const { output, namespace } = options;
+        await showGlobals(session, words, { output, namespace }, signal);
+      }),
+    );
+
+  withPolicies(withWait(withServer(global.command("apply"))))
+    .description(
+      "declare the objects of manifests in every cluster that is chosen, one after the other",
+    )
+    .summary("declare the objects of manifests in many clusters")
+    .addOption(
+      new Option(
+        "-f, --filename <path>",
+        "a manifest, a folder of them, or - for standard input; may be given again",
+      )
+        .argParser(gather)
+        .makeOptionMandatory(),
+    )
+    .option("-R, --recursive", "also what is in folders below the folder")
+    .option("-n, --namespace <name>", "the namespace of objects that name none (default default)")
+    .option(
+      "--targets <selector>",
+      "the targets it is for, by their labels: region=eu, tier!=gold, 'zone in (a,b)', edge, !edge",
+      selectorOf,
+    )
+    .addOption(
+      new Option("--all-targets", "all targets; so it is at first, if nothing is said").conflicts(
+        "targets",
+      ),
+    )
+    .action(async (options: ApplyFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { applyGlobals } = await import("./globals.ts");
+        const { filename: files, recursive, namespace, targets, allTargets } = options;
+        const selector = allTargets === true ? null : targets;
+        const asked = { files, isRecursive: recursive === true, namespace, selector };
+        const rest = { policies: policiesOf(options), waitMs: waitMsOf(options) };
+        await applyGlobals(session, { ...asked, ...rest }, signal);
+      }),
+    );
+
+  withOutput(placed("history"))
+    .description("show what a global resource was, newest first")
+    .argument("<what...>", "a global resource: clusterrole/view, or its id")
+    .option("--limit <count>", "how many", countOf, 20)
+    .action(async (words: string[], options: PlaceFlags & OutputFlags & { limit: number }) =>
+      inSession(options, context, async (session, signal) => {
+        const { globalHistory } = await import("./globals.ts");
+        const { output, limit, namespace } = options;
+        await globalHistory(session, words, { output, limit, namespace }, signal);
+      }),
+    );
+
+  withWait(placed("rollback"))
+    .description("make a global resource again what it was")
+    .argument("<what...>", "a global resource: clusterrole/view, or its id")
+    .requiredOption("--to-revision <number>", "the revision to go back to", countOf)
+    .action(async (words: string[], options: PlaceFlags & WaitFlags & { toRevision: number }) =>
+      inSession(options, context, async (session, signal) => {
+        const { rollbackGlobal } = await import("./globals.ts");
+        const { toRevision, namespace } = options;
+        const asked = { toRevision, namespace, waitMs: waitMsOf(options) };
+        await rollbackGlobal(session, words, asked, signal);
+      }),
+    );
+
+  withWait(placed("delete"))
+    .description("delete a global resource, and its objects in all clusters")
+    .argument("<what...>", "a global resource: clusterrole/view, or its id")
+    .option("--orphan", "forget it and leave its objects in the clusters")
+    .action(async (words: string[], options: PlaceFlags & WaitFlags & { orphan?: true }) =>
+      inSession(options, context, async (session, signal) => {
+        const { removeGlobals } = await import("./globals.ts");
+        const { namespace, orphan } = options;
+        const asked = { namespace, isOrphaning: orphan === true, waitMs: waitMsOf(options) };
+        await removeGlobals(session, words, asked, signal);
+      }),
+    );
+}
+
+function selectorOf(text: string): JsonObject {
+  const selector = targetSelector(text);
+  if (selector !== undefined) return selector;
+  throw new InvalidArgumentError("It must be a selector, as region=eu or 'zone in (a,b)'.");
+}

@@ -1,0 +1,160 @@
+// Global resources as the API tells them, and which of them words mean.
+
+import { Backoff, systemRandom, type JsonObject } from "@keelson/base";
+import { Refused } from "../client/rest-client.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { readReferences, type Reference } from "./reference.ts";
+import { groupOf, shortName } from "./resource-shapes.ts";
+import type { FleetSession } from "./session.ts";
+
+export interface ListedGlobal {
+  readonly id: number;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly api_version: string;
+  readonly generation: number;
+  readonly revision: number;
+  readonly status: string;
+  readonly paused: boolean;
+  readonly created_at: string;
+  readonly total_clusters: number;
+  readonly synced_clusters: number;
+}
+
+export interface GlobalDetails extends ListedGlobal {
+  readonly selector: JsonObject | null;
+  readonly cluster_statuses: readonly ClusterStatus[];
+}
+
+export interface ClusterStatus {
+  readonly cluster_id: string;
+  readonly synced_generation: number | null;
+  readonly status: string;
+}
+
+export interface Place {
+  readonly namespace: string | undefined;
+}
+
+/** Those that the words name; all, without any. */
+export async function selectGlobals(
+  session: FleetSession,
+  words: readonly string[],
+  { namespace }: Place,
+  signal: AbortSignal,
+): Promise<readonly ListedGlobal[]> {
+  const references = readReferences(words, await session.kindNames(), { takesNames: false });
+  const all = await listGlobals(session, { namespace }, signal);
+  if (references.length === 0) return all;
+  const found = references.flatMap((reference) => {
+    const meant = all.filter((one) => isMeant(reference, one));
+    if (meant.length > 0 || reference.by === "kind") return meant;
+    throw new CommandError(
+      `there is no global resource ${reference.text}: "keelson global get" shows what there is`,
+    );
+  });
+  return [...new Set(found)];
+}
+
+function isMeant(reference: Reference, global: ListedGlobal): boolean {
+  if (reference.by === "id") return reference.id === global.id;
+  if (reference.by === "kind") return reference.kind.means(global);
+  return reference.name === global.name && (reference.kind?.means(global) ?? true);
+}
+
+/** The one that the words name. */
+export async function theGlobal(
+  session: FleetSession,
+  words: readonly string[],
+  place: Place,
+  signal: AbortSignal,
+): Promise<ListedGlobal> {
+  const found = await selectGlobals(session, words, place, signal);
+  const [only, ...others] = found;
+  if (only === undefined) throw new CommandError("no global resource matches");
+  if (others.length === 0) return only;
+  const ids = found.map(({ id, namespace }) => `${id} in ${namespace === "" ? "none" : namespace}`);
+  throw usageError(
+    `${words.join(" ")} is ${found.length} global resources: narrow it with -n, or name one by its id (${ids.join(", ")})`,
+  );
+}
+
+async function listGlobals(
+  { client }: FleetSession,
+  query: {
+    readonly namespace?: string | undefined;
+    readonly kind?: string;
+    readonly name?: string;
+  },
+  signal: AbortSignal,
+): Promise<readonly ListedGlobal[]> {
+  const found: ListedGlobal[] = [];
+  for (let cursor: string | undefined; ;) {
+    const asked = { ...query, limit: 1_000, cursor };
+    const page = (await client.get("/global-resources", asked, signal)) as unknown as {
+      readonly global_resources: readonly ListedGlobal[];
+      readonly next: string | null;
+    };
+    found.push(...page.global_resources);
+    if (page.next === null) return found;
+    cursor = page.next;
+  }
+}
+
+/** The one of that key, if there is one. */
+export async function findGlobal(
+  session: FleetSession,
+  key: Pick<ListedGlobal, "namespace" | "kind" | "name" | "api_version">,
+  signal: AbortSignal,
+): Promise<GlobalDetails | undefined> {
+  const { namespace, kind, name, api_version } = key;
+  const listed = await listGlobals(session, { namespace, kind, name }, signal);
+  const found = listed.find(
+    (one) => groupOf(one.api_version) === groupOf(api_version) && one.status !== "deleting",
+  );
+  return found === undefined ? undefined : readGlobal(session, found.id, signal);
+}
+
+export async function readGlobal(
+  { client }: FleetSession,
+  id: number,
+  signal: AbortSignal,
+): Promise<GlobalDetails> {
+  return (await client.get(`/global-resources/${id}`, {}, signal)) as unknown as GlobalDetails;
+}
+
+/** Says when it is as wanted; throws with the clusters that lag behind when the time is up. */
+export async function waitForGlobal(
+  session: FleetSession,
+  id: number,
+  timeoutMs: number,
+  signal: AbortSignal,
+  { goal, name }: { readonly goal: "synced" | "gone"; readonly name: string } = {
+    goal: "synced",
+    name: "",
+  },
+): Promise<void> {
+  const { clock, terminal } = session;
+  const startMs = clock.monotonic();
+  const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
+  for (;;) {
+    const global = await readGlobal(session, id, signal).catch((error: unknown) => {
+      if (goal === "gone" && error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    });
+    if (global === undefined || (goal === "synced" && global.status === "synced")) {
+      terminal.write(`${global === undefined ? name : shortName(global)} ${goal}\n`);
+      return;
+    }
+    if (clock.monotonic() - startMs >= timeoutMs) {
+      const behind = global.cluster_statuses
+        .filter(({ status }) => status !== "synced")
+        .map(({ cluster_id, status }) => `${cluster_id} (${status})`);
+      throw new CommandError(
+        `${shortName(global)}: ${global.status} still, after ${timeoutMs / 1000} s: ${behind.join(", ") || "no reason is known"}`,
+      );
+    }
+    await clock.sleep(backoff.next(), signal);
+  }
+}
