@@ -11,16 +11,19 @@ import {
   listRevisions,
   type DetailsRow,
 } from "../sql/resource-details.ts";
+import { findStates, toStates } from "../sql/diffs.ts";
 import { askForWork, hasTarget } from "../sql/resources.ts";
 import type { WorkBell } from "../work-bell.ts";
 import { detailsAnswer, listedAnswer, revisionAnswer } from "./answers.ts";
 import { makeChanges, readBatch } from "./batch.ts";
+import { diffOf } from "./diff.ts";
 import type { PageAsked } from "./list-query.ts";
 import { requireRole, visible } from "./permissions.ts";
 import { Fields } from "./read-fields.ts";
 import { readReplacement, type Replacement } from "./replacement.ts";
 import { readNewResource, type NewResource } from "./resource-body.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
+import { compared } from "./shown-states.ts";
 import { transact } from "./transact.ts";
 import { ResourceWriter, type Written } from "./write-resources.ts";
 
@@ -171,6 +174,15 @@ export class Resources {
       revisions: page.map((row) => revisionAnswer(row, resource, markers)),
       next: rows.length > limit ? (page.at(-1)?.generation ?? null) : null,
     };
+  }
+
+  /** Where desired, applied and current differ. */
+  async diff(identity: Identity, id: number, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(identity, "reader");
+    const { database, markers } = this.#options;
+    const [row] = await database.run(findStates, [id], signal);
+    const found = row === undefined ? undefined : { row, clusterId: row.cluster_id };
+    return { fields: diffOf(compared(toStates(visible(identity, found).row), markers)) };
   }
 
   /** Asks for an apply now, whatever failed before. */

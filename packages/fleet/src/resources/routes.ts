@@ -64,6 +64,10 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     return resources.revisions(identityOf(request), page, request.signal);
   });
 
+  app.get("/resources/:id/diff", async (request) =>
+    resources.diff(identityOf(request), idOf(request), request.signal),
+  );
+
   app.post("/resources/:id/sync", async (request, reply) => {
     const asked = await resources.sync(identityOf(request), idOf(request), request.signal);
     return reply.code(202).send(asked);

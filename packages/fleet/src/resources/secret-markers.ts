@@ -72,7 +72,8 @@ export class SecretMarkers {
   }
 }
 
-function isSecret({ apiVersion, kind }: ResourceKey): boolean {
+/** Whether an object of this key has values to hide. */
+export function isSecret({ apiVersion, kind }: ResourceKey): boolean {
   return kind === "Secret" && groupOf(apiVersion) === "";
 }
 

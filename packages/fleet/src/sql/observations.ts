@@ -58,6 +58,7 @@ export interface ObservedState {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly spec: JsonObject;
+  readonly managedFields: readonly JsonObject[];
   readonly generation: number | null;
   readonly revision: number | null;
   readonly health: string;
@@ -86,18 +87,20 @@ export const recordObserved = statement<ObservedState, ObservedRow>(
     ), observed AS (
       INSERT INTO resource_current_states AS c
         (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
-         drifted, drift, fence)
+         drifted, drift, fence, managed_fields)
       SELECT r.id, ${writeJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
              ${state.resourceVersion}::text, ${state.uid}::text, clock_timestamp(), ${state.health}::text,
              ${state.healthMessage}::text, ${state.drift.length > 0}::boolean,
-             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb, ${state.fence}::bigint
+             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb, ${state.fence}::bigint,
+             ${writeJson(state.managedFields)}::text::jsonb
       FROM resource r LEFT JOIN former f ON true -- Read first: a row that this statement has changed is not seen any more.
       ON CONFLICT (resource_id) DO UPDATE
         SET spec = excluded.spec, generation = coalesce(excluded.generation, c.generation),
             revision = coalesce(excluded.revision, c.revision),
             k8s_resource_version = excluded.k8s_resource_version, uid = excluded.uid,
             observed_at = excluded.observed_at, health = excluded.health, health_message = excluded.health_message,
-            drifted = excluded.drifted, drift = excluded.drift, fence = excluded.fence, deleted_at = NULL
+            drifted = excluded.drifted, drift = excluded.drift, fence = excluded.fence, deleted_at = NULL,
+            managed_fields = excluded.managed_fields
         WHERE c.fence <= excluded.fence
           AND (c.uid IS DISTINCT FROM excluded.uid OR c.deleted_at IS NOT NULL
                OR is_later(excluded.k8s_resource_version, c.k8s_resource_version))
@@ -137,7 +140,7 @@ export const recordAbsent = statement<
       ON CONFLICT (resource_id) DO UPDATE
         SET deleted_at = excluded.deleted_at, observed_at = excluded.observed_at, fence = excluded.fence,
             spec = NULL, generation = NULL, revision = NULL, health = NULL, health_message = NULL,
-            drifted = false, drift = NULL
+            drifted = false, drift = NULL, managed_fields = NULL
         WHERE c.fence <= excluded.fence AND c.deleted_at IS NULL
       RETURNING c.resource_id
     ), told AS (

@@ -6,7 +6,7 @@ import type { DynamicObject } from "@keelson/client";
 import { annotations, fieldManager } from "./desired-object.ts";
 import { driftOf, type Drifted } from "./drift.ts";
 import { healthOf } from "./health.ts";
-import { ownsAll, type OwnedField } from "./owned-fields.ts";
+import { keptManagedFields, ownsAll, type OwnedField } from "./owned-fields.ts";
 
 /** What we recorded of our last apply. */
 export interface AppliedRecord {
@@ -21,6 +21,8 @@ export interface Observation {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly spec: JsonObject;
+  /** Who owns which of its fields. */
+  readonly managedFields: readonly JsonObject[];
   /** Undefined: it cannot be believed, and the recorded numbers stay. */
   readonly numbers: { readonly generation: number; readonly revision: number } | undefined;
   readonly health: string;
@@ -47,6 +49,7 @@ export function observe(
     uid,
     resourceVersion,
     spec: shapedLikeDesired(object),
+    managedFields: keptManagedFields(object),
     numbers,
     health,
     healthMessage: message,
@@ -76,7 +79,7 @@ function driftedFields(object: DynamicObject, applied: AppliedRecord): readonly 
 }
 
 /** The object as a spec would say it: without what only the server says. */
-function shapedLikeDesired(object: DynamicObject): JsonObject {
+export function shapedLikeDesired(object: DynamicObject): JsonObject {
   const { apiVersion: _, kind: _kind, metadata, status: _status, ...rest } = object as JsonObject;
   const { labels, annotations: all } = isJsonObject(metadata) ? metadata : {};
   const others = Object.entries(isJsonObject(all) ? all : {}).filter(

@@ -26,6 +26,38 @@ export function ownedFields(object: JsonObject, manager: string): OwnedField[] {
   return found;
 }
 
+/** A field that somebody else has said, with what it says. */
+export interface ForeignField extends OwnedField {
+  readonly manager: string;
+}
+
+/** The fields of the object that others have written, besides its status. The latest writer of each comes first. */
+export function foreignFields(object: JsonObject, besides: string): ForeignField[] {
+  return entriesOf(object)
+    .filter((entry) => !isOurs(entry, besides) && entry.subresource !== "status")
+    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .flatMap(({ manager, fields }) => {
+      const found: OwnedField[] = [];
+      collect(object, fields, [], found);
+      return found.map((field) => ({ ...field, manager }));
+    });
+}
+
+/** Managed fields as they are worth keeping: who owns what, without the status. */
+export function keptManagedFields(object: JsonObject): readonly JsonObject[] {
+  const { metadata } = object;
+  const managed = isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+  if (!isJsonArray(managed)) return [];
+  return managed
+    .filter(isJsonObject)
+    .filter(({ subresource }) => subresource !== "status")
+    .map((entry) => {
+      const { fieldsV1 } = entry;
+      const { "f:status": _, ...fields } = isJsonObject(fieldsV1) ? fieldsV1 : {};
+      return { ...entry, fieldsV1: fields };
+    });
+}
+
 /** The value at a path; undefined if there is none. */
 export function valueAt(object: Json, path: readonly Step[]): Json | undefined {
   let value: Json | undefined = object;
@@ -151,9 +183,11 @@ function holds(fields: JsonObject, path: readonly Step[]): boolean {
   return true;
 }
 
-function sameStep(a: Step, b: Step): boolean {
-  if (typeof a === "string" || typeof b === "string") return a === b;
-  return jsonEqual(a, b);
+/** A path that was not read from an object may lack keys that the server fills in. */
+function sameStep(entry: Step, asked: Step): boolean {
+  if (typeof entry === "string" || typeof asked === "string") return entry === asked;
+  if ("keys" in entry && "keys" in asked) return hasKeys(entry.keys, asked.keys);
+  return jsonEqual(entry, asked);
 }
 
 interface Child {
