@@ -10,6 +10,8 @@ import { failuresOf, LoadGenerator, type LoadResult } from "../../test/apiserver
 import type { KeyPair } from "../../test/oracle/certificates.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
+import { CoreMeter } from "./cores.ts";
+import { meanOf, stagesOf } from "./stages.ts";
 
 const path = pathOf("memories", "default");
 const rate = 200;
@@ -47,6 +49,7 @@ export async function bench(run: Run): Promise<readonly Row[]> {
       { atMost: 0 },
     ),
     judged({ name: "ours: list of all", value: ours.list.p50, unit: "ms" }),
+    ...ours.profile,
   ];
 }
 
@@ -63,7 +66,7 @@ async function asDefinitions(run: Run): Promise<Measured> {
   return await measure(run, oracle, [oracle.url, oracle.url, oracle.url]);
 }
 
-async function behind(run: Run): Promise<Measured> {
+async function behind(run: Run): Promise<Measured & { readonly profile: readonly Row[] }> {
   const { signal } = run;
   await using postgres = await startThrowawayPostgres({ flavour: "embedded", fsync: true }, signal);
   await using database = await postgres.createDatabase();
@@ -79,17 +82,40 @@ async function behind(run: Run): Promise<Measured> {
   run.say("three replicas of ours behind a cluster");
   const { url, ca } = bed.replica;
   const { admin } = bed.oracle;
-  return await measure(
-    run,
-    { url, ca, admin },
-    replicas.map((replica) => replica.url),
-  );
+  const watchUrls = replicas.map((replica) => replica.url);
+  const names = new Map(replicas.map(({ pid = 0 }, index) => [pid, `replica ${index + 1}`]));
+  const readStages = async () =>
+    await Promise.all(replicas.map(({ metricsUrl }) => stagesOf(metricsUrl, signal)));
+  const before = await readStages();
+  using meter = new CoreMeter(names);
+  const profile: Row[] = [];
+  const measured = await measure(run, { url, ca, admin }, watchUrls, async () => {
+    const after = await readStages();
+    for (const [index, stages] of before.entries()) {
+      const both = { before: stages, after: after[index] ?? stages };
+      const row = (name: string, value: number, unit: string): void =>
+        void profile.push(judged({ name: `of this, replica ${index + 1}: ${name}`, value, unit }));
+      if (index === 0) {
+        row("commit, mean", meanOf("keelson_store_commit_seconds", both) * 1_000, "ms");
+        row("writes a commit", meanOf("keelson_store_batch_size", both), "");
+      }
+      const delivery = meanOf("keelson_watch_delivery_seconds", both) * 1_000;
+      row("commit → socket, mean", delivery, "ms");
+    }
+    for (const [name, { had, waitedFor }] of meter.read()) {
+      if (had < 0.005) continue;
+      profile.push(judged({ name: `cores that ${name} had`, value: had, unit: "" }));
+      profile.push(judged({ name: `cores that ${name} waited for`, value: waitedFor, unit: "" }));
+    }
+  });
+  return { ...measured, profile };
 }
 
 async function measure(
   run: Run,
   server: { readonly url: string; readonly ca: string; readonly admin: KeyPair },
   watchUrls: readonly string[],
+  watched: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Measured> {
   const { signal } = run;
   const seconds = numberOf(run, "seconds", run.isQuick ? 3 : 20);
@@ -112,6 +138,7 @@ async function measure(
     template,
     patch: true,
   });
+  await watched();
   run.say(`lists of ${objects}`);
   await must({ verb: "fill", objects, clients: 16, prefix: "listed-", template });
   const list = await must({ verb: "list", clients: 1, seconds });
