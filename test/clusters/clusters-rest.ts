@@ -12,9 +12,10 @@ import {
 import { buildClusterLifecycle, clustersRoutes, passOnce } from "@keelson/clusters";
 import type { ClusterLifecycle, ClusterLifecycleOptions } from "@keelson/clusters";
 import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
-import { DatabaseError, Outbox, Wakeups, type DatabaseOptions } from "@keelson/database";
+import { DatabaseError, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 import { buildRest, gatewayAuthenticator } from "@keelson/keelson";
+import { eventsOn } from "./events-bed.ts";
 
 export interface Answer {
   readonly code: number;
@@ -59,7 +60,12 @@ export const gcp = { platform: { type: "gcp" } };
 export interface RestOptions extends Partial<
   Pick<
     ClusterLifecycleOptions,
-    "rules" | "defaults" | "controllerIdentities" | "wakesDependents" | "controllerEmail"
+    | "rules"
+    | "defaults"
+    | "controllerIdentities"
+    | "wakesDependents"
+    | "wakesPerMinuteMax"
+    | "controllerEmail"
   >
 > {
   readonly clock?: Clock;
@@ -76,11 +82,8 @@ export async function startClustersRest(
   const tables = setup.use(await createClustersDatabase(server));
   // The API has a pool of its own: what tests look at is not what they disturb.
   const database = tables.openAnother(onStatement === undefined ? {} : { onStatement });
-  const outbox = new Outbox({
-    database,
-    wakeups: new Wakeups({ database }),
-    name: "lifecycle.outbox",
-  });
+  const { events } = eventsOn(database);
+  const { outbox } = events;
   const service = buildClusterLifecycle({
     database,
     outbox,
@@ -103,7 +106,7 @@ export async function startClustersRest(
         error instanceof DatabaseError && error.isTransient
           ? new RestError("DATABASE_UNAVAILABLE", "the database is not available")
           : undefined,
-      modules: [clustersRoutes(service)],
+      modules: [clustersRoutes(service, { events, clock: systemClock })],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
       clock: systemClock,
       random: systemRandom,

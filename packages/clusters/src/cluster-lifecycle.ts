@@ -27,6 +27,8 @@ export interface ClusterLifecycleOptions extends AccessOptions {
   readonly rules: StatusRules;
   readonly defaults: SpecDefaults;
   readonly wakesDependents: boolean;
+  /** 60 unless told. */
+  readonly wakesPerMinuteMax?: number;
 }
 
 export interface ClusterLifecycle extends Lifecycle {
@@ -51,6 +53,7 @@ export function buildClusterLifecycle(options: ClusterLifecycleOptions): Cluster
     access,
     defaults,
     wakesDependents,
+    wakesPerMinuteMax: options.wakesPerMinuteMax ?? 60,
     random,
     log,
     metrics,

@@ -6,8 +6,29 @@ export {
   type ClusterLifecycle,
   type ClusterLifecycleOptions,
 } from "./cluster-lifecycle.ts";
+export { DatabaseTime } from "./database-time.ts";
 export { eventSource, topics, type EventData, type Topic } from "./events/event.ts";
 export { kinds, type Kind, type KindName } from "./kinds.ts";
+export {
+  LifecycleEvents,
+  localTransport,
+  type LifecycleEventsOptions,
+  type LifecycleTransport,
+} from "./events/lifecycle-events.ts";
+export {
+  PubsubTransport,
+  type PubsubTransportOptions,
+  type TransportHealth,
+} from "./events/pubsub-transport.ts";
+export {
+  runDeferredWakes,
+  sendAll as sendDeferredWakes,
+  type DeferredWakesOptions,
+} from "./loops/deferred-wakes.ts";
+export { schedulerMetrics, type SchedulerMetrics } from "./loops/metrics.ts";
+export { purge, runPurges, type PurgesOptions, type Retentions } from "./loops/purges.ts";
+export { Scheduler, type SchedulerOptions } from "./loops/scheduler.ts";
 export { passOnce, runStatusPass, type StatusPassOptions } from "./loops/status-pass.ts";
 export { clustersMigrations } from "./migrations.ts";
-export { clustersRoutes } from "./routes/routes.ts";
+export { clustersRoutes, type ClustersRoutesOptions } from "./routes/routes.ts";
+export { type Cadence } from "./sql/schedules.ts";

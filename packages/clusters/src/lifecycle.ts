@@ -21,6 +21,8 @@ export interface Lifecycle {
   readonly defaults: SpecDefaults;
   /** Whether a report that says something new wakes whoever may depend on it. */
   readonly wakesDependents: boolean;
+  /** How often it may do so for one resource in any minute; beyond that the last one waits. */
+  readonly wakesPerMinuteMax: number;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: ClustersMetrics;

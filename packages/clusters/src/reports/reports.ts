@@ -9,8 +9,8 @@ import type { Kind } from "../kinds.ts";
 import { writing, type Lifecycle } from "../lifecycle.ts";
 import { idsOf, type Resource } from "../resources/resource.ts";
 import type { StatusReport } from "../schema.ts";
-import { appendEvents } from "../sql/events.ts";
 import { findReport, toReport, writeReport } from "../sql/reports.ts";
+import { writeWake } from "../sql/wakes.ts";
 import { lockResource, toResource } from "../sql/resources.ts";
 import { noveltyOf, readReport, settleConditions, type SentReport } from "./read-report.ts";
 import type { Report } from "./report.ts";
@@ -94,28 +94,18 @@ export class Reports {
     return { resource, result, isGone };
   }
 
-  /** Dependents wake at once. */
+  /** Dependents wake at once, or as soon as they have not been woken too often. */
   async #wake(
     sql: Transaction,
     caller: Caller,
-    resource: Resource,
+    { kind, id }: Resource,
     { reason, controllerName }: { readonly reason: WakeReason; readonly controllerName: string },
   ): Promise<void> {
-    const { kind, id, clusterId, generation, platform, createdBy } = resource;
-    await sql.run(appendEvents, [
-      {
-        eventId: this.#lifecycle.random.uuid(),
-        type: `${kind}.reconcile`,
-        clusterId,
-        nodepoolId: kind === "nodepool" ? id : null,
-        generation,
-        platform,
-        reason,
-        createdBy,
-        caller: caller.identity,
-        metadata: { controller_name: controllerName },
-      },
-    ]);
+    const { random, wakesPerMinuteMax: perMinuteMax } = this.#lifecycle;
+    const eventId = random.uuid();
+    const { identity } = caller;
+    const wake = { kind, id, eventId, reason, controllerName, caller: identity, perMinuteMax };
+    await sql.run(writeWake, wake);
   }
 }
 

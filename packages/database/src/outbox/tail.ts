@@ -97,7 +97,7 @@ export class Tail<Row extends { readonly position: number }> {
     this.#readers++;
     try {
       let cursor = position;
-      await this.#assertKnown(cursor, signal);
+      await this.assertKnown(cursor, signal);
       while (!signal.aborted) {
         const changed = this.#changed.promise;
         const events = await this.#after(cursor, signal);
@@ -116,6 +116,15 @@ export class Tail<Row extends { readonly position: number }> {
     } finally {
       this.#readers--;
     }
+  }
+
+  /** Throws `CursorExpired` unless the log goes on from `cursor`: for whoever wants to know before reading. */
+  async assertKnown(cursor: number, signal: AbortSignal): Promise<void> {
+    const { database, name } = this.#source;
+    const [row] = await database.run(lastPosition, name, signal);
+    const isPurged = cursor < Number(row?.purged_position ?? 0);
+    const isUnknown = cursor > Number(row?.last_position ?? 0);
+    if (isPurged || isUnknown) throw new CursorExpired(cursor);
   }
 
   /** Reads what is new, if anybody wants it. */
@@ -149,16 +158,8 @@ export class Tail<Row extends { readonly position: number }> {
     if (this.#end === cursor) return [];
     const rows = await this.#source.read({ after: cursor, limit: this.#batchMax }, signal);
     // After the events were read: had any after the cursor been removed before, the mark would show it.
-    await this.#assertKnown(cursor, signal);
+    await this.assertKnown(cursor, signal);
     return rows;
-  }
-
-  async #assertKnown(cursor: number, signal: AbortSignal): Promise<void> {
-    const { database, name } = this.#source;
-    const [row] = await database.run(lastPosition, name, signal);
-    const isPurged = cursor < Number(row?.purged_position ?? 0);
-    const isUnknown = cursor > Number(row?.last_position ?? 0);
-    if (isPurged || isUnknown) throw new CursorExpired(cursor);
   }
 }
 

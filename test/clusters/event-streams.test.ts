@@ -1,0 +1,344 @@
+// Events as streams and as history, over HTTP.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { buildClusterLifecycle, clustersRoutes } from "@keelson/clusters";
+import type { ClustersDatabase } from "@keelson/clusters/testing";
+import { believingAuthenticator, buildRest, type RouteModule } from "@keelson/keelson";
+import { drained, eventsOn, freshDatabase, never, tell, until, type Told } from "./events-bed.ts";
+
+interface Bed extends AsyncDisposable {
+  readonly tables: ClustersDatabase;
+  readonly url: string;
+  tell(...all: readonly Told[]): Promise<void>;
+  /** A cluster of alice's, without events of its own. */
+  cluster(): Promise<string>;
+}
+
+async function startBed({ heartbeatMs = 15_000 } = {}): Promise<Bed> {
+  await using setup = new AsyncDisposableStack();
+  const tables = setup.use(await freshDatabase());
+  const { database } = tables;
+  const { events, run } = eventsOn(database);
+  const scope = setup.use(new TaskScope(never));
+  run(scope);
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
+  const service = buildClusterLifecycle({
+    ...shared,
+    database,
+    outbox: events.outbox,
+    rules: { graceMs: 1_800_000, recentMs: 300_000, fatalFails: true },
+    defaults: { clusterVersion: undefined, channelGroup: undefined },
+    controllerEmail: "ctl@system.local",
+    controllerIdentities: {},
+    wakesDependents: true,
+  });
+  const clusters = clustersRoutes(service, { events, clock: systemClock, heartbeatMs });
+  const topics: RouteModule = {
+    name: "topics",
+    prefix: "/api/v1",
+    bodyBytesMax: 1_024,
+    routes: () => (app, _options, done) => {
+      app.get("/events", { exposeHeadRoute: false }, clusters.topicEvents);
+      done();
+    },
+  };
+  const rest = setup.use(
+    await buildRest({
+      ...shared,
+      authenticator: believingAuthenticator(),
+      corsOrigins: undefined,
+      logsRequests: false,
+      limits: { readMs: 30_000, writeMs: 30_000, idleMs: 30_000, drainMs: 2_000 },
+      translate: () => undefined,
+      modules: [clusters, topics],
+    }),
+  );
+  const url = await rest.listen({ address: "127.0.0.1", port: 0 });
+  const kept = setup.move();
+  return {
+    tables,
+    url: `${url}/api/v1`,
+    tell: (...all) =>
+      database.transaction(async (sql) => {
+        for (const one of all) await sql.run(tell, one);
+      }, never),
+    cluster: async () => {
+      const [row] = await tables.query<{ id: string }>(
+        `INSERT INTO clusters (name, created_by) VALUES (gen_random_uuid()::text, 'alice@example.com') RETURNING id`,
+      );
+      return row?.id ?? "";
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+interface Frame {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** A reader of a stream, until it is left. */
+class Reader implements AsyncDisposable {
+  readonly frames: Frame[] = [];
+  readonly comments: string[] = [];
+  readonly #ending = new AbortController();
+  #text = "";
+  #reading: Promise<void> = Promise.resolve();
+
+  static async open(url: string, headers: Record<string, string> = {}): Promise<Reader> {
+    const reader = new Reader();
+    const response = await fetch(url, {
+      headers: { accept: "text/event-stream", "x-user-email": "ctl@system.local", ...headers },
+      signal: reader.#ending.signal,
+    });
+    assert.equal(response.status, 200, await (response.ok ? "" : response.text()));
+    assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
+    reader.#reading = reader.#read(response);
+    await until(() => reader.frames.length > 0, "no frame came");
+    assert.equal(reader.frames[0]?.event, "ready");
+    return reader;
+  }
+
+  /** Without the first one, which says that it is ready. */
+  get events(): readonly Frame[] {
+    return this.frames.slice(1);
+  }
+
+  async #read(response: Response): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of response.body ?? []) {
+        this.#text += decoder.decode(chunk as Uint8Array, { stream: true });
+        const parts = this.#text.split("\n\n");
+        this.#text = parts.pop() ?? "";
+        for (const part of parts) this.#take(part);
+      }
+    } catch {
+      // We have left.
+    }
+  }
+
+  #take(part: string): void {
+    const field = (name: string): string | undefined =>
+      new RegExp(`^${name}: (.*)$`, "m").exec(part)?.[1];
+    if (part.startsWith(":")) {
+      this.comments.push(part);
+      return;
+    }
+    const data = JSON.parse(field("data") ?? "{}") as Record<string, unknown>;
+    this.frames.push({ id: Number(field("id")), event: field("event") ?? "", data });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#reading;
+  }
+}
+
+const uuid = (): string => systemRandom.uuid();
+
+suite("streams of events", () => {
+  test("whatever commits after it is ready comes, in order, of its topic alone", async () => {
+    await using bed = await startBed();
+    const id = uuid();
+    await bed.tell({ clusterId: id, generation: 1 });
+    await until(() => drained(bed.tables));
+    await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
+    await bed.tell(
+      { clusterId: id, generation: 2 },
+      { clusterId: id, nodepoolId: uuid(), type: "nodepool.created" },
+      { clusterId: id, type: "status.changed", reason: "phase_changed" },
+      { clusterId: id, generation: 3, platform: "AWS" },
+    );
+    await until(() => reader.events.length === 2);
+    assert.deepEqual(
+      reader.events.map(({ event, data }) => [event, data["type"], data["generation"]]),
+      [
+        ["cluster.updated", "cluster.updated", 2],
+        ["cluster.updated", "cluster.updated", 3],
+      ],
+    );
+    assert.deepEqual(Object.keys(reader.events[0]?.data ?? {}).toSorted(), [
+      "cluster_id",
+      "created_by",
+      "event_type",
+      "generation",
+      "id",
+      "metadata",
+      "platform",
+      "reason",
+      "source",
+      "timestamp",
+      "type",
+      "user",
+    ]);
+    assert.equal(reader.events[1]?.data["platform"], "aws");
+  });
+
+  test("filters by platform, in any case, and by type", async () => {
+    await using bed = await startBed();
+    await using byPlatform = await Reader.open(
+      `${bed.url}/events?topic=cluster-events&platform=GCP`,
+    );
+    await using byType = await Reader.open(
+      `${bed.url}/events?topic=cluster-events&type=cluster.deleted`,
+    );
+    const id = uuid();
+    await bed.tell(
+      { clusterId: id, platform: "aws", generation: 1 },
+      { clusterId: id, platform: "gcp", generation: 2 },
+      { clusterId: id, platform: "aws", type: "cluster.deleted", generation: 3 },
+    );
+    await until(() => byPlatform.events.length === 1 && byType.events.length === 1);
+    assert.deepEqual(
+      [byPlatform.events[0]?.data["generation"], byType.events[0]?.data["generation"]],
+      [2, 3],
+    );
+  });
+
+  test("a reader cut off again and again has each event once, in order", async () => {
+    await using bed = await startBed();
+    const id = uuid();
+    const total = 300;
+    const writing = (async () => {
+      for (let generation = 1; generation <= total; generation++) {
+        await bed.tell({ clusterId: id, generation });
+      }
+    })();
+    const generations: unknown[] = [];
+    let lastId = "0";
+    while (generations.length < total) {
+      await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`, {
+        "last-event-id": lastId,
+      });
+      const target = Math.min(total, generations.length + 25);
+      await until(() => generations.length + reader.events.length >= target);
+      const { events } = reader;
+      generations.push(...events.map(({ data }) => data["generation"]));
+      lastId = String(events.at(-1)?.id ?? lastId);
+    }
+    await writing;
+    assert.deepEqual(
+      generations,
+      Array.from({ length: total }, (_, i) => i + 1),
+    );
+  });
+
+  test("a place that is gone is 410, one that is no number 400", async () => {
+    await using bed = await startBed();
+    const id = uuid();
+    await bed.tell({ clusterId: id }, { clusterId: id });
+    await until(() => drained(bed.tables));
+    await bed.tables.query(`DELETE FROM outbox; UPDATE keelson.numbering SET purged_position = 2`);
+    const answers = await Promise.all(
+      ["1", "99", "x", "2"].map(async (lastEventId) => {
+        const response = await fetch(`${bed.url}/events?topic=cluster-events`, {
+          headers: { "x-user-email": "ctl@system.local", "last-event-id": lastEventId },
+        });
+        if (response.ok) {
+          await response.body?.cancel();
+          return [response.status];
+        }
+        const { code } = (await response.json()) as { readonly code: string };
+        return [response.status, code];
+      }),
+    );
+    assert.deepEqual(answers, [
+      [410, "POSITION_EXPIRED"],
+      [410, "POSITION_EXPIRED"],
+      [400, "VALIDATION_FAILED"],
+      [200],
+    ]);
+  });
+
+  test("only controllers follow topics, and only those that there are", async () => {
+    await using bed = await startBed();
+    const ask = async (query: string, email: string): Promise<number> => {
+      const response = await fetch(`${bed.url}/events?${query}`, {
+        headers: { "x-user-email": email },
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assert.deepEqual(
+      [
+        await ask("topic=cluster-events", "alice@example.com"),
+        await ask("topic=others", "ctl@system.local"),
+        await ask("topic=cluster-events&topic=nodepool-events", "ctl@system.local"),
+        await ask("topic=cluster-events&since=1", "ctl@system.local"),
+      ],
+      [403, 400, 400, 400],
+    );
+  });
+
+  test("a quiet stream beats, and its beats carry the place that was reached", async () => {
+    await using bed = await startBed({ heartbeatMs: 30 });
+    await using reader = await Reader.open(`${bed.url}/events?topic=nodepool-events`);
+    await bed.tell({ clusterId: uuid() });
+    await until(() => reader.comments.some((text) => text.includes("id: 1")));
+    assert.deepEqual(reader.events, []);
+  });
+
+  test("one resource's events, live and as history, newest first, page by page", async () => {
+    await using bed = await startBed();
+    const [id, other] = [await bed.cluster(), uuid()];
+    await using reader = await Reader.open(`${bed.url}/clusters/${id}/events`);
+    for (let generation = 1; generation <= 5; generation++) {
+      await bed.tell({ clusterId: id, generation }, { clusterId: other, generation: 9 });
+    }
+    await bed.tell({ clusterId: id, type: "status.changed", reason: "phase_changed" });
+    await until(() => reader.events.length === 6 && true);
+    assert.equal(reader.events.at(-1)?.event, "status.changed");
+    const ask = async (query: string): Promise<Record<string, unknown>> => {
+      const response = await fetch(`${bed.url}/clusters/${id}/events?${query}`);
+      return (await response.json()) as Record<string, unknown>;
+    };
+    const first = await ask("limit=4");
+    const second = await ask(`limit=4&before=${String(first["next"])}`);
+    const shown = [first, second].map(({ events }) =>
+      (events as readonly { generation: number; type: string }[]).map(
+        ({ generation }) => generation,
+      ),
+    );
+    assert.deepEqual(shown, [
+      [1, 5, 4, 3],
+      [2, 1],
+    ]);
+    assert.deepEqual([first["limit"], second["next"]], [4, null]);
+    const missing = await fetch(`${bed.url}/clusters/${systemRandom.uuid()}/events`);
+    const wrong = await fetch(`${bed.url}/clusters/${id}/events?limit=0`);
+    const stranger = await fetch(`${bed.url}/clusters/${id}/events`, {
+      headers: { "x-user-email": "bob@example.com", accept: "text/event-stream" },
+    });
+    assert.deepEqual([missing.status, wrong.status, stranger.status], [404, 400, 404]);
+  });
+
+  test("scheduled announcements are in the stream, and are no history", async () => {
+    await using bed = await startBed();
+    const id = await bed.cluster();
+    await bed.tell({ clusterId: id });
+    await bed.tables.query(
+      `INSERT INTO outbox_unnumbered (event_id, topic, ordering_key, data)
+       VALUES (gen_random_uuid(), 'cluster-events', $1,
+               '{"type": "cluster.reconcile", "metadata": {"scheduled_by": "x"}}')`,
+      [id],
+    );
+    await until(() => drained(bed.tables));
+    const response = await fetch(`${bed.url}/clusters/${id}/events`);
+    const { events } = (await response.json()) as { readonly events: readonly { type: string }[] };
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["cluster.updated"],
+    );
+  });
+
+  test("a server that stops ends its streams", async () => {
+    const bed = await startBed();
+    await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
+    await bed[Symbol.asyncDispose]();
+    assert.deepEqual(reader.events, []);
+  });
+});

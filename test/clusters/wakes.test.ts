@@ -1,0 +1,104 @@
+// Reports wake whoever depends on them: at once, not too often, and never without the last word.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { sendDeferredWakes } from "@keelson/clusters";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { alice, available, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
+import { never } from "./events-bed.ts";
+
+async function start(wakesPerMinuteMax: number): Promise<ClustersRest> {
+  return startClustersRest(await sharedThrowawayPostgres("embedded"), { wakesPerMinuteMax });
+}
+
+async function wakes(rest: ClustersRest): Promise<readonly (readonly unknown[])[]> {
+  return (await rest.events())
+    .filter(({ type }) => type === "cluster.reconcile")
+    .map(({ reason, metadata }) => [
+      reason,
+      (metadata as { readonly controller_name?: string }).controller_name,
+    ]);
+}
+
+/** The minute is over. */
+async function pass({ tables }: ClustersRest): Promise<void> {
+  await tables.query(`UPDATE reconciliation_schedule
+    SET wake_due_at = wake_due_at - interval '1 min',
+        woken_at = ARRAY(SELECT at - interval '1 min' FROM unnest(woken_at) at)`);
+}
+
+async function send({ service }: ClustersRest): Promise<number> {
+  return sendDeferredWakes(service, never);
+}
+
+suite("wakes after reports", () => {
+  test("each change is a wake that names its reporter and says what changed, and the same again is none", async () => {
+    await using rest = await start(60);
+    const id = await rest.cluster(alice);
+    const path = `/clusters/${id}`;
+    await rest.report(path, "dns");
+    await rest.report(path, "dns");
+    await rest.report(path, "dns", { metadata: { zone: "z" } });
+    await rest.ask(alice, "PUT", path, { spec: { platform: { type: "gcp" }, more: true } });
+    await rest.report(path, "dns", { metadata: { zone: "z" }, observed_generation: 2 });
+    await rest.report(path, "dns", { observed_generation: 2, conditions: [available("False")] });
+    assert.deepEqual(await wakes(rest), [
+      ["controller_status_created", "dns"],
+      ["controller_status_change", "dns"],
+      ["controller_generation_change", "dns"],
+      ["controller_status_change", "dns"],
+    ]);
+  });
+
+  test("beyond so many in a minute one wake waits for all, and comes when there is room", async () => {
+    await using rest = await start(3);
+    const id = await rest.cluster(alice);
+    for (let n = 1; n <= 10; n++) await rest.report(`/clusters/${id}`, "dns", { metadata: { n } });
+    assert.equal((await wakes(rest)).length, 3);
+    assert.equal(await send(rest), 0, "its time has not come");
+    await pass(rest);
+    assert.equal(await send(rest), 1);
+    assert.equal(await send(rest), 0);
+    const told = await wakes(rest);
+    assert.deepEqual(told.at(-1), ["controller_status_change", "dns"]);
+    assert.equal(told.length, 4);
+  });
+
+  test("what waits for several reporters names none of them: each wants to hear of the others", async () => {
+    await using rest = await start(1);
+    const id = await rest.cluster(alice);
+    await rest.report(`/clusters/${id}`, "dns", { metadata: { n: 1 } });
+    await rest.report(`/clusters/${id}`, "dns", { metadata: { n: 2 } });
+    await rest.report(`/clusters/${id}`, "network", { metadata: { n: 1 } });
+    await rest.report(`/clusters/${id}`, "network", { metadata: { n: 2 } });
+    await pass(rest);
+    assert.equal(await send(rest), 1);
+    assert.deepEqual((await wakes(rest)).slice(1), [["controller_status_change", undefined]]);
+  });
+
+  test("a wake that finds room again takes along what was waiting", async () => {
+    await using rest = await start(1);
+    const id = await rest.cluster(alice);
+    await rest.report(`/clusters/${id}`, "dns", { metadata: { n: 1 } });
+    await rest.report(`/clusters/${id}`, "dns", { metadata: { n: 2 } });
+    await pass(rest);
+    await rest.report(`/clusters/${id}`, "network");
+    assert.equal(await send(rest), 0);
+    assert.deepEqual((await wakes(rest)).slice(1), [["controller_status_created", undefined]]);
+  });
+
+  test("other resources have room of their own", async () => {
+    await using rest = await start(1);
+    const ids = [await rest.cluster(alice, "one"), await rest.cluster(alice, "two")];
+    for (const id of ids) await rest.report(`/clusters/${id}`, "dns");
+    assert.equal((await wakes(rest)).length, 2);
+  });
+
+  test("without reactive reconciliation there are none", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    await using rest = await startClustersRest(server, { wakesDependents: false });
+    const id = await rest.cluster(alice);
+    await rest.report(`/clusters/${id}`, "dns");
+    assert.deepEqual(await wakes(rest), []);
+  });
+});
