@@ -30,7 +30,7 @@ export interface Bed extends AsyncDisposable {
   /** Waits until a fact of the resource holds. */
   becomes(id: number, fact: (body: Details) => boolean): Promise<Details>;
   /** A worker on the target: it delivers, and watches. */
-  startWorker(options?: { readonly leaseMs?: number }): Worker;
+  startWorker(options?: WorkerOptions): Worker;
   /** What workers count. */
   readonly metrics: RecordingMetrics;
 }
@@ -38,6 +38,11 @@ export interface Bed extends AsyncDisposable {
 /** What a GET answers: tests look into it as they like. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Details = any;
+
+export interface WorkerOptions {
+  readonly leaseMs?: number;
+  readonly backoffMs?: { readonly min: number; readonly max: number };
+}
 
 export interface Worker extends AsyncDisposable {
   stop(): Promise<void>;
@@ -73,7 +78,10 @@ export async function startBed(
   await rest.tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
   const metrics = new RecordingMetrics();
   let workers = 0;
-  const startWorker: Bed["startWorker"] = ({ leaseMs = 30_000 } = {}) => {
+  const startWorker: Bed["startWorker"] = ({
+    leaseMs = 30_000,
+    backoffMs = { min: 50, max: 500 },
+  } = {}) => {
     const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
     const wakeups = new Wakeups({ database });
     const clients = new TargetClients({
@@ -101,7 +109,7 @@ export async function startBed(
         staleMs: 60_000,
         inFlightMax: 8,
         callTimeoutMs: 5_000,
-        backoffMs: { min: 50, max: 500 },
+        backoffMs,
       },
       clock: systemClock,
       random: systemRandom,
@@ -150,3 +158,27 @@ export async function startBed(
 
 export const applied = (generation: number) => (body: Details) =>
   body.applied?.generation === generation;
+
+/** A definition with a plural that nobody would guess. */
+export function definitionOf(group: string, kind: string, plural: string): object {
+  const schema = {
+    openAPIV3Schema: {
+      type: "object",
+      properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+    },
+  };
+  return {
+    cluster_id: "prod",
+    kind: "CustomResourceDefinition",
+    name: `${plural}.${group}`,
+    api_version: "apiextensions.k8s.io/v1",
+    desired_spec: {
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+      },
+    },
+  };
+}

@@ -17,4 +17,10 @@ export {
 export { Targets, type Registration, type TargetsOptions } from "./targets/targets.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
 export { FleetWorker, type FleetWorkerOptions, type WorkerLimits } from "./worker/fleet-worker.ts";
+export {
+  audit,
+  keepHouse,
+  type HousekeepingLimits,
+  type HousekeepingOptions,
+} from "./worker/housekeeping.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";

@@ -51,6 +51,7 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
   },
   Drifted: (row) => {
     if (row.status !== "drifted") return no("AsApplied", "", row.observed_at);
+    if (row.contested !== null) return yes("Contested", row.contested, row.observed_at);
     return row.absent_at === null
       ? yes("Changed", "fields of ours differ in the cluster", row.observed_at)
       : yes("Absent", "the object was removed from the cluster", row.absent_at);
@@ -76,10 +77,16 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
     row.deletion_asked_at !== null && row.error_message !== null
       ? yes(blockedReason(row), row.error_message, row.last_attempt_at)
       : no("NotBlocked", "", row.deletion_asked_at),
-  Waiting: (row) =>
-    row.error_class === "no-kind" || row.error_class === "no-namespace"
-      ? yes(reasonOf(row.error_class), row.error_message ?? "", row.last_attempt_at)
-      : no("NotWaiting", "", row.last_attempt_at),
+  Waiting: (row) => {
+    const { error_class, error_message, last_attempt_at } = row;
+    if (error_class === "no-kind" || error_class === "no-namespace") {
+      return yes(reasonOf(error_class), error_message ?? "", last_attempt_at);
+    }
+    // Without an error: for another to be gone, a predecessor or what is made anew.
+    return error_class === null && error_message !== null && row.deletion_asked_at === null
+      ? yes("NotGoneYet", error_message, last_attempt_at)
+      : no("NotWaiting", "", last_attempt_at);
+  },
 };
 
 function yes(reason: string, message: string, since: string | null): Condition {

@@ -1,7 +1,7 @@
 // The table `resource_current_states`: what the clusters say.
 
 import { writeJson, type JsonObject } from "@keelson/base";
-import { statement } from "@keelson/database";
+import { statement, type Sql } from "@keelson/database";
 import type { Drifted } from "../worker/drift.ts";
 
 /** A row of a cluster, by what its object is called. */
@@ -64,20 +64,37 @@ export interface ObservedState {
   readonly health: string;
   readonly healthMessage: string | null;
   readonly drift: readonly Drifted[];
+  readonly repair: Repair;
 }
 
-/** What an observation changed. */
-export interface ObservedRow {
-  readonly was_drifted: boolean | null;
-  readonly is_drifted: boolean;
-  readonly heals: boolean;
+/** How a drift is to be repaired. */
+export interface Repair {
+  readonly waitMs: number;
+  /** Why there is a wait: who keeps undoing it. */
+  readonly contested: string | null;
 }
 
 /**
- * Records an object, if it is news: of one uid only a later version, of another only under a fence that is not older. No
- * row where nothing was written.
+ * Asks for work in the statement that found the need, so that no crash comes between the two: a repair, or the end of a
+ * deletion. What failed before keeps its wait.
  */
-export const recordObserved = statement<ObservedState, ObservedRow>(
+const asked = (sql: Sql, { waitMs }: Repair) => sql`
+  UPDATE resource_attempts t
+  SET due_at = CASE WHEN failed_generation IS NOT NULL AND due_at IS NOT NULL THEN due_at
+                    ELSE least(due_at, clock_timestamp() + ${waitMs} * interval '1 ms') END,
+      repair_after = CASE WHEN ${waitMs > 0} THEN clock_timestamp() + ${waitMs} * interval '1 ms'
+                          ELSE repair_after END,
+      requests = requests + 1
+  FROM found WHERE t.resource_id = found.id AND found.heals`;
+
+/**
+ * Records an object, if it is news: of one uid only a later version, of another only under a fence that is not older. No
+ * row where nothing was written. `heals`: it has drifted, and work was asked for.
+ */
+export const recordObserved = statement<
+  ObservedState,
+  { heals: boolean; was_drifted: boolean | null; is_drifted: boolean }
+>(
   "recordObserved",
   (sql, state) => sql`
     WITH resource AS (
@@ -87,11 +104,12 @@ export const recordObserved = statement<ObservedState, ObservedRow>(
     ), observed AS (
       INSERT INTO resource_current_states AS c
         (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
-         drifted, drift, fence, managed_fields)
+         drifted, drift, contested, fence, managed_fields)
       SELECT r.id, ${writeJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
              ${state.resourceVersion}::text, ${state.uid}::text, clock_timestamp(), ${state.health}::text,
              ${state.healthMessage}::text, ${state.drift.length > 0}::boolean,
-             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb, ${state.fence}::bigint,
+             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb,
+             ${state.repair.contested}::text, ${state.fence}::bigint,
              ${writeJson(state.managedFields)}::text::jsonb
       FROM resource r LEFT JOIN former f ON true -- Read first: a row that this statement has changed is not seen any more.
       ON CONFLICT (resource_id) DO UPDATE
@@ -99,64 +117,80 @@ export const recordObserved = statement<ObservedState, ObservedRow>(
             revision = coalesce(excluded.revision, c.revision),
             k8s_resource_version = excluded.k8s_resource_version, uid = excluded.uid,
             observed_at = excluded.observed_at, health = excluded.health, health_message = excluded.health_message,
-            drifted = excluded.drifted, drift = excluded.drift, fence = excluded.fence, deleted_at = NULL,
-            managed_fields = excluded.managed_fields
+            drifted = excluded.drifted, drift = excluded.drift, contested = excluded.contested,
+            fence = excluded.fence, deleted_at = NULL, managed_fields = excluded.managed_fields
         WHERE c.fence <= excluded.fence
           AND (c.uid IS DISTINCT FROM excluded.uid OR c.deleted_at IS NOT NULL
                OR is_later(excluded.k8s_resource_version, c.k8s_resource_version))
-      RETURNING c.resource_id, c.drifted, c.health, c.generation
+      RETURNING c.resource_id, c.drifted, c.health, c.generation, c.contested
+    ), found AS (
+      SELECT r.id, o.drifted AND r.drift_policy = 'heal' AND NOT r.paused AND r.deleted_at IS NULL AS heals
+      FROM observed o CROSS JOIN resource r
+    ), asked AS (${asked(sql, state.repair)}
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT CASE WHEN o.drifted AND NOT coalesce(f.drifted, false) THEN 'resource.drifted'
                   WHEN NOT o.drifted AND (f.drifted OR f.deleted_at IS NOT NULL) THEN 'resource.healed'
                   ELSE 'resource.observed' END,
              r.id, r.cluster_id, 'watcher',
-             told(r, CASE WHEN o.drifted THEN 'drifted' ELSE 'synced' END, o.health)
-      FROM observed o CROSS JOIN resource r LEFT JOIN former f ON true
+             told(r, status_of(r.deleted_at IS NOT NULL, t.failed_generation, r.generation, a.generation, o.drifted,
+                               o.generation),
+                  health_of(g.health, true, false, o.health))
+               || CASE WHEN o.contested IS NULL THEN '{}' ELSE jsonb_build_object('message', o.contested) END
+      FROM observed o
+      CROSS JOIN resource r
+      LEFT JOIN former f ON true
+      LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+      LEFT JOIN resource_attempts t ON t.resource_id = r.id
+      LEFT JOIN targets g ON g.cluster_id = r.cluster_id
       WHERE f.id IS NULL OR o.drifted <> f.drifted OR o.health IS DISTINCT FROM f.health
         OR o.generation IS DISTINCT FROM f.generation OR f.deleted_at IS NOT NULL
     )
-    SELECT f.drifted AS was_drifted, o.drifted AS is_drifted,
-           o.drifted AND r.drift_policy = 'heal' AND NOT r.paused AND r.deleted_at IS NULL AS heals
-    FROM observed o CROSS JOIN resource r LEFT JOIN former f ON true`,
+    SELECT found.heals, f.drifted AS was_drifted, o.drifted AS is_drifted
+    FROM found CROSS JOIN observed o LEFT JOIN former f ON true`,
 );
 
 /**
  * Records that there was no object as of a version, if we had made one before it. An apply that was recorded just now may
  * have made it since: that is asked here, and not of what was read earlier. `heals`: it is to be made again, or its
- * deletion is done.
+ * deletion is done, and work was asked for.
  */
 export const recordAbsent = statement<
-  { readonly id: number; readonly fence: string; readonly version: string },
+  {
+    readonly id: number;
+    readonly fence: string;
+    readonly version: string;
+    readonly repair: Repair;
+  },
   { heals: boolean }
 >(
   "recordAbsent",
-  (sql, { id, fence, version }) => sql`
+  (sql, { id, fence, version, repair }) => sql`
     WITH absent AS (
-      INSERT INTO resource_current_states AS c (resource_id, deleted_at, observed_at, fence, uid)
-      SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid
+      INSERT INTO resource_current_states AS c (resource_id, deleted_at, observed_at, fence, uid, contested)
+      SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid, ${repair.contested}::text
       FROM resources r JOIN resource_applied_states a ON a.resource_id = r.id
       WHERE r.id = ${id} AND a.generation IS NOT NULL AND is_later(${version}, a.k8s_resource_version)
       ON CONFLICT (resource_id) DO UPDATE
         SET deleted_at = excluded.deleted_at, observed_at = excluded.observed_at, fence = excluded.fence,
             spec = NULL, generation = NULL, revision = NULL, health = NULL, health_message = NULL,
-            drifted = false, drift = NULL, managed_fields = NULL
+            drifted = false, drift = NULL, contested = excluded.contested, managed_fields = NULL
         WHERE c.fence <= excluded.fence AND c.deleted_at IS NULL
       RETURNING c.resource_id
+    ), found AS (
+      SELECT r.id, (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL) AND NOT r.paused AS heals
+      FROM absent JOIN resources r ON r.id = absent.resource_id
+    ), asked AS (${asked(sql, repair)}
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
-      SELECT 'resource.drifted', r.id, r.cluster_id, 'watcher', told(r, 'drifted', 'Missing')
-      FROM absent JOIN resources r ON r.id = absent.resource_id WHERE r.deleted_at IS NULL
+      SELECT 'resource.drifted', r.id, r.cluster_id, 'watcher',
+             told(r, CASE WHEN s.status IN ('synced', 'pending-applied') THEN 'drifted' ELSE s.status END,
+                  health_of(g.health, true, true, NULL))
+      FROM absent
+      JOIN resources r ON r.id = absent.resource_id
+      JOIN resource_statuses s ON s.resource_id = r.id
+      LEFT JOIN targets g ON g.cluster_id = r.cluster_id
+      WHERE r.deleted_at IS NULL
     )
-    SELECT (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL) AND NOT r.paused AS heals
-    FROM absent JOIN resources r ON r.id = absent.resource_id`,
-);
-
-/** Asks for work after a wait: a repair, or the end of a deletion. */
-export const askForRepair = statement<{ readonly id: number; readonly waitMs: number }>(
-  "askForRepair",
-  (sql, { id, waitMs }) => sql`
-    UPDATE resource_attempts
-    SET due_at = least(due_at, clock_timestamp() + ${waitMs} * interval '1 ms'), requests = requests + 1
-    WHERE resource_id = ${id}`,
+    SELECT heals FROM found`,
 );

@@ -27,6 +27,7 @@ export interface DetailsRow extends ResourceRow {
   readonly absent_at: string | null;
   readonly drifted: boolean;
   readonly drift: string | null;
+  readonly contested: string | null;
   readonly attempts: number;
   readonly failed_generation: number | null;
   readonly error_class: string | null;
@@ -52,7 +53,7 @@ export const findDetails = statement<number, DetailsRow>(
            c.id IS NOT NULL AS has_current, c.spec::text AS current_spec, c.generation AS current_generation,
            c.revision AS current_revision, c.k8s_resource_version, c.uid, shown(c.observed_at) AS observed_at,
            shown(c.deleted_at AT TIME ZONE 'UTC') AS absent_at, coalesce(c.drifted, false) AS drifted,
-           c.drift::text AS drift,
+           c.drift::text AS drift, c.contested,
            coalesce(t.attempts, 0) AS attempts, t.failed_generation, t.error_class, t.http_status, t.error_message,
            shown(t.last_attempt_at) AS last_attempt_at, shown(t.due_at) AS due_at,
            g.health AS target_health, g.health_message AS target_message,

@@ -170,7 +170,8 @@ export const hasTarget = statement<string, { found: boolean }>(
 export const askForWork = statement<number>(
   "askForWork",
   (sql, id) => sql`
-    UPDATE resource_attempts t SET due_at = clock_timestamp(), requests = requests + 1, attempts = 0
+    UPDATE resource_attempts t
+    SET due_at = clock_timestamp(), requests = requests + 1, attempts = 0, repair_after = NULL
     FROM resources r WHERE r.id = ${id} AND t.resource_id = r.id AND NOT r.paused`,
 );
 

@@ -49,16 +49,22 @@ export interface Held {
 /** The resource as it is now, if the claim still holds. */
 export const readClaimed = statement<
   Held,
-  ResourceRow & { readonly applied_uid: string | null; readonly current_uid: string | null }
+  ResourceRow & {
+    readonly applied_uid: string | null;
+    /** Another row of the same key that is still being deleted. */
+    readonly predecessor_id: number | null;
+  }
 >(
   "readClaimed",
   (sql, { id, fence }) => sql`
-    SELECT ${columns(sql)},
-           a.uid AS applied_uid, c.uid AS current_uid
+    SELECT ${columns(sql)}, a.uid AS applied_uid,
+           (SELECT min(p.id) FROM resources p
+            WHERE (p.cluster_id, p.namespace, p.api_group, p.kind, p.name)
+                = (r.cluster_id, r.namespace, r.api_group, r.kind, r.name)
+              AND p.deleted_at IS NOT NULL AND r.deleted_at IS NULL) AS predecessor_id
     FROM resources r
     JOIN resource_attempts t ON t.resource_id = r.id
     LEFT JOIN resource_applied_states a ON a.resource_id = r.id
-    LEFT JOIN resource_current_states c ON c.resource_id = r.id
     WHERE r.id = ${id} AND t.fence = ${fence}`,
 );
 
@@ -107,23 +113,32 @@ export const recordApplied = statement<
     ), settled AS (
       UPDATE resource_attempts t
       SET lease_owner = NULL, lease_until = NULL, attempts = 0, failed_generation = NULL, error_class = NULL,
-          http_status = NULL, error_message = NULL,
-          due_at = CASE WHEN requests = ${requests} THEN NULL ELSE due_at END
+          http_status = NULL, error_message = NULL, stalled = NULL,
+          -- Asked for meanwhile: at once, but for a repair that somebody keeps undoing.
+          due_at = CASE WHEN requests <> ${requests} THEN greatest(due_at, repair_after) END,
+          repair_after = CASE WHEN requests <> ${requests} THEN repair_after END
       FROM held WHERE t.resource_id = held.resource_id
       RETURNING t.due_at IS NOT NULL AS is_left
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT 'resource.applied', r.id, r.cluster_id, 'worker',
-             told(r, 'pending-applied', 'Unknown') || jsonb_build_object('generation', ${state.generation}::integer)
-      FROM recorded JOIN resources r ON r.id = recorded.resource_id
+             told(r, status_of(r.deleted_at IS NOT NULL, NULL, r.generation, ${state.generation}::integer,
+                               c.drifted OR (c.deleted_at IS NOT NULL AND c.uid = ${state.uid}::text), c.generation),
+                  s.health)
+               || jsonb_build_object('generation', ${state.generation}::integer,
+                                     'revision', ${state.revision}::integer)
+      FROM recorded
+      JOIN resources r ON r.id = recorded.resource_id
+      JOIN resource_statuses s ON s.resource_id = r.id
+      LEFT JOIN resource_current_states c ON c.resource_id = r.id
     )
     SELECT EXISTS (SELECT FROM recorded) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
 );
 
 /**
  * Records a failed attempt and gives the claim back: it is due again after a wait, or at once if more was asked for
- * meanwhile. What was applied before stays recorded. Only the first of a row of failures is an event: the others say
- * nothing new.
+ * meanwhile. What was applied before stays recorded. An event tells of the first of a row of failures, and of each that
+ * is of another class: the others say nothing new.
  */
 export const recordFailed = statement<
   Held & {
@@ -136,15 +151,20 @@ export const recordFailed = statement<
 >(
   "recordFailed",
   (sql, { id, fence, requests, generation, failure, retryMs }) => sql`
-    WITH settled AS (
-      UPDATE resource_attempts
-      SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = ${generation},
+    WITH held AS (
+      SELECT resource_id, attempts, error_class FROM resource_attempts
+      WHERE resource_id = ${id} AND fence = ${fence} FOR NO KEY UPDATE
+    ), settled AS (
+      UPDATE resource_attempts t
+      SET lease_owner = NULL, lease_until = NULL, attempts = t.attempts + 1, failed_generation = ${generation},
           error_class = ${failure.errorClass}, http_status = ${failure.httpStatus},
           error_message = ${failure.message},
-          due_at = CASE WHEN requests = ${requests}
-                        THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
-      WHERE resource_id = ${id} AND fence = ${fence}
-      RETURNING resource_id, attempts, due_at IS NOT NULL AS is_left
+          due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
+                        THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END,
+          repair_after = NULL
+      FROM held WHERE t.resource_id = held.resource_id
+      RETURNING t.resource_id, t.due_at IS NOT NULL AS is_left,
+                held.attempts = 0 OR held.error_class IS DISTINCT FROM t.error_class AS is_news
     ), recorded AS (
       INSERT INTO resource_applied_states (resource_id, status, error_message)
       SELECT resource_id, 'error', ${failure.message}::text FROM settled
@@ -152,10 +172,13 @@ export const recordFailed = statement<
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT 'resource.failed', r.id, r.cluster_id, 'worker',
-             told(r, 'error', 'Unknown')
+             told(r, CASE WHEN r.deleted_at IS NULL AND r.generation = ${generation}::integer THEN 'error'
+                          ELSE s.status END, s.health)
                || jsonb_build_object('class', ${failure.errorClass}::text, 'message', ${failure.message}::text)
-      FROM settled s JOIN resources r ON r.id = s.resource_id
-      WHERE s.attempts = 1
+      FROM settled
+      JOIN resources r ON r.id = settled.resource_id
+      JOIN resource_statuses s ON s.resource_id = r.id
+      WHERE settled.is_news
     )
     SELECT EXISTS (SELECT FROM settled) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
 );
@@ -181,8 +204,9 @@ export const purgeDeleted = statement<Held & { readonly reason: string }>(
     ), told AS MATERIALIZED (
       SELECT set_config('fleet.reason', ${reason}, true), set_config('fleet.actor', 'worker', true)
     ), buried AS (
-      INSERT INTO resource_tombstones (resource_id, cluster_id, namespace, api_group, kind, name, uid)
-      SELECT r.id, r.cluster_id, r.namespace, r.api_group, r.kind, r.name, coalesce(a.uid, c.uid)
+      INSERT INTO resource_tombstones
+        (resource_id, cluster_id, namespace, api_group, api_version, kind, name, uid)
+      SELECT r.id, r.cluster_id, r.namespace, r.api_group, r.api_version, r.kind, r.name, coalesce(a.uid, c.uid)
       FROM held JOIN resources r ON r.id = held.resource_id
       LEFT JOIN resource_applied_states a ON a.resource_id = r.id
       LEFT JOIN resource_current_states c ON c.resource_id = r.id
@@ -201,7 +225,8 @@ export const settleWaiting = statement<
     UPDATE resource_attempts
     SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = NULL,
         error_class = NULL, http_status = NULL, error_message = ${message},
-        due_at = CASE WHEN requests = ${requests}
+        repair_after = NULL,
+        due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
                       THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
     WHERE resource_id = ${id} AND fence = ${fence}`,
 );

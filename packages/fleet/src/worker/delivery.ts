@@ -1,6 +1,6 @@
 // Carries out one claim: brings an object to what is wanted, or takes it away, and records what came of it.
 
-import type { JsonObject, Log, Random } from "@keelson/base";
+import type { Log, Random } from "@keelson/base";
 import {
   isConflict,
   UnknownKind,
@@ -22,8 +22,9 @@ import {
   settleWaiting,
   type Held,
 } from "../sql/work.ts";
-import { annotations, desiredObject, fieldManager } from "./desired-object.ts";
+import { desiredObject, fieldManager } from "./desired-object.ts";
 import { failureOf, type ResourceFailure, type TargetFailure } from "./failure.ts";
+import { markedRow } from "./mark.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { ownedFields } from "./owned-fields.ts";
 
@@ -64,8 +65,10 @@ const left: CarriedOut = { isLeft: true };
 /** What is known of the object that the claim is about. */
 interface Known {
   readonly resource: Resource;
-  /** The uid of what we applied, or else have seen; undefined if neither. */
+  /** The uid of what we applied; undefined if nothing is recorded. */
   readonly uid: string | undefined;
+  /** The row of the same key that is still being deleted. */
+  readonly predecessorId: number | undefined;
 }
 
 /**
@@ -102,12 +105,21 @@ export class Delivery {
   async #read(claim: Claim, signal: AbortSignal): Promise<Known | undefined> {
     const [row] = await this.#options.database.run(readClaimed, claim, signal);
     if (row === undefined) return undefined;
-    return { resource: toResource(row), uid: row.applied_uid ?? row.current_uid ?? undefined };
+    return {
+      resource: toResource(row),
+      uid: row.applied_uid ?? undefined,
+      predecessorId: row.predecessor_id ?? undefined,
+    };
   }
 
   async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
     const { database, metrics, limits } = this.#options;
-    const { resource } = known;
+    const { resource, predecessorId } = known;
+    if (predecessorId !== undefined) {
+      // Its object is still there, and its deletion would take ours along. Its end makes us due.
+      const message = `resource ${predecessorId}, its predecessor, is still being deleted`;
+      return await this.#wait(claim, message, signal);
+    }
     const objects = await this.#objects(resource, signal);
     checkScope(resource, objects);
     const object = desiredObject(resource, objects.resource);
@@ -155,12 +167,13 @@ export class Delivery {
   ): Promise<CarriedOut> {
     const { resource } = known;
     const found = await objects.find(refOf(resource, objects), signal);
-    if (found !== undefined && isOurs(found, known)) {
-      await this.#deleteObject(objects, found, resource, signal);
-      const message = `${failure.message}; it is being deleted and made anew`;
-      return await this.#recordFailure(claim, resource, { ...failure, message }, signal);
+    if (found !== undefined && !isOurs(found, known)) {
+      return await this.#recordFailure(claim, resource, failure, signal);
     }
-    return await this.#recordFailure(claim, resource, failure, signal);
+    const rest =
+      found === undefined ? undefined : await this.#takeAway(objects, found, resource, signal);
+    const message = `${failure.message}; it is deleted and made anew: ${remainsText(rest)}`;
+    return await this.#wait(claim, message, signal);
   }
 
   async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
@@ -173,24 +186,49 @@ export class Delivery {
       return await this.#purge(claim, "KindNotServed", signal);
     }
     const found = await objects.find(refOf(resource, objects), signal);
-    if (found === undefined) return this.#purge(claim, "Deleted", signal);
+    if (found === undefined)
+      return this.#purge(claim, await this.#whyAbsent(resource, signal), signal);
     if (!isOurs(found, known)) return this.#purge(claim, "NotOurs", signal);
-    const rest =
-      found.metadata.deletionTimestamp === undefined
-        ? await this.#deleteObject(objects, found, resource, signal)
-        : found;
+    const rest = await this.#takeAway(objects, found, resource, signal);
     if (rest === undefined) return this.#purge(claim, "Deleted", signal);
-    const { finalizers = [] } = rest.metadata;
-    const message =
-      finalizers.length === 0
-        ? "the cluster has not let it go yet"
-        : `finalizers hold it: ${finalizers.join(", ")}`;
-    await this.#options.database.run(
-      settleWaiting,
-      { ...claim, message, retryMs: this.#retryMs(claim.attempts, undefined) },
-      signal,
-    );
+    return await this.#wait(claim, remainsText(rest), signal);
+  }
+
+  /** With its kind everything of it has gone. What we know of kinds may be from before that. */
+  async #whyAbsent(
+    { apiVersion, kind }: Resource,
+    signal: AbortSignal,
+  ): Promise<"Deleted" | "KindNotServed"> {
+    const { kinds } = this.#options.client;
+    const isBuiltin = !apiVersion.includes(".");
+    if (isBuiltin) return "Deleted";
+    kinds.invalidate();
+    try {
+      await kinds.resolve({ apiVersion, kind }, signal);
+      return "Deleted";
+    } catch (error) {
+      if (error instanceof UnknownKind) return "KindNotServed";
+      throw error;
+    }
+  }
+
+  /** Gives the claim back: there is nothing to do but to wait. */
+  async #wait(claim: Claim, message: string, signal: AbortSignal): Promise<CarriedOut> {
+    const retryMs = this.#retryMs(claim.attempts, undefined);
+    await this.#options.database.run(settleWaiting, { ...claim, message, retryMs }, signal);
     return left;
+  }
+
+  /** Deletes it unless that was done before. What is left of it, undefined once it is gone. */
+  async #takeAway(
+    objects: ResourceClient,
+    object: DynamicObject,
+    resource: Resource,
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
+    return object.metadata.deletionTimestamp === undefined
+      ? await this.#deleteObject(objects, object, resource, signal)
+      : object;
   }
 
   /** With its uid: an object that somebody else made meanwhile survives. Undefined once it is gone. */
@@ -280,14 +318,16 @@ function refOf({ name, namespace }: Resource, { resource }: ResourceClient): Obj
   return resource.isNamespaced ? { name, namespace } : { name };
 }
 
-/** Ours by its uid; where none was recorded, by exactly our mark and our hand. */
+/** Ours by its uid; or by our mark and our hand, where we could not record it any more. */
 function isOurs(object: DynamicObject, { resource, uid }: Known): boolean {
-  if (uid !== undefined) return object.metadata.uid === uid;
-  const { annotations: own = {}, managedFields = [] } = object.metadata;
-  return (
-    own[annotations.resourceId] === String(resource.id) &&
-    managedFields.some((entry: JsonObject) => entry["manager"] === fieldManager)
-  );
+  return object.metadata.uid === uid || markedRow(object) === resource.id;
+}
+
+function remainsText(rest: DynamicObject | undefined): string {
+  const { finalizers = [] } = rest?.metadata ?? {};
+  return finalizers.length === 0
+    ? "the cluster has not let it go yet"
+    : `finalizers hold it: ${finalizers.join(", ")}`;
 }
 
 /** A cluster's word about where a kind lives is the last. */

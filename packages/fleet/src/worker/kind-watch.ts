@@ -17,6 +17,7 @@ import {
   isExpired,
   runReflector,
   type Client,
+  type DynamicObject,
 } from "@keelson/client";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Observer } from "./observer.ts";
@@ -31,6 +32,7 @@ export interface KindWatchOptions {
   readonly observer: Observer;
   readonly scope: TaskScope;
   readonly onStranger: (id: number) => void;
+  readonly onNobodys: (object: DynamicObject) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -52,9 +54,9 @@ export class KindWatch {
     this.#spawn(undefined);
   }
 
-  /** Rows were read. */
-  rowsChanged(): void {
-    for (const mirror of this.#mirrors.values()) mirror.lookAgain();
+  /** Rows were read, these among them. */
+  rowsChanged(asked: ReadonlySet<number>): void {
+    for (const mirror of this.#mirrors.values()) mirror.lookAgain(asked);
     if (this.#isByNamespace) this.#followNamespaces();
   }
 
@@ -66,8 +68,8 @@ export class KindWatch {
   }
 
   #spawn(namespace: string | undefined): void {
-    const { kind, rows, observer, onStranger, scope } = this.#options;
-    const mirror = new RowMirror({ kind: kind.id, namespace, rows, observer, onStranger });
+    const { kind, scope } = this.#options;
+    const mirror = new RowMirror({ ...this.#options, kind: kind.id, namespace });
     this.#mirrors.set(namespace, mirror);
     const name = `watch of ${kind.id} in ${namespace ?? "all namespaces"}`;
     scope.spawn(name, (within) => this.#follow(namespace, mirror, within));

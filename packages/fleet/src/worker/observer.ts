@@ -3,10 +3,11 @@
 import { isCancellation, onAbort, readJson, type Clock, type Log } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { isTransient, type Database } from "@keelson/database";
-import { askForRepair, readApplied, recordAbsent, recordObserved } from "../sql/observations.ts";
+import { readApplied, recordAbsent, recordObserved, type Repair } from "../sql/observations.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { observe, type AppliedRecord } from "./observation.ts";
+import type { Drifted } from "./drift.ts";
 import type { OwnedField } from "./owned-fields.ts";
 import { Repairs } from "./repairs.ts";
 
@@ -16,8 +17,8 @@ export interface ObserverOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: WorkerMetrics;
-  /** The row is gone: nothing of it need be watched any more. */
-  readonly onGone: (id: number) => void;
+  /** The row is gone, and this was seen last: nothing of it need be watched any more. */
+  readonly onGone: (id: number, seen: Seen) => void;
 }
 
 /** How many rows are looked up at once. */
@@ -35,6 +36,8 @@ export class Observer {
   readonly #options: ObserverOptions;
   readonly #seen = new Map<number, Seen>();
   readonly #repairs: Repairs;
+  /** Objects of rows that are being deleted: one that comes back at the very end must not be overlooked. */
+  readonly #lingering = new Map<number, Seen>();
   #wake = Promise.withResolvers<void>();
 
   constructor(options: ObserverOptions) {
@@ -46,6 +49,14 @@ export class Observer {
   see(id: number, seen: Seen): void {
     this.#seen.set(id, seen);
     this.#wake.resolve();
+  }
+
+  /** Looks again at what is being deleted: its row may be gone by now. */
+  lookAgain(): void {
+    for (const [id, seen] of this.#lingering) {
+      if (!this.#seen.has(id)) this.see(id, seen);
+    }
+    this.#lingering.clear();
   }
 
   /** Records until `signal`, under the fence of who watches. */
@@ -81,16 +92,19 @@ export class Observer {
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
       const rows = await this.#options.database.run(readApplied, batch, signal);
-      const applied = new Map(rows.map((row) => [row.id, appliedOf(row)]));
+      const rowsById = new Map(rows.map((row) => [row.id, row]));
       for (const id of batch) {
         const seen = this.#seen.get(id);
         if (seen === undefined) continue;
-        if (!applied.has(id)) {
-          this.#options.onGone(id);
+        const row = rowsById.get(id);
+        this.#lingering.delete(id);
+        if (row === undefined) {
           this.#seen.delete(id);
+          this.#options.onGone(id, seen);
           continue;
         }
-        const isDone = await this.#recordOne({ id, fence }, seen, applied.get(id), signal);
+        if (row.is_deleting && seen.type === "present") this.#lingering.set(id, seen);
+        const isDone = await this.#recordOne({ id, fence }, seen, appliedOf(row), signal);
         // What came meanwhile is looked at in its turn.
         if (isDone && this.#seen.get(id) === seen) this.#seen.delete(id);
       }
@@ -105,12 +119,13 @@ export class Observer {
     applied: AppliedRecord | undefined,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { database } = this.#options;
+    const { database, bell } = this.#options;
     if (seen.type === "absent") {
       const { version } = seen;
-      const [outcome] = await database.run(recordAbsent, { ...row, version }, signal);
+      const repair = this.#repairOf(row.id, absence, applied);
+      const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
       if (outcome !== undefined) this.#options.metrics.drifts.add();
-      if (outcome?.heals === true) await this.#repair(row.id, ["absent"], signal);
+      if (outcome?.heals === true) bell.ring();
       return true;
     }
     const observed = observe(seen.object, row.id, applied);
@@ -118,29 +133,38 @@ export class Observer {
     if (observed === "old") return true;
     const { numbers, ...state } = observed;
     const { generation = null, revision = null } = numbers ?? {};
+    const repair = this.#repairOf(row.id, observed.drift, applied);
     const [outcome] = await database.run(
       recordObserved,
-      { ...row, ...state, generation, revision },
+      { ...row, ...state, generation, revision, repair },
       signal,
     );
     if (outcome?.is_drifted === true && outcome.was_drifted !== true) {
       this.#options.metrics.drifts.add();
     }
-    if (outcome?.heals === true) {
-      const fields = observed.drift.map(({ path }) => path);
-      await this.#repair(row.id, fields, signal);
-    }
+    if (outcome?.heals === true) bell.ring();
     return true;
   }
 
   /** At once, unless somebody keeps undoing it. */
-  async #repair(id: number, fields: readonly string[], signal: AbortSignal): Promise<void> {
-    const { database, bell } = this.#options;
-    const waitMs = this.#repairs.waitMs(id, fields);
-    await database.run(askForRepair, { id, waitMs }, signal);
-    bell.ring();
+  #repairOf(
+    id: number,
+    drift: readonly Pick<Drifted, "path" | "manager">[],
+    applied: AppliedRecord | undefined,
+  ): Repair {
+    const fields = drift.map(({ path }) => path);
+    const { uid = "", resourceVersion = "" } = applied ?? {};
+    const waitMs = this.#repairs.waitMs(id, fields, `${uid} ${resourceVersion}`);
+    if (waitMs === 0) return { waitMs, contested: null };
+    const others = [...new Set(drift.map(({ manager }) => manager ?? "somebody"))].join(", ");
+    const what = drift === absence ? "the object is removed" : `${fields.join(", ")} is changed`;
+    const contested = `${what} again and again by ${others}: the next repair waits ${waitMs / 1_000} s`;
+    return { waitMs, contested };
   }
 }
+
+/** What is repaired where there is no object. */
+const absence = [{ path: "", manager: null }];
 
 function appliedOf(row: {
   readonly generation: number | null;

@@ -1,5 +1,5 @@
 import { isLater, keyOf, refOf, refOfKey, type DynamicObject, type Mirror } from "@keelson/client";
-import { annotations } from "./desired-object.ts";
+import { claimedRow } from "./mark.ts";
 import type { Observer, Seen } from "./observer.ts";
 import type { WatchedRows } from "./watched-rows.ts";
 
@@ -12,6 +12,8 @@ export interface RowMirrorOptions {
   readonly observer: Observer;
   /** An object says that it is this row's, and no row of its name is known: it may be new. */
   readonly onStranger: (id: number) => void;
+  /** Rows were read since, and there is none. */
+  readonly onNobodys: (object: DynamicObject) => void;
 }
 
 /** Hands the observer what concerns a row; whatever else is in the cluster costs a look into a map. */
@@ -57,14 +59,15 @@ export class RowMirror implements Mirror {
     this.#version = version;
   }
 
-  /** Rows were read: strangers are known now, or are nobody's. */
-  lookAgain(): void {
-    const strangers = [...this.#strangers.values()];
-    this.#strangers.clear();
-    for (const object of strangers) {
-      for (const id of this.#rowsOf(object)) {
-        this.#options.observer.see(id, { type: "present", object });
-      }
+  /** Rows were read, these among them: strangers are known now, or are nobody's. */
+  lookAgain(asked: ReadonlySet<number>): void {
+    for (const [key, object] of this.#strangers) {
+      const ids = this.#rowsOf(object);
+      for (const id of ids) this.#options.observer.see(id, { type: "present", object });
+      // One that came while they were read has to wait for the next time.
+      if (ids.length === 0 && !asked.has(claimedRow(object) ?? 0)) continue;
+      this.#strangers.delete(key);
+      if (ids.length === 0) this.#options.onNobodys(object);
     }
   }
 
@@ -77,8 +80,8 @@ export class RowMirror implements Mirror {
       this.#strangers.delete(key);
       return;
     }
-    const mark = Number(object.metadata.annotations?.[annotations.resourceId]);
-    if (!Number.isSafeInteger(mark)) return;
+    const mark = claimedRow(object);
+    if (mark === undefined) return;
     this.#strangers.set(key, object);
     this.#options.onStranger(mark);
   }

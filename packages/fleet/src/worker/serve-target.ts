@@ -25,7 +25,7 @@ export interface ServeTargetOptions extends Omit<FleetWorkerOptions, "limits"> {
 
 /** Throws what makes it impossible: the loops themselves go on through whatever the cluster or the database does. */
 export async function serveTarget(options: ServeTargetOptions, signal: AbortSignal): Promise<void> {
-  const { clusterId, clients, paused, wakeups, work } = options;
+  const { clusterId, clients, paused, wakeups, work, watch } = options;
   let client: Client;
   try {
     client = await clients.clientOf(clusterId, signal);
@@ -33,7 +33,10 @@ export async function serveTarget(options: ServeTargetOptions, signal: AbortSign
     await tellWhyNot(options, error, signal);
     throw error;
   }
-  const onLeft = (): void => wakeups.wakeHere(workChannel);
+  const onLeft = (): void => {
+    wakeups.wakeHere(workChannel);
+    watch.wake(); // It may wait for something that the watcher can see.
+  };
   const contact = new TargetContact({ ...options, client, onRecovered: onLeft });
   await using scope = new TaskScope(signal);
   scope.spawn(`contact with ${clusterId}`, (within) => contact.run(within));

@@ -4,6 +4,7 @@ import { keyOf, refOfKey } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { groupOf } from "../resources/kinds.ts";
 import { readHorizon, readWatched, type WatchedRow } from "../sql/observations.ts";
+import { buriedKinds } from "../sql/tombstones.ts";
 
 /** A kind of which rows want objects; watched at the version of the newest of them. */
 export interface WatchedKind {
@@ -48,6 +49,11 @@ export class WatchedRows {
     this.#open ??= { lastId: rows.at(-1)?.id ?? 0, next: undefined };
   }
 
+  /** Kinds of which something was deleted lately: it may come back, by a request that was on its way. */
+  async refreshBuried(database: Database, clusterId: string, signal: AbortSignal): Promise<void> {
+    for (const row of await database.run(buriedKinds, clusterId, signal)) this.#addKind(row);
+  }
+
   get kinds(): readonly WatchedKind[] {
     return [...this.#kinds.values()];
   }
@@ -80,12 +86,17 @@ export class WatchedRows {
   }
 
   #add({ id, api_version: apiVersion, kind, namespace, name }: WatchedRow): void {
-    const kindId = `${groupOf(apiVersion)}/${kind}`;
-    this.#kinds.set(kindId, { id: kindId, apiVersion, kind });
+    const kindId = this.#addKind({ api_version: apiVersion, kind });
     const names = this.#rows.get(kindId) ?? new Map<string, Set<number>>();
     this.#rows.set(kindId, names);
     const key = keyOf({ namespace, name });
     names.set(key, (names.get(key) ?? new Set()).add(id));
     this.#places.set(id, { kind: kindId, key });
+  }
+
+  #addKind({ api_version: apiVersion, kind }: Pick<WatchedRow, "api_version" | "kind">): string {
+    const id = `${groupOf(apiVersion)}/${kind}`;
+    this.#kinds.set(id, { id, apiVersion, kind });
+    return id;
   }
 }

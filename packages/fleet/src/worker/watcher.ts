@@ -5,9 +5,11 @@ import type { Client } from "@keelson/client";
 import { isTransient, type Database } from "@keelson/database";
 import { holdTarget, leaveTarget } from "../sql/served-targets.ts";
 import type { WorkBell } from "../work-bell.ts";
+import { Arrivals } from "./arrivals.ts";
+import { Graves } from "./graves.ts";
 import { KindWatch } from "./kind-watch.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import { Observer } from "./observer.ts";
+import { Observer, type Seen } from "./observer.ts";
 import type { TargetContact } from "./target-contact.ts";
 import { WatchedRows } from "./watched-rows.ts";
 import type { WorkSignal } from "./work-signal.ts";
@@ -74,14 +76,20 @@ async function watchWhileHeld(
 ): Promise<void> {
   const { database, bell, clock, log, contact, metrics } = options;
   const rows = new WatchedRows();
-  const onGone = (id: number): void => rows.forget(id);
+  const graves = new Graves(options);
+  const onGone = (id: number, seen: Seen): void => {
+    rows.forget(id);
+    if (seen.type === "present") graves.suspect(seen.object);
+  };
   const observer = new Observer({ database, bell, clock, log, metrics, onGone });
   contact.isWatching = true;
   try {
     await using scope = new TaskScope(signal);
     scope.spawn("lease", (within) => keepLease(options, fence, within));
     scope.spawn("observer", (within) => observer.run(fence, within));
-    scope.spawn("kinds", (within) => followKinds(options, { rows, observer, scope }, within));
+    scope.spawn("kinds", (within) =>
+      followKinds(options, { rows, observer, graves, scope }, within),
+    );
     await scope.join();
   } finally {
     contact.isWatching = false;
@@ -109,14 +117,21 @@ async function keepLease(
   }
 }
 
-/** Begins to watch a kind when a row wants one of it. */
+/** Begins to watch a kind when a row wants one of it, and looks at whatever is left over whenever rows may be new. */
 async function followKinds(
   options: WatcherOptions,
-  parts: { readonly rows: WatchedRows; readonly observer: Observer; readonly scope: TaskScope },
+  parts: {
+    readonly rows: WatchedRows;
+    readonly observer: Observer;
+    readonly graves: Graves;
+    readonly scope: TaskScope;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, clusterId, watch, clock, log } = options;
-  const { rows } = parts;
+  const { database, clusterId, watch, bell, clock, log } = options;
+  const { rows, observer, graves } = parts;
+  const arrivals = new Arrivals({ ...options, ...parts, onArrival: () => watch.wake() });
+  const onNobodys = graves.suspect.bind(graves);
   const watches = new Map<string, KindWatch>();
   const strangers = new Set<number>();
   const onStranger = (id: number): void => {
@@ -124,11 +139,14 @@ async function followKinds(
     watch.wake();
   };
   watch.wake(); // Whatever it has told before, it has told another.
+  await rows.refreshBuried(database, clusterId, signal);
   for (;;) {
     await watch.wait(signal);
     const ids = [...strangers];
     try {
       await rows.refresh(database, { clusterId, ids }, signal);
+      if (await arrivals.announce(signal)) bell.ring();
+      await graves.close(signal);
     } catch (error) {
       if (!isTransient(error)) throw error;
       log.warn({ error, cluster_id: clusterId }, "rows could not be read, trying again");
@@ -136,11 +154,13 @@ async function followKinds(
       watch.wake();
       continue;
     }
+    const asked = new Set(ids);
     for (const id of ids) strangers.delete(id);
-    for (const kindWatch of watches.values()) kindWatch.rowsChanged();
+    for (const kindWatch of watches.values()) kindWatch.rowsChanged(asked);
+    observer.lookAgain();
     for (const kind of rows.kinds) {
       if (watches.has(kind.id)) continue;
-      const kindWatch = new KindWatch({ ...options, ...parts, kind, onStranger });
+      const kindWatch = new KindWatch({ ...options, ...parts, kind, onStranger, onNobodys });
       watches.set(kind.id, kindWatch);
       kindWatch.start();
     }

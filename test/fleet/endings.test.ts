@@ -1,0 +1,211 @@
+// How things end (6.1, F37 to F42): deletions that wait, successors, what comes back, what was never begun.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { DynamicObject } from "@keelson/client";
+import { until } from "../oracle/until.ts";
+import { applied, definitionOf, startBed, web, type Bed, type Details } from "./bed.ts";
+
+const ref = { namespace: "default", name: "web" };
+
+const synced = ({ status }: Details) => status === "synced";
+
+function conditionOf(body: Details, type: string) {
+  const all = (body.conditions ?? []) as {
+    type: string;
+    status: string;
+    reason: string;
+    message: string;
+  }[];
+  return all.find((one) => one.type === type);
+}
+
+async function configMaps(it: Bed, signal: AbortSignal) {
+  return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
+}
+
+async function isGone(it: Bed, id: number): Promise<boolean> {
+  return (await it.rest.ask("GET", `/resources/${id}`)).code === 404;
+}
+
+/** Which events told of a row, with their reasons. */
+async function eventsOf(it: Bed, id: number): Promise<readonly string[]> {
+  const rows = await it.rest.tables.query<{ told: string }>(
+    `SELECT concat_ws(' ', replace(type, 'resource.', ''), data->>'reason') AS told
+     FROM events_unnumbered WHERE resource_id = $1 ORDER BY id`,
+    [id],
+  );
+  return rows.map(({ told }) => told);
+}
+
+suite("how things end", () => {
+  test("F37: a successor waits until its predecessor is gone, and the old deletion leaves it alone", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const old = await it.create(web);
+    await it.becomes(old, applied(1));
+    const maps = await configMaps(it, t.signal);
+    const object = await maps.get(ref, t.signal);
+    const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
+    await it.rest.ask("DELETE", `/resources/${old}`);
+    assert.equal((await it.rest.ask("DELETE", `/resources/${old}`)).code, 202);
+    const next = await it.create({ ...web, desired_spec: { data: { b: "2" } } });
+    const waiting = await it.becomes(
+      next,
+      (body) => conditionOf(body, "Waiting")?.status === "True",
+    );
+    assert.match(conditionOf(waiting, "Waiting")?.message ?? "", new RegExp(`resource ${old},`));
+    assert.deepEqual([waiting.status, waiting.last_error], ["pending", null]);
+    assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "1" });
+    await maps.removeFinalizer(held, "example.com/hold", t.signal);
+    const arrived = await it.becomes(next, synced);
+    assert.equal(conditionOf(arrived, "Waiting")?.status, "False");
+    const made = await maps.get(ref, t.signal);
+    assert.notEqual(made.metadata.uid, object.metadata.uid);
+    assert.deepEqual(made["data"], { b: "2" });
+    assert.ok(await isGone(it, old));
+    const told = await eventsOf(it, old);
+    assert.deepEqual([told.includes("deleting"), told.at(-1)], [true, "deleted Deleted"]);
+  });
+
+  test("6.1: what was only seen is not ours, and survives the deletion of a row that never got it", async (t) => {
+    await using it = await startBed(t.signal);
+    const maps = await configMaps(it, t.signal);
+    const theirs: DynamicObject = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "web", namespace: "default" },
+      data: { a: "theirs" },
+    };
+    await maps.apply(theirs, { fieldManager: "them" }, t.signal);
+    it.startWorker();
+    const id = await it.create({ ...web, conflict_policy: "report" });
+    await it.becomes(id, (body) => body.status === "error" && body.current !== null);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(() => isGone(it, id), t.signal);
+    assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
+    assert.deepEqual((await eventsOf(it, id)).at(-1), "deleted NotOurs");
+  });
+
+  test("6.1: an apply that arrives after the purge is taken back; one of a living key is healed", async (t) => {
+    await using it = await startBed(t.signal);
+    const first = it.startWorker();
+    const maps = await configMaps(it, t.signal);
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const { metadata, data } = (await maps.get(ref, t.signal)) as DynamicObject & { data: object };
+    const { annotations = {} } = metadata;
+    const late = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { ...ref, annotations },
+      data: { ...data },
+    };
+    const applyLate = () => maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(() => isGone(it, id), t.signal);
+    await applyLate();
+    await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
+    // Also where nothing of its kind is wanted any more, and the worker is another.
+    await first.stop();
+    await applyLate();
+    it.startWorker();
+    await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
+    // A copy by another hand is none of ours.
+    await maps.apply(late, { fieldManager: "them" }, t.signal);
+    const next = await it.create({ ...web, desired_spec: { data: { b: "2" } } });
+    await it.becomes(next, synced);
+    await applyLate();
+    await until(async () => (await eventsOf(it, next)).includes("healed"), t.signal);
+    const healed = await it.becomes(next, synced);
+    assert.equal(healed.generation, 1);
+    const { annotations: marks } = (await maps.get(ref, t.signal)).metadata;
+    assert.equal(marks?.["kontrol/resource-id"], String(next));
+  });
+
+  test("F28: deleting a row whose kind has vanished says so", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const group = "gone.example.com";
+    const definition = await it.create(definitionOf(group, "Gadget", "gadgetry"));
+    const gadget = {
+      cluster_id: "prod",
+      namespace: "default",
+      kind: "Gadget",
+      api_version: `${group}/v1`,
+      desired_spec: { spec: { size: 1 } },
+    };
+    const [one, two] = [
+      await it.create({ ...gadget, name: "one" }),
+      await it.create({ ...gadget, name: "two" }),
+    ];
+    for (const id of [one, two]) await it.becomes(id, synced);
+    // The kind goes while they are paused: nobody makes them again.
+    for (const id of [one, two]) await it.rest.ask("POST", `/resources/${id}/pause`);
+    await it.rest.ask("DELETE", `/resources/${definition}`);
+    await until(() => isGone(it, definition), t.signal);
+    for (const id of [one, two]) await it.rest.ask("DELETE", `/resources/${id}`);
+    await it.rest.tables.query(`UPDATE resources SET paused = false`);
+    for (const id of [one, two]) {
+      await until(() => isGone(it, id), t.signal);
+      assert.deepEqual((await eventsOf(it, id)).at(-1), "deleted KindNotServed");
+    }
+  });
+
+  test("what cannot be changed is made anew under recreate, and told under report", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const fixed = (a: string) => ({ desired_spec: { immutable: true, data: { a } } });
+    const id = await it.create({ ...web, ...fixed("1") });
+    const { current } = await it.becomes(id, synced);
+    await it.rest.ask("PUT", `/resources/${id}`, fixed("2"));
+    const stuck = await it.becomes(id, ({ status }) => status === "error");
+    assert.equal(stuck.last_error.class, "immutable");
+    const maps = await configMaps(it, t.signal);
+    const held = await maps.addFinalizer(
+      await maps.get(ref, t.signal),
+      "example.com/hold",
+      t.signal,
+    );
+    await it.rest.ask("PUT", `/resources/${id}`, { immutable_policy: "recreate" });
+    const waiting = await it.becomes(id, (body) =>
+      (conditionOf(body, "Waiting")?.message ?? "").includes("example.com/hold"),
+    );
+    assert.equal(waiting.status, "out-of-sync");
+    await maps.removeFinalizer(held, "example.com/hold", t.signal);
+    const anew = await it.becomes(id, (body) => synced(body) && body.generation === 2);
+    assert.notEqual(anew.current.uid, current.uid);
+    assert.deepEqual(anew.current.spec.data, { a: "2" });
+  });
+
+  test("F39: a Job takes its pods along", async (t) => {
+    await using it = await startBed(t.signal, { simulatesWorkloads: true });
+    it.startWorker();
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+    const id = await it.create({
+      cluster_id: "prod",
+      namespace: "default",
+      kind: "Job",
+      name: "once",
+      desired_spec: { spec: { template } },
+    });
+    const pods = await it.client.resource({ apiVersion: "v1", kind: "Pod" }, t.signal);
+    const ofJob = async () => (await pods.list({ labelSelector: "job-name=once" }, t.signal)).items;
+    await until(async () => (await ofJob()).length > 0, t.signal);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(() => isGone(it, id), t.signal);
+    await until(async () => (await ofJob()).length === 0, t.signal);
+  });
+
+  test("a row deleted by SQL is forgotten, and its object stays", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    await it.rest.tables.query(`DELETE FROM resources WHERE id = $1`, [id]);
+    const other = await it.create({ ...web, name: "other" });
+    await it.becomes(other, synced);
+    assert.ok((await it.find("ConfigMap", "web")) !== undefined);
+    assert.equal((await eventsOf(it, id)).at(-1), "deleted Forgotten");
+  });
+});
