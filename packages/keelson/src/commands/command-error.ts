@@ -17,6 +17,11 @@ export class CommandError extends Error {
   }
 }
 
+/** The answer is no, and everything was said. */
+export function quietFailure(): CommandError {
+  return new CommandError("");
+}
+
 /** What was typed cannot be meant. */
 export function usageError(message: string): CommandError {
   return new CommandError(message, { exitCode: 2 });

@@ -82,6 +82,26 @@ const verbs: Readonly<Record<string, Define>> = {
           await apply(session, { ...manifestsOf(options), ...asked }, signal);
         }),
       ),
+  diff: (command, context) =>
+    withAll(withOutput(withFilters(withServer(command)), ["json", "yaml", "name"]))
+      .description(
+        "show where clusters differ from what they are to hold, what is there (-) and what is wanted (+); ends with 1 if they do",
+      )
+      .summary("show where clusters differ from it")
+      .argument("[what...]", "resources: deployment/web, an id, or in full")
+      .option("--foreign", "also what other managers alone have set")
+      .action(
+        async (
+          words: string[],
+          options: FilterFlags & AllFlags & OutputFlags & { foreign?: true },
+        ) =>
+          inSession(options, context, async (session, signal) => {
+            const { diff } = await import("./diff.ts");
+            const { output, foreign } = options;
+            const asked = { output, isForeign: foreign === true };
+            await diff(session, words, { ...changeOf(options), ...asked }, signal);
+          }),
+      ),
   history: (command, context) =>
     withOutput(withPlace(withServer(command)))
       .description("show what a resource was, newest first")

@@ -1,0 +1,128 @@
+// How commands end: with reasons, by deletions, before nobody.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { startFleetRest } from "../fleet-rest.ts";
+import { typing } from "../typed.ts";
+import { lines, settings, type CommandLab } from "./lab.ts";
+
+export function testEnding(lab: CommandLab): void {
+  test("waiting ends with the reason: refused by the cluster, nobody's cluster, out of time, interrupted", async () => {
+    await lab.file(
+      "bad.yaml",
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: bad }\nspec: { replicas: -1 }\n",
+    );
+    const bad = await lab.keelson("apply -f bad.yaml --cluster prod --wait");
+    assert.equal(bad.code, 1);
+    assert.match(
+      bad.said,
+      /^prod\/default\/deployment\/bad: error: invalid: .*spec\.replicas: Invalid value: -1/,
+    );
+    const shown = await lab.keelson("get deployment/bad");
+    assert.match(shown.out, /^deployment\/bad {3}prod {6}default {5}error {4}Unknown /m);
+    assert.match(shown.said, /^prod\/default\/deployment\/bad: invalid: .*spec\.replicas/);
+    await lab.keelson("delete deployment bad --wait");
+
+    const lost = await lab.keelson("apply -f web.yaml --cluster nowhere");
+    assert.deepEqual(lost, {
+      code: 0,
+      out: "nowhere/default/deployment/web created\n",
+      said: 'no target is registered as nowhere: nothing is delivered until "keelson target add nowhere"\n',
+    });
+    const waited = await lab.keelson("apply -f web.yaml --cluster nowhere --wait");
+    assert.deepEqual(
+      [waited.code, waited.said],
+      [1, "nowhere/default/deployment/web: pending: no target is registered as nowhere\n"],
+    );
+
+    const two = await lab.keelson("pause deployment/web");
+    assert.deepEqual(two, {
+      code: 2,
+      out: "",
+      said:
+        "deployment/web is 2 resources (prod/default/deployment/web, nowhere/default/deployment/web): " +
+        "name one in full, narrow it with --cluster and -n, or say --all\n",
+    });
+
+    await lab.worker.stop();
+    await lab.file("late.yaml", settings.replace("settings", "late"));
+    const late = await lab.keelson("apply -f late.yaml --cluster prod --wait --timeout 100ms");
+    assert.equal(late.code, 1);
+    assert.match(
+      late.said,
+      /^prod\/default\/configmap\/late: pending still, after 0\.1 s: no reason is known$/m,
+    );
+    const stop = new AbortController();
+    const interrupted = await lab.keelson("apply -f late.yaml --cluster prod --wait", {
+      signal: stop.signal,
+      onOutput: () => stop.abort(new Error("Ctrl-C")),
+    });
+    assert.equal(interrupted.code, 130);
+    lab.worker = lab.bed.startWorker();
+  });
+
+  test("delete takes names and manifests, waits, and may leave the object", async () => {
+    const gone = await lab.keelson("delete nowhere/default/deployment/web --wait");
+    assert.equal(
+      gone.out,
+      lines("nowhere/default/deployment/web deleting", "nowhere/default/deployment/web gone"),
+    );
+    assert.deepEqual(await lab.keelson("delete cm settings --orphan"), {
+      code: 0,
+      out: "prod/default/configmap/settings forgotten, its object stays\n",
+      said: "",
+    });
+    assert.ok(await lab.bed.find("ConfigMap", "settings"));
+    assert.deepEqual(await lab.keelson("delete -f all --cluster prod"), {
+      code: 1,
+      out: "",
+      said: "there is no resource prod/default/configmap/settings: nothing was deleted; --ignore-not-found deletes the others\n",
+    });
+    const rest = await lab.keelson("delete -f all --cluster prod --ignore-not-found --wait");
+    assert.equal(rest.code, 0, rest.said);
+    assert.equal(await lab.bed.find("Deployment", "web", "apps/v1"), undefined);
+    await lab.keelson("delete cm/late --wait");
+    assert.deepEqual(await lab.keelson("get"), {
+      code: 0,
+      out: "",
+      said: 'there are no resources yet: "keelson apply -f FILE --cluster NAME" makes some\n',
+    });
+  });
+}
+
+export function testRefusals(lab: CommandLab): void {
+  test("who may not, and who asks nobody, is told what to do", async () => {
+    await using guarded = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
+      tokens: { reading: { role: "reader" } },
+    });
+    const asked = typing(await guarded.listen(), lab.folder);
+    const said = async (words: string, environment = {}) => {
+      const typed = await asked(words, { environment });
+      return `${typed.code} ${typed.said.trimEnd()}`;
+    };
+    assert.match(await said("get"), /^1 .*: give a token with --token or KEELSON_TOKEN$/);
+    assert.match(
+      await said("get --token wrong"),
+      /^1 .*: the server does not take this token, see --token and KEELSON_TOKEN$/,
+    );
+    assert.equal((await asked("get", { environment: { KEELSON_TOKEN: "reading" } })).code, 0);
+    assert.match(
+      await said("apply -f web.yaml --cluster prod", { KEELSON_TOKEN: "reading" }),
+      /^1 .*: a token with more rights is needed$/,
+    );
+    assert.equal(
+      await said("get", { KEELSON_SERVER: "", KEELSON_DATA_DIR: join(lab.folder, "data") }),
+      `1 no server is running on ${join(lab.folder, "data")}: start one with "keelson up", or name one with --server or KEELSON_SERVER`,
+    );
+    assert.match(
+      await said("get --server http://127.0.0.1:9"),
+      /^1 http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\): is it running there, and is --server right\?$/,
+    );
+    assert.equal(
+      await said("get --server here"),
+      '2 --server "here" is no URL of a server: write it like http://127.0.0.1:8080',
+    );
+  });
+}

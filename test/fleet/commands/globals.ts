@@ -1,0 +1,82 @@
+// Global resources.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lines, settings, type CommandLab } from "./lab.ts";
+
+export function testGlobals(lab: CommandLab): void {
+  test("global resources go to the targets that are chosen, and are shown with their clusters", async () => {
+    assert.deepEqual(await lab.keelson("global get"), {
+      code: 0,
+      out: "",
+      said: 'there are no global resources yet: "keelson global apply -f FILE" makes some\n',
+    });
+    await lab.file(
+      "policy.yaml",
+      settings.replace("settings", "policy").replace(/ {2}(uid|res).*\n/g, ""),
+    );
+    const nowhere = await lab.keelson([
+      "global",
+      "apply",
+      "-f",
+      "policy.yaml",
+      "--targets",
+      "region in (eu)",
+    ]);
+    assert.deepEqual(nowhere, {
+      code: 0,
+      out: "configmap/policy created\n",
+      said: "configmap/policy: no target is selected, it is delivered once one is\n",
+    });
+    const everywhere = await lab.keelson("global apply -f policy.yaml --all-targets --wait");
+    assert.deepEqual(everywhere, {
+      code: 0,
+      out: lines("configmap/policy configured", "configmap/policy synced"),
+      said: "",
+    });
+    assert.equal(
+      (await lab.keelson("global apply -f policy.yaml")).out,
+      "configmap/policy unchanged\n",
+    );
+    const table = lines(
+      "NAME               NAMESPACE   STATUS   CLUSTERS   REVISION   AGE",
+      "configmap/policy   default     synced   1/1        1          0s",
+    );
+    assert.equal((await lab.keelson("global get cm")).out, table);
+    assert.equal(
+      (await lab.keelson("global get cm/policy")).out,
+      `${table}\n${lines("CLUSTER   STATUS   SYNCED GENERATION", "prod      synced   1")}`,
+    );
+    const copy = await lab.keelson("delete cm/policy");
+    assert.equal(copy.code, 1);
+    assert.match(copy.said, /global/);
+
+    await lab.file("policy.yaml", settings.replace("settings", "policy").replace("yes", "no"));
+    assert.match(
+      (await lab.keelson("global apply -f policy.yaml --wait")).out,
+      /^configmap\/policy configured\n/,
+    );
+    assert.equal(
+      (await lab.keelson("global history cm/policy")).out,
+      lines(
+        "REVISION   GENERATION   AGE   STATE    ACTOR                     CHANGE",
+        "2          2            0s    wanted   controller@system.local   data.a: yes → no",
+        "1          1            0s             controller@system.local   created",
+      ),
+    );
+    assert.equal(
+      (await lab.keelson("global rollback cm/policy --to-revision 1")).out,
+      "configmap/policy rolled back to revision 1 (generation 3)\n",
+    );
+    assert.deepEqual(await lab.keelson("global get cm/nobody"), {
+      code: 1,
+      out: "",
+      said: 'there is no global resource cm/nobody: "keelson global get" shows what there is\n',
+    });
+    assert.equal(
+      (await lab.keelson("global delete cm/policy --wait")).out,
+      lines("configmap/policy deleting", "configmap/policy gone"),
+    );
+    assert.equal(await lab.bed.find("ConfigMap", "policy"), undefined);
+  });
+}

@@ -1,0 +1,182 @@
+// What is shown of resources.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TcpProxy } from "../../oracle/tcp-proxy.ts";
+import { until } from "../../oracle/until.ts";
+import { typing } from "../typed.ts";
+import { lines, settings, type CommandLab } from "./lab.ts";
+
+export function testReading(lab: CommandLab): void {
+  test("get shows all, kinds, names and labels", async () => {
+    await lab.bed.becomes(1, ({ health }) => health === "Healthy");
+    await lab.bed.becomes(3, ({ status }) => status === "synced");
+    const all = await lab.keelson("get");
+    assert.equal(
+      all.out,
+      lines(
+        "NAME                 CLUSTER   NAMESPACE   STATUS   HEALTH    REVISION   AGE",
+        "deployment/web       prod      default     synced   Healthy   1          0s",
+        "configmap/settings   prod      default     synced   Healthy   1          0s",
+        "namespace/demo       prod      -           synced   Healthy   2          0s",
+      ),
+    );
+    const web = lines(
+      "NAME             CLUSTER   NAMESPACE   STATUS   HEALTH    REVISION   AGE",
+      "deployment/web   prod      default     synced   Healthy   1          0s",
+    );
+    for (const words of [
+      "get deployments",
+      "get deploy -n default",
+      "get Deployment --cluster prod",
+      "get deployment/web",
+      "get deployments.apps web",
+      "get prod/default/deployment/web",
+      "get 1",
+      "get -l app=web",
+      "resource get deploy --status synced",
+    ]) {
+      assert.deepEqual(await lab.keelson(words), { code: 0, out: web, said: "" }, words);
+    }
+    assert.equal(
+      (await lab.keelson("get deploy,ns -o name")).out,
+      lines("prod/default/deployment/web", "prod/-/namespace/demo"),
+    );
+    const wide = await lab.keelson("get deploy -o wide");
+    assert.equal(
+      wide.out,
+      lines(
+        "NAME             CLUSTER   NAMESPACE   STATUS   HEALTH    REVISION   AGE   ID   GENERATION   API VERSION   MESSAGE",
+        "deployment/web   prod      default     synced   Healthy   1          0s    1    1            apps/v1",
+      ),
+    );
+    const whole = JSON.parse((await lab.keelson("get deployment/web -o json")).out) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(
+      [whole["status"], (whole["desired_spec"] as { spec: { replicas: number } }).spec.replicas],
+      ["synced", 2],
+    );
+    const list = JSON.parse((await lab.keelson("get deploy -o json")).out) as {
+      resources: { name: string }[];
+    };
+    assert.deepEqual(
+      list.resources.map(({ name }) => name),
+      ["web"],
+    );
+    assert.match((await lab.keelson("get cm settings -o yaml")).out, /^ {4}mode: "0644"$/m);
+  });
+
+  test("a word that means nothing is told with the one that was probably meant", async () => {
+    const cases: readonly (readonly [string, number, string])[] = [
+      ["get deploymnets", 2, 'no resource is of a kind "deploymnets": did you mean deployments?'],
+      ["get settings", 2, 'no resource is of a kind "settings": did you mean configmap/settings?'],
+      [
+        "get deploy/nope -n x",
+        1,
+        'there is no resource deploy/nope in namespace x: "keelson get" shows what there is',
+      ],
+      ["get 4711", 1, 'there is no resource with the id 4711: "keelson get" shows what there is'],
+      [
+        "get a/b/c",
+        2,
+        '"a/b/c" names no resource: write KIND/NAME, as deployment/web, or CLUSTER/NAMESPACE/KIND/NAME',
+      ],
+      [
+        "get deploy --status fine",
+        1,
+        "status: must be one of deleting, error, pending, out-of-sync, drifted, pending-applied, synced",
+      ],
+      [
+        "get -o xml",
+        2,
+        "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name.",
+      ],
+      [
+        "get -l app",
+        2,
+        "error: option '-l, --selector <key=value>' argument 'app' is invalid. It must be a label and its value: app=web",
+      ],
+      ["sync", 2, "name a resource, as deployment/web, or say which with -l or --all"],
+      [
+        "sync deploy",
+        2,
+        "deploy is all of them: name one, as deploy/NAME, or say which with -l or --all",
+      ],
+      ["resource hist", 2, "error: unknown command 'hist'\n(Did you mean history?)"],
+      ["apply -f nowhere --cluster prod", 2, "nowhere does not exist"],
+      [
+        "apply -f all/1-web.yaml",
+        2,
+        "say which cluster with --cluster, as --cluster local; it may be given again",
+      ],
+      ["apply --cluster prod", 2, "error: required option '-f, --filename <path>' not specified"],
+      [
+        "apply -f all/1-web.yaml --cluster prod --timeout soon",
+        2,
+        "error: option '--timeout <duration>' argument 'soon' is invalid. It must be a duration with its unit, such as 500ms, 30s, 5m or 90d.",
+      ],
+    ];
+    for (const [words, code, said] of cases) {
+      assert.deepEqual(await lab.keelson(words), { code, out: "", said: `${said}\n` }, words);
+    }
+    assert.deepEqual(await lab.keelson("get -l app=nobody"), {
+      code: 0,
+      out: "",
+      said: "no resource matches\n",
+    });
+  });
+}
+
+export function testWatching(lab: CommandLab): void {
+  test("get --watch shows what changes, goes on after a break, and ends at Ctrl-C", async () => {
+    lab.bed.rest.runEvents();
+    await lab.bed.becomes(1, ({ health }) => health === "Healthy");
+    await using proxy = await TcpProxy.to(Number(new URL(lab.url).port));
+    const stop = new AbortController();
+    let shown = "";
+    const watching = typing(`http://127.0.0.1:${proxy.port}`, lab.folder)(
+      "get deploy,cm -n default -w",
+      {
+        signal: stop.signal,
+        onOutput: (all) => {
+          shown = all;
+        },
+      },
+    );
+    const row = (name: string, status: string, revision: number) =>
+      until(() => {
+        const words = shown.split("\n").map((line) => line.split(/ +/));
+        return words.some(
+          (one) => one[0] === name && one[3] === status && one[5] === `${revision}`,
+        );
+      }, lab.signal);
+    await row("deployment/web", "synced", 5);
+    await row("configmap/settings", "synced", 1);
+    await lab.file("more.yaml", settings.replace("settings", "more"));
+    await lab.keelson("apply -f more.yaml --cluster prod");
+    await row("configmap/more", "synced", 1);
+    await lab.keelson("pause cm/more");
+    await row("configmap/more", "synced,paused", 1);
+
+    proxy.cut();
+    await lab.file("more.yaml", settings.replace("settings", "more").replace("yes", "no"));
+    await lab.keelson("apply -f more.yaml --cluster prod");
+    await row("configmap/more", "out-of-sync,paused", 2);
+    await lab.keelson("resume cm/more");
+    await row("configmap/more", "synced", 2);
+    await lab.keelson("delete cm/more");
+    await row("configmap/more", "deleted", 2);
+    stop.abort();
+    const end = await watching;
+    assert.equal(end.code, 130);
+    assert.match(end.said, /^the stream of events broke off \(.+\): trying again\n$/);
+    const lines = end.out.trimEnd().split("\n");
+    assert.equal(lines.filter((line) => line.startsWith("NAME ")).length, 1);
+    assert.ok(!end.out.includes("namespace/demo"));
+    // Nothing is shown twice in a row of one resource.
+    const ofWeb = lines.filter((line) => line.startsWith("deployment/web "));
+    assert.equal(ofWeb.length, 1, end.out);
+  });
+}
