@@ -91,8 +91,8 @@ export interface ScanRequest {
 export interface KnownRows {
   readonly at: Revision;
   find(key: Key): Row | undefined;
-  /** Told of objects that were read at `at`. */
-  learn(rows: readonly Row[]): void;
+  /** Told of objects as they stood when `head` was the newest revision. */
+  learn(rows: readonly Row[], head: Revision): void;
 }
 
 export interface Scanned extends Bounds {

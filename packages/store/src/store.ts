@@ -397,7 +397,10 @@ export class Store implements AsyncDisposable {
   readonly #known = (): KnownRows => ({
     at: this.#hub.cursor,
     find: (key) => this.#cache.peek(key),
-    learn: (rows) => this.#cache.fill(rows),
+    learn: (rows, head) => {
+      // Rows from a snapshot that the hub has passed could be old already.
+      if (this.#hub.cursor <= head) this.#cache.fill(rows);
+    },
   });
 
   /** The stored body if the new one is equal to it, in whatever order its members stand. */

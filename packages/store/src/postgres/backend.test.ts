@@ -2,13 +2,17 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import type { KnownRows } from "../backend.ts";
 import { Body } from "../body.ts";
+import { toColumns } from "../columns.ts";
 import { Unavailable } from "../errors.ts";
 import type { Store } from "../store.ts";
 import { dump, everywhere, key, object, signal } from "../testing/bed.ts";
 import { freshDatabase, until } from "../testing/postgres-bed.ts";
 import postgres, { type Sql } from "postgres";
+import { PostgresBackend } from "./backend.ts";
 
 suite("a batch on PostgreSQL", () => {
   test("whichever of its statements fails in the database, the tables are as before", async () => {
@@ -149,6 +153,49 @@ suite("a batch on PostgreSQL", () => {
       await store.create(key(name), body, signal);
       assert.equal((await store.get(key(name), signal)).body.text, body.text);
     }
+  });
+});
+
+suite("a list on PostgreSQL", () => {
+  const [scope, walk] = [everywhere, 10] as const;
+  const request = { scope, walk, after: undefined, at: undefined, labels: [], name: undefined };
+
+  test("takes from memory what it finds there word for word, and tells it of the rest", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    await using backend = await PostgresBackend.open(
+      { url: parts.url, clock: systemClock },
+      signal,
+    );
+    const bodies = { a: object("a"), b: object("b"), c: object("c") };
+    for (const [name, body] of Object.entries(bodies)) {
+      const columns = toColumns(key(name), body);
+      await backend.commit([{ type: "create", key: key(name), body, columns }]);
+    }
+    const learnt: unknown[] = [];
+    const known: KnownRows = {
+      at: 4,
+      find: ({ name }) => {
+        if (name === "c") return undefined;
+        const body = name === "a" ? bodies.a : Body.of({ metadata: { name, uid: "another" } });
+        return { key: key(name), uid: "u", revision: 2, body };
+      },
+      learn: (rows, head) => learnt.push([rows.map(({ key }) => key.name), head]),
+    };
+    const { rows } = await backend.scan({ ...request, known }, signal);
+    assert.deepEqual(
+      rows.map(({ key, body }) => [key.name, body === bodies.a, body.text]),
+      Object.entries(bodies).map(([name, body]) => [name, name === "a", body.text]),
+    );
+    assert.deepEqual(learnt, [[["a", "b", "c"], 4]]);
+  });
+
+  test("finds a row that was damaged although memory has it", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    await using store = await parts.open();
+    await store.create(key("a"), object("a"), signal);
+    assert.equal((await store.list(scope, {}, signal)).items.length, 1);
+    await parts.sql`UPDATE resources SET object = '{"kind":'`;
+    await assert.rejects(store.list(scope, {}, signal), { code: "Corrupt", key: key("a") });
   });
 });
 

@@ -175,7 +175,9 @@ export class PostgresBackend implements Backend {
     const bounds = toBounds(need(rows[0]));
     if (at !== undefined && at > bounds.head) throw new TooNew(at, bounds.head);
     if (at !== undefined && at < bounds.floor) throw new Expired(at, bounds.floor);
-    return { ...bounds, ...toStretch(rows, request) };
+    const stretch = toStretch(rows, request);
+    request.known?.learn(stretch.current, bounds.head);
+    return { ...bounds, rows: stretch.rows, reached: stretch.reached };
   }
 
   async count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number> {
@@ -346,34 +348,40 @@ function toOutcome(row: OutcomeRow, key: Key): Outcome {
   }
 }
 
-/** Rows in order, and how far the stretch reaches: neither live nor deleted keys may run ahead of the other. */
+/**
+ * Rows in order, and how far the stretch reaches: neither live nor deleted keys may run ahead of the other. Those that
+ * are still as they were then are `current`.
+ */
 function toStretch(
   rows: readonly ScanRow[],
   request: ScanRequest,
-): Pick<Scanned, "rows" | "reached"> {
+): Pick<Scanned, "rows" | "reached"> & { readonly current: readonly Row[] } {
   const ends = (["live", "deleted"] as const)
     .map((origin) => rows.filter((row) => row.origin === origin))
     .filter(({ length }) => length === request.walk)
     .map((full) => full.toSorted(comparePositions).at(-1))
     .filter((row) => row !== undefined);
   const [reached]: Position[] = ends.toSorted(comparePositions);
+  const current: Row[] = [];
   const found = rows
     .filter((row) => row.origin !== null && row.origin !== "deleted" && row.object !== null)
     .filter((row) => reached === undefined || comparePositions(row, reached) <= 0)
-    .map((row) => {
-      const key = { kind: request.scope.kind, namespace: row.namespace, name: row.name };
-      return {
-        key,
-        uid: row.uid,
-        revision: Number(row.resource_version),
-        body: checkedBody(key, row.object ?? ""),
-      };
+    .map((scanned) => {
+      const key = { kind: request.scope.kind, namespace: scanned.namespace, name: scanned.name };
+      const text = scanned.object ?? "";
+      const known = request.known?.find(key)?.body;
+      // What memory has was whole when it came there: a text that is equal to it need not be read to see that it is.
+      const body = known?.text === text ? known : checkedBody(key, text);
+      const row = { key, uid: scanned.uid, revision: Number(scanned.resource_version), body };
+      if (scanned.origin === "live") current.push(row);
+      return row;
     });
   const end =
     reached === undefined ? undefined : { namespace: reached.namespace, name: reached.name };
   return {
     rows: request.at === undefined ? found : found.sort((a, b) => comparePositions(a.key, b.key)),
     reached: end,
+    current,
   };
 }
 

@@ -36,7 +36,7 @@ export function scanNow(
   let rows = known && rowsOfKeys(reader, { keys: keysOf(reader, request), known });
   if (rows === undefined) {
     rows = rowsOf(reader, { ...request, at: head }, { limit: walk });
-    known?.learn(rows);
+    known?.learn(rows, head);
   }
   return { rows, reached: rows.length < walk ? undefined : rows.at(-1)?.key };
 }
@@ -66,7 +66,7 @@ export function scanAt(
   let rows = known && upToReached && rowsOfKeys(reader, { keys: upToReached, known });
   if (rows === undefined) {
     rows = rowsOf(reader, { ...request, at }, { upTo: reached });
-    known?.learn(rows);
+    known?.learn(rows, head);
   }
   const changed = new Map<string, Key>();
   for (const { key, revision } of rows)
@@ -145,7 +145,7 @@ const unknownFirst = 8;
 
 function learnt(reader: Connection, key: Key, known: KnownRows): Row {
   const row = need(rowOf(reader, key)); // The index names it, so it is there.
-  known.learn([row]);
+  known.learn([row], known.at);
   return row;
 }
 
