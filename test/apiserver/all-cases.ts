@@ -35,6 +35,8 @@ export const { seed } = settings;
 /** The written ones, and those from the seed. */
 export async function allCases(): Promise<readonly Case[]> {
   return [
+    // First what waits for controllers, so that at the end nobody waits for it alone.
+    ...namespaceCases,
     ...(await kindCases()),
     ...writeCases,
     ...managerCases,
@@ -55,7 +57,6 @@ export async function allCases(): Promise<readonly Case[]> {
     ...reviewCases,
     ...definitionCases,
     ...customValueCases,
-    ...namespaceCases,
     ...generatedCases(seed, settings.count),
   ];
 }

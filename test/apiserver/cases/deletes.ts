@@ -319,12 +319,13 @@ const scripts: Record<string, Script> = {
   "a pod on a node is given its time": async (lab) => {
     await lab.create(
       lab.core("pods"),
-      pod("p", { nodeName: "n", terminationGracePeriodSeconds: 17 }),
+      pod("p", { nodeName: "n", terminationGracePeriodSeconds: 170 }),
     );
     await lab.delete(lab.core("pods", "p"));
     await lab.get(lab.core("pods", "p"));
-    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 30 }));
-    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 5 }));
+    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 300 }));
+    // Longer than any machine takes from the first to here: a time that is over is another matter.
+    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 150 }));
     await lab.patch("merge", lab.core("pods", "p"), { metadata: { labels: { a: "b" } } });
     await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 0 }));
     await lab.get(lab.core("pods", "p"));

@@ -170,7 +170,7 @@ const lists: Record<string, Script> = {
       "timeout negative": "timeout=-5s",
       "timeout of a minute": "timeout=1m",
       "timeoutSeconds malformed": "timeoutSeconds=x",
-      "watch no boolean": "watch=maybe",
+      "watch no boolean": "watch=maybe&timeoutSeconds=1",
       "watch zero": "watch=0",
       "watch false": "watch=false",
       export: "export=true",
