@@ -86,7 +86,7 @@ export class KeelsonProcess implements AsyncDisposable {
 
   /** Resolves with what `run.json` says once it is there; rejects if the process ends before. */
   async ready(): Promise<RunFile> {
-    await this.said(/is ready|"message":"ready"/);
+    await this.said(/keelson \S+ is ready|"message":"ready"/);
     const running = await readRunFile(this.dataDir);
     if (running === undefined) throw new Error(`ready without run.json\n${this.#output}`);
     return running;

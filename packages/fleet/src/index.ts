@@ -23,4 +23,5 @@ export {
   type HousekeepingLimits,
   type HousekeepingOptions,
 } from "./worker/housekeeping.ts";
+export { FleetGauges, type FleetGaugesOptions } from "./worker/gauges.ts";
 export { workerMetrics, type WorkerMetrics } from "./worker/metrics.ts";

@@ -40,7 +40,10 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
     `  Try        curl '${rest}/readyz?verbose'`,
     ...(kubernetes === undefined
       ? []
-      : [`             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`]),
+      : [
+          `             curl ${rest}/api/v1/targets`,
+          `             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`,
+        ]),
     "  Stop       Ctrl-C",
     "",
   ].join("\n");

@@ -26,6 +26,13 @@ async function problemsOf(input: Partial<ConfigInput>): Promise<readonly string[
   return error.message.split("\n  ").slice(1);
 }
 
+/** A folder with a configuration file. */
+async function withFile(content: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "keelson-config-"));
+  await writeFile(join(path, "keelson.config.yaml"), content);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
 suite("the configuration", () => {
   test("is what the design says when nothing is given", async () => {
     const {
@@ -51,6 +58,66 @@ suite("the configuration", () => {
         authMode: "none",
       },
     );
+  });
+
+  test("reads the targets of the file, and tells what is wrong with each", async () => {
+    await using folder = await withFile(`
+targets:
+  - cluster_id: prod
+    kubeconfig: ./prod.kubeconfig
+    context: admin
+    labels: { env: prod }
+  - cluster_id: test
+    paused: true
+    kubeconfig:
+      current-context: x
+`);
+    const { targets } = await load({ workingFolder: folder.path });
+    assert.deepEqual(targets, [
+      {
+        clusterId: "prod",
+        kubeconfig: { file: join(folder.path, "prod.kubeconfig") },
+        context: "admin",
+        labels: { env: "prod" },
+        paused: undefined,
+      },
+      {
+        clusterId: "test",
+        kubeconfig: { text: '{"current-context":"x"}' },
+        context: undefined,
+        labels: undefined,
+        paused: true,
+      },
+    ]);
+    await using wrong = await withFile(`
+targets:
+  - cluster_id: -x
+    kubeconfig: a
+  - cluster_id: prod
+  - cluster_id: prod
+    kubeconfig: a
+    labels: { n: 1 }
+    colour: red
+`);
+    const problems = await problemsOf({ workingFolder: wrong.path });
+    assert.deepEqual(
+      problems.map((text) => text.split(" in ")[0]),
+      ["targets[0].cluster_id", "targets[1].kubeconfig", "targets[2].colour", "targets[2].labels"],
+    );
+  });
+
+  test("lets one cluster be served by a worker of serve alone", async () => {
+    const flags = { "cluster-id": "prod" };
+    assert.match((await problemsOf({ flags })).join(), /--cluster-id is for keelson serve/);
+    const needs = { "database-url": "postgres://a/b", "encryption-key": "A".repeat(43) + "=" };
+    const serve = { ...flags, ...needs, roles: "rest" };
+    assert.match(
+      (await problemsOf({ flags: serve, purpose: "serve" })).join(),
+      /--cluster-id is for the worker/,
+    );
+    const worker = await load({ flags: { ...serve, roles: "worker" }, purpose: "serve" });
+    assert.equal(worker.clusterId, "prod");
+    assert.deepEqual(worker.encryptionKey, ["A".repeat(43) + "="]);
   });
 
   test("knows the proxies of the environment, in capitals before small letters", async () => {

@@ -5,6 +5,7 @@ import { delimiter, resolve } from "node:path";
 
 import type { EnvironmentProxies } from "@keelson/client";
 
+import type { ConfiguredTarget } from "./config/configured-targets.ts";
 import { fromFile } from "./config/file.ts";
 import {
   fromEnvironment,
@@ -26,6 +27,8 @@ export interface Config extends Values {
   readonly hostKubeconfigs: readonly string[];
   /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as everybody reads them: on the way to clusters. */
   readonly proxies: EnvironmentProxies;
+  /** The clusters that the configuration file names. */
+  readonly targets: readonly ConfiguredTarget[];
 }
 
 /** Everything that is wrong with a configuration, at once. */
@@ -72,7 +75,8 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
     .filter((path) => path !== "")
     .map((path) => resolve(folder, path));
   const proxies = proxiesOf(environment);
-  return deepFreeze({ ...values, sources, configFile: file.path, hostKubeconfigs, proxies });
+  const { path: configFile, targets } = file;
+  return deepFreeze({ ...values, sources, configFile, hostKubeconfigs, proxies, targets });
 }
 
 /** In capitals, else in small letters. */

@@ -11,14 +11,17 @@ import {
   type EmbeddedPostgres,
   type MigrationSet,
 } from "@keelson/database";
+import { fleetMigrations } from "@keelson/fleet";
 import type { Store } from "@keelson/store";
 import { authenticatorOf } from "./authenticator-of.ts";
 import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
+import { encryptionKeys } from "./encryption-keys.ts";
 import { Health, type Check } from "./health.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
+import { startFleet } from "./start-fleet.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
@@ -56,14 +59,15 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   await using postgres = await embeddedPostgres(options, dataDir.path, signal);
   const databaseUrl = config.databaseUrl ?? postgres?.url ?? "";
-  await using database = openDatabase({
+  const pool = {
     ...shared,
     url: databaseUrl,
     name: "keelson",
     connectionsMax: config.databaseMaxOpenConns,
     lifetimeMs: config.databaseConnMaxLifetime,
     idleMs: config.databaseConnMaxIdleTime,
-  });
+  };
+  await using database = openDatabase(pool);
   const { autoMigrate } = config;
   const patienceMs = databasePatienceMs;
   await readyDatabase({ ...shared, database, migrations, autoMigrate, patienceMs }, signal);
@@ -79,6 +83,23 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
           { ...shared, config, store, servingFiles: undefined, auditLog },
           signal,
         );
+  await using fleet =
+    parts.has("rest") || parts.has("worker")
+      ? await startFleet(
+          {
+            ...shared,
+            config,
+            parts: { rest: parts.has("rest"), worker: parts.has("worker") },
+            database: pool,
+            keys: await encryptionKeys(config.encryptionKey, { dataDir: dataDir.path, random }),
+            local:
+              kubernetes === undefined
+                ? undefined
+                : { server: kubernetes.url, kubeconfig: kubeconfigOf(config) },
+          },
+          signal,
+        )
+      : undefined;
 
   const checks = [databaseCheck(database), ...storeCheck(store)];
   const health = new Health({ checks, clock, metrics });
@@ -109,6 +130,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
         translate: databaseTrouble,
         modules: [
           ownRoutes({ health, clock, components, facts: { ...config, version: options.version } }),
+          ...(fleet?.routes === undefined ? [] : [fleet.routes]),
         ],
         ...(tls === undefined ? {} : { tls }),
       })
@@ -128,6 +150,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     database: databaseUrl,
   };
   if (kubernetes !== undefined) scope.spawn("Kubernetes API", () => kubernetes.api.join());
+  if (fleet !== undefined) scope.spawn("fleet", (signal) => fleet.run(signal));
   scope.spawn("health", (signal) => health.keepAsking(signal));
   if (rest !== undefined) scope.spawn("credentials", (signal) => rest.keepFresh(signal));
   scope.spawn("wait", (signal) => aborted(signal));
@@ -146,7 +169,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
 }
 
 /** The schemas that must be there before anything is served. Services add theirs. */
-const migrations: readonly MigrationSet[] = [sharedMigrations];
+const migrations: readonly MigrationSet[] = [sharedMigrations, fleetMigrations];
 
 async function embeddedPostgres(
   { config, clock, random, log, onProgress }: ServeOptions,

@@ -170,12 +170,13 @@ export class Targets {
 
   /**
    * Registers a target of the process's own: its server, the cluster that it runs in, or one of its configuration. What
-   * others have decided of one that is there, its labels and whether it is paused, stays unless it is given here.
+   * others have decided of one that is there, its labels and whether it is paused, stays unless it is given here. False: a
+   * target of that id has a credential, and only whoever gave it can say that a worker inside serves it from now on.
    */
   async register(
     { clusterId, labels, paused, ...how }: Registration,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const fields = new Fields({});
     const access = "access" in how ? how.access : undefined;
     const reached: Reached =
@@ -187,7 +188,7 @@ export class Targets {
             server: "server" in how ? how.server : null,
           }
         : await this.#sealed(clusterId, access, fields);
-    await this.#write(
+    return await this.#write(
       "keelson",
       async (sql) => {
         const [row] = await sql.run(lockTarget, clusterId);
@@ -195,11 +196,13 @@ export class Targets {
           const usual = { labels: labels ?? {}, paused: paused ?? false };
           // Another replica may be first: it says the same.
           await sql.run(insertTarget, { clusterId, ...reached, ...usual });
-          return;
+          return true;
         }
+        if (reached.agent && !row.agent) return false;
         const same = access !== undefined && this.#holds(row, access);
         const kept = same ? { ...reached, credential: row.credential } : reached;
         await this.#update(sql, row, { labels, paused, ...kept });
+        return true;
       },
       signal,
     );

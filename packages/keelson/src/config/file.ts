@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { readTargets, type ConfiguredTarget } from "./configured-targets.ts";
 import { unknownName, type Gathered, type Given, type Problem } from "./given.ts";
 import { anySettings, type SettingKey } from "./settings.ts";
 
@@ -10,6 +11,7 @@ export const configFileName = "keelson.config.yaml";
 export interface ConfigFile extends Gathered {
   /** The file that was read; undefined where there is none. */
   readonly path: string | undefined;
+  readonly targets: readonly ConfiguredTarget[];
 }
 
 /**
@@ -28,9 +30,9 @@ export async function fromFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (named === undefined && code === "ENOENT")
-      return { path: undefined, given: [], problems: [] };
+      return { path: undefined, given: [], targets: [], problems: [] };
     const message = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
-    return { path, given: [], problems: [{ field: path, message }] };
+    return { path, given: [], targets: [], problems: [{ field: path, message }] };
   }
 
   // Only here: most starts have no file, and the parser takes a while to load.
@@ -41,17 +43,21 @@ export async function fromFile(
       field: path,
       message: `is not YAML: ${error.message.split("\n")[0] ?? ""}`,
     }));
-    return { path, given: [], problems };
+    return { path, given: [], targets: [], problems };
   }
   const root: unknown = document.toJS();
-  if (root === null || root === undefined) return { path, given: [], problems: [] };
+  if (root === null || root === undefined) return { path, given: [], targets: [], problems: [] };
   if (!isMap(root)) {
-    return { path, given: [], problems: [{ field: path, message: "must be a map of settings" }] };
+    const message = "must be a map of settings";
+    return { path, given: [], targets: [], problems: [{ field: path, message }] };
   }
   const given: Given[] = [];
   const problems: Problem[] = [];
-  collect(root, "", { path, given, problems });
-  return { path, given, problems };
+  const { targets: listed, ...settings } = root;
+  collect(settings, "", { path, given, problems });
+  if (listed === undefined || listed === null) return { path, given, targets: [], problems };
+  const { targets, problems: others } = readTargets(listed, path);
+  return { path, given, targets, problems: [...problems, ...others] };
 }
 
 /** The dotted places of the file, and the setting of each. */

@@ -288,17 +288,20 @@ export const trustedUrl: Kind<string> = {
   write: (value) => value,
 };
 
-/** 256 bits in base64. */
-export const key256: Kind<string> = {
-  name: "256 bits in base64",
+/** Keys of 256 bits in base64, between commas. What is none is not repeated. */
+export const keys256: Kind<readonly string[]> = {
+  name: "256 bits in base64,…",
   read: (text) => {
-    const isBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
-    if (!isBase64 || Buffer.from(text, "base64").length !== 32) {
-      throw new BadValue("must be 32 bytes in base64: openssl rand -base64 32");
+    const keys = text.split(",").map((part) => part.trim());
+    for (const key of keys) {
+      const isBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(key);
+      if (!isBase64 || Buffer.from(key, "base64").length !== 32) {
+        throw new BadValue("must be 32 bytes in base64: openssl rand -base64 32");
+      }
     }
-    return text;
+    return [...new Set(keys)];
   },
-  write: (value) => value,
+  write: (keys) => keys.join(","),
 };
 
 type DurationUnit = "ms" | "s" | "m" | "h" | "d";

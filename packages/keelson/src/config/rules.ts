@@ -136,6 +136,16 @@ const rules: readonly Rule[] = [
     const field = nameOf("roles", sources);
     return [{ field, message: "is for keelson serve; keelson up runs every part" }];
   },
+  function oneClusterByServe({ values, sources, purpose }) {
+    const { clusterId, roles } = values;
+    if (clusterId === undefined || purpose === "show") return [];
+    const field = nameOf("clusterId", sources);
+    if (purpose !== "serve") {
+      return [{ field, message: "is for keelson serve --roles worker, inside that cluster" }];
+    }
+    if (roles === undefined || roles.includes("worker")) return [];
+    return [{ field, message: "is for the worker, which is not among the roles" }];
+  },
   function aggregatedAlone({ values, sources, purpose }) {
     if (!values.aggregated || (purpose !== "up" && purpose !== "serve")) return [];
     return [

@@ -37,7 +37,7 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   "disable|prefer|require|verify-full": ["prefer", "disable"],
   "local|pubsub": ["local", "pubsub"],
   "stable|fast|candidate|eus": ["fast", "eus"],
-  "256 bits in base64": [
+  "256 bits in base64,…": [
     Buffer.alloc(32, 1).toString("base64"),
     Buffer.alloc(32, 2).toString("base64"),
   ],

@@ -1,4 +1,4 @@
-import { BadValue, boolean, key256, oneOf, pairs, path, text, trustedUrl } from "../kinds.ts";
+import { BadValue, boolean, keys256, oneOf, pairs, path, text, trustedUrl } from "../kinds.ts";
 import { alias, optional, setting, type Alias } from "../setting.ts";
 
 /** `DISABLE_AUTH=true` says `none`; `false` leaves the choice to the others. */
@@ -59,8 +59,8 @@ export const identitySettings = {
     aliases: [alias("CONTROLLER_IDENTITIES")],
   }),
   encryptionKey: optional(
-    key256,
-    "key for stored credentials; up makes one under the data folder",
+    keys256,
+    "keys for stored credentials, the newest first: it encrypts; up makes one under the data folder",
     {
       secret: "whole",
     },
