@@ -103,6 +103,7 @@ export function requestFrame(options: FrameOptions, stopping: AbortSignal): Requ
     request.keelsonArrivedMs = clock.monotonic();
     const response: FramedResponse = reply.raw;
     response[requestOf] = request;
+    request.keelsonResponse = response;
     response.on("finish", countAnswer);
     reply.header("x-request-id", request.id).header("cache-control", "no-store");
     const { origin } = headers;

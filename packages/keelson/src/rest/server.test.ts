@@ -13,6 +13,7 @@ import {
   secretText,
   showingRoutes,
 } from "../testing/rest-fixture.ts";
+import type { RouteModule } from "./route-module.ts";
 import type { RestServer } from "./server.ts";
 
 const json = { "content-type": "application/json" };
@@ -382,6 +383,60 @@ suite("requests", () => {
     const observed = (route: string, code: string): number =>
       metrics.observations("keelson_http_request_seconds", { method: "GET", route, code }).length;
     assert.deepEqual([observed("/api/v1/page", "200"), observed("unknown", "404")], [1, 1]);
+  });
+});
+
+suite("the signal of a request", () => {
+  /** A route that shows its signal to the test while it waits for the test's word. */
+  function waiting() {
+    const entered = Promise.withResolvers<AbortSignal>();
+    const word = Promise.withResolvers<void>();
+    const module: RouteModule = {
+      name: "waiting",
+      prefix: "/api/v1",
+      bodyBytesMax,
+      routes: () => (app, _options, done) => {
+        app.put("/waiting", async (request) => {
+          const { signal } = request;
+          assert.equal(request.signal, signal);
+          entered.resolve(signal);
+          await word.promise;
+          return { aborted: signal.aborted };
+        });
+        done();
+      },
+    };
+    return { module, entered: entered.promise, answer: word.resolve };
+  }
+  const put =
+    "PUT /api/v1/waiting HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+
+  test("does not abort when the body has been read, nor after the answer", async () => {
+    const { module, entered, answer } = waiting();
+    await using rest = await restFixture({ modules: [module] });
+    const url = await rest.listen({ address: "127.0.0.1", port: 0 });
+    const sent = fetch(`${url}/api/v1/waiting`, { method: "PUT", body: "{}", headers: json });
+    const signal = await entered;
+    // A whole request by another connection takes longer than closing this one's body.
+    await (await fetch(`${url}/api/v1/nothing`)).text();
+    assert.equal(signal.aborted, false);
+    answer();
+    assert.deepEqual(await (await sent).json(), { aborted: false });
+    await (await fetch(`${url}/api/v1/nothing`)).text();
+    assert.equal(signal.aborted, false);
+  });
+
+  test("aborts when the client leaves before it is answered", async () => {
+    const { module, entered, answer } = waiting();
+    await using rest = await restFixture({ modules: [module] });
+    const url = new URL(await rest.listen({ address: "127.0.0.1", port: 0 }));
+    const socket = connect(Number(url.port), "127.0.0.1");
+    socket.write(`${put}Content-Length: 2\r\n\r\n{}`);
+    const signal = await entered;
+    const aborted = once(signal, "abort");
+    socket.destroy();
+    await aborted;
+    answer();
   });
 });
 

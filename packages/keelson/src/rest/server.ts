@@ -9,6 +9,7 @@ import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
 import { readJsonBodies } from "./json-body.ts";
 import { requestIds } from "./request-id.ts";
+import { addRequestSignals } from "./request-signal.ts";
 import type { RouteModule, RouteTools } from "./route-module.ts";
 import type { TlsFiles } from "./tls-files.ts";
 import { routeValidators } from "./validation.ts";
@@ -54,6 +55,7 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
   app.decorateRequest("keelsonIdentity", undefined);
   app.decorateRequest("keelsonArrivedMs", 0);
   app.decorateRequest("keelsonMetrics", undefined);
+  addRequestSignals(app);
   app.setValidatorCompiler(routeValidators());
   app.setReplySerializer((payload) => writeJson(payload as Json));
   readJsonBodies(app);
