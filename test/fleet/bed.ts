@@ -64,7 +64,8 @@ export async function startBed(
   const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
   const { port } = cluster;
   const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
-  const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
+  const own = new Map([["prod", cluster.accessAt(proxy?.port ?? port)]]);
+  const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded"), { own }));
   // What comes later goes first.
   const later = setup.use(new AsyncDisposableStack());
   const clientAt = (at: number): Client =>
@@ -87,7 +88,7 @@ export async function startBed(
     const clients = new TargetClients({
       database,
       cipher: testCipher,
-      own: new Map([["prod", cluster.accessAt(proxy?.port ?? port)]]),
+      own,
       proxies: {},
       clock: systemClock,
       random: systemRandom,

@@ -14,15 +14,18 @@ import {
   type Json,
   type Log,
 } from "@keelson/base";
+import type { Access } from "@keelson/client";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 import {
   CredentialCipher,
   EventLog,
   fleetRoutes,
+  DryRuns,
   Globals,
   Resources,
   SecretMarkers,
+  TargetClients,
   Targets,
   WorkBell,
   type EventLimits,
@@ -74,10 +77,13 @@ export async function startFleetRest(
     onStatement,
     eventLimits = { heartbeatMs: 15_000, slowMs: 30_000 },
     log = silentLog,
+    own = new Map(),
   }: {
     readonly tokens?: Tokens;
     readonly eventLimits?: EventLimits;
     readonly log?: Log;
+    /** Clusters that the API reaches by itself, for trials. */
+    readonly own?: ReadonlyMap<string, Access>;
   } & Pick<DatabaseOptions, "onStatement"> = {},
 ): Promise<FleetRest> {
   await using setup = new AsyncDisposableStack();
@@ -98,6 +104,18 @@ export async function startFleetRest(
   };
   const resources = new Resources({ ...shared, random: systemRandom });
   const globals = new Globals(shared);
+  const clients = setup.use(
+    new TargetClients({
+      database,
+      cipher: testCipher,
+      own,
+      proxies: {},
+      clock: systemClock,
+      random: systemRandom,
+      metrics: noMetrics,
+    }),
+  );
+  const dryRuns = new DryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
   const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
   const rest = setup.use(
     await buildRest({
@@ -111,6 +129,7 @@ export async function startFleetRest(
       modules: [
         fleetRoutes({
           resources,
+          dryRuns,
           globals,
           targets,
           events,

@@ -180,7 +180,7 @@ eachPostgres("fleet's API", (server) => {
   test("a write that was meant as a trial, or asks what nobody knows, is not carried out", async () => {
     await using it = await fresh();
     const id = await create(it);
-    for (const query of ["dryRun=true", "dryRun=All", "dryrun=true", "dry_run=true"]) {
+    for (const query of ["dryRun=All", "dryrun=true", "dry_run=true"]) {
       for (const [method, path, body] of [
         ["POST", "/resources", { ...web, name: "other" }],
         ["PUT", "/resources", { ...web, name: "other" }],
@@ -193,6 +193,11 @@ eachPostgres("fleet's API", (server) => {
         const field = told.details.fields[0].field;
         assert.deepEqual([code, field], [400, query.split("=")[0]], `${method} ${path}`);
       }
+    }
+    // What no cluster could be asked about cannot be tried.
+    for (const path of [`/resources/${id}/pause`, `/resources/${id}/sync`, "/targets"]) {
+      const { code, body } = await it.ask("POST", `${path}?dryRun=true`, {});
+      assert.deepEqual([code, body.details.fields[0].field], [400, "dryRun"], path);
     }
     assert.deepEqual(await it.tables.query(`SELECT generation, paused FROM resources`), [
       { generation: 1, paused: false },

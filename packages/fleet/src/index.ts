@@ -4,6 +4,7 @@ export { EventLog, type EventLogOptions, type FleetEvent } from "./events/event-
 export { type EventLimits, type TopicEvents } from "./events/routes.ts";
 export { Globals, type GlobalsOptions } from "./globals/globals.ts";
 export { fleetMigrations } from "./migrations.ts";
+export { DryRuns, type DryRunsOptions } from "./resources/dry-runs.ts";
 export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";
 export { fleetRoutes, type FleetRoutesOptions } from "./routes.ts";

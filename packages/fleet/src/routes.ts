@@ -11,6 +11,7 @@ import {
 } from "./events/routes.ts";
 import type { Globals } from "./globals/globals.ts";
 import { addGlobalRoutes } from "./globals/routes.ts";
+import type { DryRuns } from "./resources/dry-runs.ts";
 import type { Resources } from "./resources/resources.ts";
 import { addResourceRoutes } from "./resources/routes.ts";
 import { addTargetRoutes } from "./targets/routes.ts";
@@ -19,6 +20,8 @@ import { refuseUnknownQueries } from "./write-queries.ts";
 
 export interface FleetRoutesOptions {
   readonly resources: Resources;
+  /** Who tries writes; without it none can be tried. */
+  readonly dryRuns?: DryRuns;
   readonly globals: Globals;
   readonly targets: Targets;
   readonly events: EventLog;
@@ -35,6 +38,7 @@ export interface FleetRoutesOptions {
 export function fleetRoutes(options: FleetRoutesOptions) {
   const {
     resources,
+    dryRuns,
     globals,
     targets,
     bodyBytesMax,
@@ -52,7 +56,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
       const { identityOf } = tools;
       return (app, _options, done) => {
         app.addHook("preValidation", refuseUnknownQueries);
-        addResourceRoutes(app, { resources, identityOf, batchBytesMax });
+        addResourceRoutes(app, { resources, dryRuns, identityOf, batchBytesMax });
         addGlobalRoutes(app, { globals, identityOf });
         addTargetRoutes(app, { targets, identityOf });
         addEventRoutes(app, { ...options, ...tools, limits });

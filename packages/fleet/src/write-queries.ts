@@ -12,7 +12,8 @@ export async function refuseUnknownQueries(request: FastifyRequest): Promise<voi
     if (!names.includes(field))
       throw validationFailed({ field, message: "is not a known parameter" });
   }
-  if (flagOf(request, "dryRun")) {
+  const { isTriable = false } = request.routeOptions.config as { readonly isTriable?: boolean };
+  if (flagOf(request, "dryRun") && !isTriable) {
     throw validationFailed({ field: "dryRun", message: "is not possible for this request" });
   }
 }

@@ -12,7 +12,7 @@ import type { BuiltinKinds } from "@keelson/kube";
 import { Fields } from "./read-fields.ts";
 import { readReplacement, type Replacement } from "./replacement.ts";
 import { readKey, readNewResource, type NewResource } from "./resource-body.ts";
-import type { ResourceKey } from "./resource.ts";
+import type { Resource, ResourceKey } from "./resource.ts";
 import type { ResourceWriter } from "./write-resources.ts";
 
 /** How many changes a batch may hold. */
@@ -27,9 +27,7 @@ export type BatchChange =
 
 /** What became of one. */
 export interface BatchResult {
-  readonly id: number;
-  readonly generation: number;
-  readonly revision: number;
+  readonly resource: Resource;
   readonly outcome: "created" | "updated" | "unchanged" | "deleted";
   /** Undefined: nothing was written, and it is what it was. */
   readonly status: "pending" | "deleting" | undefined;
@@ -88,17 +86,16 @@ function readChange(kinds: BuiltinKinds, change: Json): BatchChange {
 
 async function makeChange(writer: ResourceWriter, change: BatchChange): Promise<BatchResult> {
   if (change.op === "delete") {
-    const { id, generation, revision } = await writer.delete(change.at);
-    return { id, generation, revision, outcome: "deleted", status: "deleting" };
+    const resource = await writer.delete(change.at);
+    return { resource, outcome: "deleted", status: "deleting" };
   }
   const { resource, outcome } = await (change.op === "create"
     ? writer.create(change.wanted)
     : change.op === "upsert"
       ? writer.upsert(change.wanted)
       : writer.replace(change.at, change.asked));
-  const { id, generation, revision } = resource;
   const status = outcome === "unchanged" ? undefined : "pending";
-  return { id, generation, revision, outcome, status };
+  return { resource, outcome, status };
 }
 
 function blaming<T>(index: number, read: () => T): T {

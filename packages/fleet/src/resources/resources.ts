@@ -124,11 +124,14 @@ export class Resources {
       signal,
       changeSet,
     );
-    const unchanged = results.filter(({ status }) => status === undefined).map(({ id }) => id);
-    const statuses = await this.#statusesOf(unchanged, signal);
+    const unchanged = results.filter(({ status }) => status === undefined);
+    const statuses = await this.#statusesOf(
+      unchanged.map(({ resource }) => resource.id),
+      signal,
+    );
     return {
       change_set: changeSet,
-      results: results.map(({ id, generation, revision, status, outcome }) => ({
+      results: results.map(({ resource: { id, generation, revision }, status, outcome }) => ({
         id,
         generation,
         revision,

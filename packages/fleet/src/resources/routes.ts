@@ -2,6 +2,7 @@
 
 import type { Identity } from "@keelson/base";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { DryRuns } from "./dry-runs.ts";
 import { readListQuery, type Query } from "./list-query.ts";
 import { bodyOf, idOf, ifMatchOf, revisionsPage } from "./read-request.ts";
 import type { Resources } from "./resources.ts";
@@ -9,26 +10,33 @@ import { flagOf } from "../write-queries.ts";
 
 export interface ResourceRoutesOptions {
   readonly resources: Resources;
+  /** Without them no write can be tried. */
+  readonly dryRuns?: DryRuns | undefined;
   readonly identityOf: (request: FastifyRequest) => Identity;
   readonly batchBytesMax: number;
 }
 
 /** Puts them on `app`, below the prefix of the API. */
 export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesOptions): void {
-  const { resources, identityOf, batchBytesMax } = options;
+  const { resources, dryRuns, identityOf, batchBytesMax } = options;
+  const triable = { config: { isTriable: dryRuns !== undefined } };
+  /** Those that try the write instead of making it, if that is asked for. */
+  const trying = (request: FastifyRequest): DryRuns | undefined =>
+    flagOf(request, "dryRun") ? dryRuns : undefined;
 
-  app.post("/resources", async (request, reply) => {
-    const created = await resources.create(identityOf(request), bodyOf(request), request.signal);
-    return reply.code(201).send(created);
+  app.post("/resources", triable, async (request, reply) => {
+    const [identity, body] = [identityOf(request), bodyOf(request)];
+    const trial = trying(request);
+    if (trial !== undefined) return trial.create(identity, body, request.signal);
+    return reply.code(201).send(await resources.create(identity, body, request.signal));
   });
 
-  app.put("/resources", async (request, reply) => {
-    const { body, isNew } = await resources.upsert(
-      identityOf(request),
-      bodyOf(request),
-      request.signal,
-    );
-    return reply.code(isNew ? 201 : 200).send(body);
+  app.put("/resources", triable, async (request, reply) => {
+    const [identity, body] = [identityOf(request), bodyOf(request)];
+    const trial = trying(request);
+    if (trial !== undefined) return trial.upsert(identity, body, request.signal);
+    const written = await resources.upsert(identity, body, request.signal);
+    return reply.code(written.isNew ? 201 : 200).send(written.body);
   });
 
   app.get("/resources", async (request) =>
@@ -40,23 +48,30 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     return reply.header("etag", `"${shown.generation}"`).send(shown.body);
   });
 
-  app.put("/resources/:id", async (request) => {
+  app.put("/resources/:id", triable, async (request) => {
     const at = { id: idOf(request), ifMatch: ifMatchOf(request) };
-    return resources.replace(identityOf(request), at, bodyOf(request), request.signal);
+    return (trying(request) ?? resources).replace(
+      identityOf(request),
+      at,
+      bodyOf(request),
+      request.signal,
+    );
   });
 
-  app.delete("/resources/:id", async (request, reply) => {
+  app.delete("/resources/:id", triable, async (request, reply) => {
     const at = {
       id: idOf(request),
       ifMatch: ifMatchOf(request),
       isOrphaning: flagOf(request, "orphan"),
     };
+    const trial = trying(request);
+    if (trial !== undefined) return trial.delete(identityOf(request), at, request.signal);
     const deleted = await resources.delete(identityOf(request), at, request.signal);
     return reply.code(202).send(deleted);
   });
 
-  app.post("/batch", { bodyLimit: batchBytesMax }, async (request) =>
-    resources.batch(identityOf(request), bodyOf(request), request.signal),
+  app.post("/batch", { bodyLimit: batchBytesMax, ...triable }, async (request) =>
+    (trying(request) ?? resources).batch(identityOf(request), bodyOf(request), request.signal),
   );
 
   app.get("/resources/:id/revisions", async (request) => {

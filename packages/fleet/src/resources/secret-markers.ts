@@ -17,6 +17,9 @@ const prefix = "keelson:secret:";
 /** The members of a Secret that hold values. */
 const members = ["data", "stringData"] as const;
 
+/** Where kubectl keeps the whole of what it applied last, values and all. */
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
 /** Makes and recognises markers with a key of its own, made from the key that encrypts credentials. */
 export class SecretMarkers {
   readonly #key: Buffer;
@@ -88,6 +91,15 @@ function mapValues(spec: JsonObject, change: (value: Json, field: string) => Jso
           Object.entries(values).map(([key, value]) => [key, change(value, `${member}.${key}`)]),
         )
       : change(values, member);
+  }
+  const { metadata } = spec;
+  const annotations = isJsonObject(metadata) ? metadata["annotations"] : undefined;
+  if (isJsonObject(metadata) && isJsonObject(annotations)) {
+    const applied = Object.hasOwn(annotations, lastApplied) ? annotations[lastApplied] : undefined;
+    if (applied !== undefined) {
+      const told = change(applied, `metadata.annotations.${lastApplied}`);
+      changed["metadata"] = { ...metadata, annotations: { ...annotations, [lastApplied]: told } };
+    }
   }
   return Object.keys(changed).length === 0 ? spec : { ...spec, ...changed };
 }

@@ -11,7 +11,6 @@ interface StatesRow extends ResourceRow {
   readonly applied_spec: string | null;
   readonly owned: string | null;
   readonly applied_uid: string | null;
-  readonly current_uid: string | null;
   readonly current_spec: string | null;
   readonly managed_fields: string | null;
   readonly drift: string | null;
@@ -22,7 +21,7 @@ export const findStates = statement<readonly number[], StatesRow>(
   "findStates",
   (sql, ids) => sql`
     SELECT ${columns(sql)}, a.spec::text AS applied_spec, a.owned::text AS owned, a.uid AS applied_uid,
-           c.uid AS current_uid, c.spec::text AS current_spec, c.managed_fields::text AS managed_fields,
+           c.spec::text AS current_spec, c.managed_fields::text AS managed_fields,
            c.drift::text AS drift, c.deleted_at IS NOT NULL AS is_absent
     FROM resources r
     LEFT JOIN resource_applied_states a ON a.resource_id = r.id
@@ -35,7 +34,7 @@ export interface States {
   readonly resource: Resource;
   readonly applied: JsonObject | undefined;
   readonly owned: readonly OwnedField[];
-  /** The uid of what we applied, or else have seen. */
+  /** The uid of what we applied. */
   readonly uid: string | undefined;
   /** Null: the object is known to be absent. */
   readonly current: JsonObject | null | undefined;
@@ -50,7 +49,7 @@ export function toStates(row: StatesRow): States {
     // Both were written by us from these very shapes.
     owned: listOf(row.owned) as unknown as OwnedField[],
     drift: listOf(row.drift) as unknown as Drifted[],
-    uid: row.applied_uid ?? row.current_uid ?? undefined,
+    uid: row.applied_uid ?? undefined,
     current: row.is_absent
       ? null
       : row.current_spec === null

@@ -314,12 +314,15 @@ export class Delivery {
   }
 }
 
-function refOf({ name, namespace }: Resource, { resource }: ResourceClient): ObjectRef {
+export function refOf({ name, namespace }: Resource, { resource }: ResourceClient): ObjectRef {
   return resource.isNamespaced ? { name, namespace } : { name };
 }
 
 /** Ours by its uid; or by our mark and our hand, where we could not record it any more. */
-function isOurs(object: DynamicObject, { resource, uid }: Known): boolean {
+export function isOurs(
+  object: DynamicObject,
+  { resource, uid }: Pick<Known, "resource" | "uid">,
+): boolean {
   return object.metadata.uid === uid || markedRow(object) === resource.id;
 }
 
@@ -336,7 +339,7 @@ class WrongScope extends Error {
   override readonly name = "WrongScope";
 }
 
-function checkScope({ kind, namespace }: Resource, { resource }: ResourceClient): void {
+export function checkScope({ kind, namespace }: Resource, { resource }: ResourceClient): void {
   if (resource.isNamespaced && namespace === "") {
     throw new WrongScope(`${kind} lives in namespaces here: give it one`);
   }
@@ -360,7 +363,7 @@ const clusterCodes = new Set([
 ]);
 
 /** A refusal of a Secret may quote what is in it: only the fields are told. */
-function withoutValues(
+export function withoutValues(
   failure: ResourceFailure,
   { kind }: Resource,
   error: unknown,

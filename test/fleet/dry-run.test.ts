@@ -1,0 +1,167 @@
+// Writes that are only tried (F10).
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
+
+const data = (a: string) => ({ desired_spec: { data: { a } } });
+
+/** Everything that a write would leave behind. */
+const everything = (it: Bed) =>
+  it.rest.tables.query(`
+    SELECT (SELECT jsonb_agg(to_jsonb(r) ORDER BY id) FROM resources r) AS rows,
+           (SELECT count(*)::integer FROM resource_revisions) AS history,
+           (SELECT count(*)::integer FROM events_unnumbered) AS events,
+           (SELECT sum(requests)::integer FROM resource_attempts) AS asked`);
+
+clusterSuite("a write that is only tried", () => {
+  test("F10: a PUT tells what would change, and changes nothing", async (t) => {
+    await using it = await startBed(t.signal);
+    const worker = it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await worker.stop();
+    const before = [await everything(it), await it.find("ConfigMap", "web")];
+    const { code, body } = await it.rest.ask("PUT", `/resources/${id}?dryRun=true`, data("2"));
+    assert.equal(code, 200, JSON.stringify(body));
+    const { result, ...rest } = body;
+    assert.deepEqual(result.data, { a: "2" });
+    assert.equal(result.metadata.annotations["kontrol/generation"], "2");
+    assert.deepEqual(rest, {
+      dry_run: true,
+      diff: [
+        {
+          path: "/data/a",
+          desired: "2",
+          applied: "1",
+          current: "1",
+          owner: "kontrol",
+          cause: "pending",
+        },
+      ],
+      conflicts: [],
+      warnings: [],
+    });
+    for (const [method, path, sent, data_] of [
+      ["POST", "/resources", { ...web, name: "new" }, { a: "1" }],
+      ["PUT", "/resources", { ...web, ...data("3") }, { a: "3" }],
+      ["DELETE", `/resources/${id}`, undefined, undefined],
+    ] as const) {
+      const answer = await it.rest.ask(method, `${path}?dryRun=true`, sent);
+      assert.deepEqual(
+        [answer.code, answer.body.dry_run],
+        [200, true],
+        JSON.stringify(answer.body),
+      );
+      assert.deepEqual(answer.body.result?.data, data_);
+    }
+    const orphan = await it.rest.ask("DELETE", `/resources/${id}?orphan=true&dryRun=true`);
+    assert.deepEqual([orphan.body.result.data, orphan.body.diff], [{ a: "1" }, []]);
+    const batch = await it.rest.ask("POST", "/batch?dryRun=true", {
+      changes: [
+        { op: "update", id, ...data("4") },
+        { op: "create", ...web, name: "new", desired_spec: { data: { a: 7 } } },
+        { op: "delete", ...web, desired_spec: undefined } as never,
+      ],
+    });
+    assert.equal(batch.code, 200, JSON.stringify(batch.body));
+    assert.deepEqual(
+      batch.body.results.map(({ result: made, code: why }: Details) => made?.data ?? why ?? null),
+      [{ a: "4" }, "TARGET_REFUSED", null],
+    );
+    // By the rules of a write, with nothing asked of the cluster.
+    for (const [path, sent, expected] of [
+      ["/resources", web, [409, "RESOURCE_EXISTS"]],
+      ["/resources", { ...web, name: "Bad" }, [400, "VALIDATION_FAILED"]],
+    ] as const) {
+      const refused = await it.rest.ask("POST", `${path}?dryRun=true`, sent);
+      assert.deepEqual([refused.code, refused.body.code], expected);
+    }
+    const stale = await it.rest.ask("PUT", `/resources/${id}?dryRun=true`, data("2"), {
+      "if-match": '"9"',
+    });
+    assert.equal(stale.code, 412);
+    assert.deepEqual([await everything(it), await it.find("ConfigMap", "web")], before);
+  });
+
+  test("F10: what the cluster refuses is 422, no target 409, out of reach 502", async (t) => {
+    await using it = await startBed(t.signal, { viaProxy: true });
+    const tried = async (body: object) =>
+      it.rest.ask("POST", "/resources?dryRun=true", { ...web, ...body });
+    const invalid = await tried({
+      kind: "Service",
+      desired_spec: { spec: { ports: [{ port: 99_999 }] } },
+    });
+    assert.deepEqual([invalid.code, invalid.body.code], [422, "TARGET_REFUSED"]);
+    assert.match(invalid.body.error, /99999/);
+    assert.equal(invalid.body.details.fields[0].field, "spec.ports[0].port");
+    for (const [change, words] of [
+      [{ kind: "Widget", api_version: "example.com/v1" }, /Widget/],
+      [{ namespace: "nowhere" }, /nowhere/],
+    ] as const) {
+      const refused = await tried(change);
+      assert.deepEqual([refused.code, refused.body.code], [422, "TARGET_REFUSED"]);
+      assert.match(refused.body.error, words);
+    }
+    const secret = await tried({ kind: "Secret", desired_spec: { data: { p: "not base64!" } } });
+    assert.equal(secret.code, 422);
+    assert.ok(!JSON.stringify(secret.body).includes("not base64!"));
+    const annotations = {
+      "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"p":"c2VjcmV0"}}`,
+    };
+    const hidden = await tried({
+      kind: "Secret",
+      desired_spec: { metadata: { annotations }, data: { p: "c2VjcmV0" } },
+    });
+    assert.match(hidden.body.result.data.p, /^keelson:secret:/);
+    assert.ok(!JSON.stringify(hidden.body).includes("c2VjcmV0"));
+    const unknown = await tried({ cluster_id: "nowhere" });
+    assert.deepEqual([unknown.code, unknown.body.code], [409, "TARGET_UNKNOWN"]);
+    await it.rest.tables.query(`INSERT INTO targets (cluster_id, agent) VALUES ('inside', true)`);
+    const inside = await tried({ cluster_id: "inside" });
+    assert.deepEqual([inside.code, inside.body.code], [502, "TARGET_UNREACHABLE"]);
+    assert.ok(it.proxy !== undefined);
+    it.proxy.isRefusing = true;
+    it.proxy.cut();
+    const away = await tried({});
+    assert.deepEqual([away.code, away.body.code], [502, "TARGET_UNREACHABLE"]);
+    assert.equal((await it.rest.ask("GET", "/resources")).body.total, 0);
+  });
+
+  test("from whom a field would be taken is told, and who would refuse it", async (t) => {
+    await using it = await startBed(t.signal);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const metadata = { namespace: "default", name: "web", finalizers: ["example.com/hold"] };
+    const held = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
+    await maps.apply(held, { fieldManager: "somebody" }, t.signal);
+    const conflicts = [{ field: ".data.a", manager: "somebody" }];
+    const forced = await it.rest.ask("POST", "/resources?dryRun=true", web);
+    assert.deepEqual(
+      [forced.body.result.data, forced.body.conflicts, forced.body.diff],
+      [
+        { a: "1" },
+        conflicts,
+        [
+          {
+            path: "/data/a",
+            desired: "1",
+            applied: null,
+            current: "theirs",
+            owner: "somebody",
+            cause: "pending",
+          },
+        ],
+      ],
+    );
+    const reported = await it.rest.ask("POST", "/resources?dryRun=true", {
+      ...web,
+      conflict_policy: "report",
+    });
+    assert.deepEqual(
+      [reported.body.result, reported.body.conflicts, reported.body.warnings[0].code],
+      [null, conflicts, "conflict"],
+    );
+    assert.equal(reported.body.diff[0].cause, "foreign");
+  });
+});
