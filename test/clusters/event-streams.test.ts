@@ -2,77 +2,9 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
-import { buildClusterLifecycle, clustersRoutes } from "@keelson/clusters";
-import type { ClustersDatabase } from "@keelson/clusters/testing";
-import { believingAuthenticator, buildRest, type RouteModule } from "@keelson/keelson";
-import { drained, eventsOn, freshDatabase, never, tell, until, type Told } from "./events-bed.ts";
-
-interface Bed extends AsyncDisposable {
-  readonly tables: ClustersDatabase;
-  readonly url: string;
-  tell(...all: readonly Told[]): Promise<void>;
-  /** A cluster of alice's, without events of its own. */
-  cluster(): Promise<string>;
-}
-
-async function startBed({ heartbeatMs = 15_000 } = {}): Promise<Bed> {
-  await using setup = new AsyncDisposableStack();
-  const tables = setup.use(await freshDatabase());
-  const { database } = tables;
-  const { events, run } = eventsOn(database);
-  const scope = setup.use(new TaskScope(never));
-  run(scope);
-  const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
-  const service = buildClusterLifecycle({
-    ...shared,
-    database,
-    outbox: events.outbox,
-    rules: { graceMs: 1_800_000, recentMs: 300_000, fatalFails: true },
-    defaults: { clusterVersion: undefined, channelGroup: undefined },
-    controllerEmail: "ctl@system.local",
-    controllerIdentities: {},
-    wakesDependents: true,
-  });
-  const clusters = clustersRoutes(service, { events, clock: systemClock, heartbeatMs });
-  const topics: RouteModule = {
-    name: "topics",
-    prefix: "/api/v1",
-    bodyBytesMax: 1_024,
-    routes: () => (app, _options, done) => {
-      app.get("/events", { exposeHeadRoute: false }, clusters.topicEvents);
-      done();
-    },
-  };
-  const rest = setup.use(
-    await buildRest({
-      ...shared,
-      authenticator: believingAuthenticator(),
-      corsOrigins: undefined,
-      logsRequests: false,
-      limits: { readMs: 30_000, writeMs: 30_000, idleMs: 30_000, drainMs: 2_000 },
-      translate: () => undefined,
-      modules: [clusters, topics],
-    }),
-  );
-  const url = await rest.listen({ address: "127.0.0.1", port: 0 });
-  const kept = setup.move();
-  return {
-    tables,
-    url: `${url}/api/v1`,
-    tell: (...all) =>
-      database.transaction(async (sql) => {
-        for (const one of all) await sql.run(tell, one);
-      }, never),
-    cluster: async () => {
-      const [row] = await tables.query<{ id: string }>(
-        `INSERT INTO clusters (name, created_by) VALUES (gen_random_uuid()::text, 'alice@example.com') RETURNING id`,
-      );
-      return row?.id ?? "";
-    },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
-  };
-}
+import { systemRandom } from "@keelson/base";
+import { drained, until } from "./events-bed.ts";
+import { startLifecycleServer } from "./lifecycle-server.ts";
 
 interface Frame {
   readonly id: number;
@@ -142,7 +74,7 @@ const uuid = (): string => systemRandom.uuid();
 
 suite("streams of events", () => {
   test("whatever commits after it is ready comes, in order, of its topic alone", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const id = uuid();
     await bed.tell({ clusterId: id, generation: 1 });
     await until(() => drained(bed.tables));
@@ -179,7 +111,7 @@ suite("streams of events", () => {
   });
 
   test("filters by platform, in any case, and by type", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     await using byPlatform = await Reader.open(
       `${bed.url}/events?topic=cluster-events&platform=GCP`,
     );
@@ -200,7 +132,7 @@ suite("streams of events", () => {
   });
 
   test("a reader cut off again and again has each event once, in order", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const id = uuid();
     const total = 300;
     const writing = (async () => {
@@ -228,7 +160,7 @@ suite("streams of events", () => {
   });
 
   test("a place that is gone is 410, one that is no number 400", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const id = uuid();
     await bed.tell({ clusterId: id }, { clusterId: id });
     await until(() => drained(bed.tables));
@@ -255,7 +187,7 @@ suite("streams of events", () => {
   });
 
   test("only controllers follow topics, and only those that there are", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const ask = async (query: string, email: string): Promise<number> => {
       const response = await fetch(`${bed.url}/events?${query}`, {
         headers: { "x-user-email": email },
@@ -275,7 +207,7 @@ suite("streams of events", () => {
   });
 
   test("a quiet stream beats, and its beats carry the place that was reached", async () => {
-    await using bed = await startBed({ heartbeatMs: 30 });
+    await using bed = await startLifecycleServer({ heartbeatMs: 30 });
     await using reader = await Reader.open(`${bed.url}/events?topic=nodepool-events`);
     await bed.tell({ clusterId: uuid() });
     await until(() => reader.comments.some((text) => text.includes("id: 1")));
@@ -283,7 +215,7 @@ suite("streams of events", () => {
   });
 
   test("one resource's events, live and as history, newest first, page by page", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const [id, other] = [await bed.cluster(), uuid()];
     await using reader = await Reader.open(`${bed.url}/clusters/${id}/events`);
     for (let generation = 1; generation <= 5; generation++) {
@@ -317,7 +249,7 @@ suite("streams of events", () => {
   });
 
   test("scheduled announcements are in the stream, and are no history", async () => {
-    await using bed = await startBed();
+    await using bed = await startLifecycleServer();
     const id = await bed.cluster();
     await bed.tell({ clusterId: id });
     await bed.tables.query(
@@ -336,7 +268,7 @@ suite("streams of events", () => {
   });
 
   test("a server that stops ends its streams", async () => {
-    const bed = await startBed();
+    const bed = await startLifecycleServer();
     await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
     await bed[Symbol.asyncDispose]();
     assert.deepEqual(reader.events, []);

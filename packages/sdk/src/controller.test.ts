@@ -178,6 +178,32 @@ suite("controller", () => {
     assert.ok(it.events("superseded") >= 1);
   });
 
+  test("a report is for the generation that was read, whatever the event says", async () => {
+    await using it = new Bench();
+    const gate = Promise.withResolvers<void>();
+    const seen: (readonly [event: number, resource: number])[] = [];
+    await it.start({
+      reconcile: async ({ event, resource }) => {
+        seen.push([event.generation, resource.generation]);
+        await gate.promise;
+        return ready();
+      },
+    });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    await it.backend.update(id, { platform: { type: "gcp" }, n: 2 });
+    await it.backend.update(id, { platform: { type: "gcp" }, n: 3 });
+    const late = { id: "late", type: "cluster.updated", cluster_id: id, generation: 2 };
+    await it.backend.transport.publish(late);
+    gate.resolve();
+    await it.settle();
+    assert.deepEqual(seen, [
+      [1, 1],
+      [2, 3],
+    ]);
+    assert.equal(it.backend.report(id, "dns")?.observed_generation, 3);
+  });
+
   test("a transient failure is reported, tried again with backoff, and success clears it", async () => {
     await using it = new Bench();
     const attempts: number[] = [];
