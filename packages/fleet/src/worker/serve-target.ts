@@ -13,8 +13,7 @@ import type { WorkSignal } from "./work-signal.ts";
 
 export interface TargetLimitsOfWorker extends TargetLimits, DeliveryLimits, WatcherLimits {}
 
-export interface ServeTargetOptions extends Omit<FleetWorkerOptions, "limits"> {
-  readonly limits: TargetLimitsOfWorker;
+export interface ServeTargetOptions extends FleetWorkerOptions {
   readonly clusterId: string;
   /** A paused target is watched, and nothing is written to it. */
   readonly paused: boolean;

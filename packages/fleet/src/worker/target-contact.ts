@@ -11,6 +11,8 @@ export interface TargetContactOptions {
   readonly client: Client;
   readonly database: Database;
   readonly owner: string;
+  /** After so long without a contact nothing is known of a target. */
+  readonly limits: { readonly staleMs: number };
   /** The target is there again, and its rows are due. */
   readonly onRecovered: () => void;
   readonly clock: Clock;
@@ -18,8 +20,8 @@ export interface TargetContactOptions {
   readonly log: Log;
 }
 
-/** While it watches a target, a worker hears of it this often, and tells. */
-const contactEveryMs = 10_000;
+/** While it watches a target, a worker hears of it this often, and tells; more often if it would count as stale. */
+const contactMsMax = 10_000;
 const probeTimeoutMs = 5_000;
 
 interface Health {
@@ -92,8 +94,10 @@ export class TargetContact {
   /** Now, if somebody has just lost it or begun to watch it; after a growing wait while it is lost; else now and then. */
   async #nextTurn(signal: AbortSignal): Promise<void> {
     const { promise: isTime, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#options.clock.after(
-      this.#trouble === undefined ? contactEveryMs : this.#probes.next(),
+    const { clock, limits } = this.#options;
+    const { staleMs } = limits;
+    using _timer = clock.after(
+      this.#trouble === undefined ? Math.min(contactMsMax, staleMs / 3) : this.#probes.next(),
       resolve,
     );
     using _stop = onAbort(signal, resolve);

@@ -1,0 +1,265 @@
+// Two clusters at once, reached by credentials from the table (F17, F20, F24, F49, F52): whatever happens to one leaves
+// the other alone, and the worker follows what becomes of targets.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { inspect } from "node:util";
+import { startTestServer } from "@keelson/apiserver/testing";
+import { noMetrics, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { RecordingLog } from "@keelson/base/testing";
+import { Client, fixedCredentials } from "@keelson/client";
+import { Wakeups } from "@keelson/database";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { as, startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+
+const map = (clusterId: string, name: string, a = clusterId) => ({
+  cluster_id: clusterId,
+  namespace: "default",
+  kind: "ConfigMap",
+  name,
+  desired_spec: { data: { a } },
+});
+const kubeconfig = (port: number, token: string) => ({
+  clusters: [{ name: "c", cluster: { server: `http://127.0.0.1:${port}` } }],
+  users: [{ name: "u", user: { token } }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+});
+const admin = as("admin");
+
+/** A cluster of our own, behind a network that can be spoilt. */
+async function startOne(signal: AbortSignal) {
+  await using setup = new AsyncDisposableStack();
+  const server = setup.use(await startTestServer({}, signal));
+  const port = Number(new URL(server.url).port);
+  const proxy = setup.use(await TcpProxy.to(port));
+  const client = setup.use(
+    new Client({ access: { server: server.url, credentials: fixedCredentials({}) } }),
+  );
+  const maps = await client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
+  const kept = setup.move();
+  return {
+    port,
+    proxy,
+    maps,
+    valueOf: async (name: string): Promise<unknown> =>
+      (await maps.find({ name, namespace: "default" }, signal))?.["data"],
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function startWorker(rest: FleetRest, log: RecordingLog, { isDeaf }: { readonly isDeaf: boolean }) {
+  const database = rest.tables.openAnother();
+  const stop = new AbortController();
+  const shared = { clock: systemClock, random: systemRandom, database };
+  const wakeups = new Wakeups({ database });
+  const clients = new TargetClients({
+    ...shared,
+    cipher: testCipher,
+    own: new Map(),
+    proxies: {},
+    metrics: noMetrics,
+  });
+  const worker = new FleetWorker({
+    ...shared,
+    wakeups,
+    bell: new WorkBell({ wakeups, log, signal: stop.signal }),
+    clients,
+    isOwn: () => false,
+    onlyCluster: undefined,
+    owner: isDeaf ? "deaf" : "hearing",
+    limits: {
+      leaseMs: 30_000,
+      pollMs: 30_000,
+      deafPollMs: isDeaf ? 300 : 30_000,
+      staleMs: 3_000,
+      inFlightMax: 8,
+      callTimeoutMs: 10_000,
+      backoffMs: { min: 50, max: 500 },
+    },
+    log,
+    metrics: workerMetrics(noMetrics),
+  });
+  const scope = new TaskScope(stop.signal);
+  if (!isDeaf) scope.spawn("wake-ups", (within) => wakeups.run(within));
+  scope.spawn("worker", (within) => worker.run(within));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await scope[Symbol.asyncDispose]();
+      await clients[Symbol.asyncDispose]();
+    },
+  };
+}
+
+suite("many clusters", () => {
+  test("two clusters beside each other: joining, crossing, pausing, failing, moving, leaving", async (t) => {
+    const { signal } = t;
+    await using a = await startOne(signal);
+    await using b = await startOne(signal);
+    await using rest = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
+      tokens: { admin: { role: "admin" }, "only-a": { role: "editor", clusters: ["a"] } },
+    });
+    const log = new RecordingLog();
+    const ask = (...words: Parameters<FleetRest["ask"]>) =>
+      rest.ask(words[0], words[1], words[2], words[3] ?? admin);
+    const create = async (body: object): Promise<number> => {
+      const answer = await ask("POST", "/resources", body as never);
+      assert.equal(answer.code, 201, JSON.stringify(answer.body));
+      return answer.body.id as number;
+    };
+    const is = (id: number, status: string) =>
+      until(async () => (await ask("GET", `/resources/${id}`)).body.status === status, signal);
+    const healthIs = (clusterId: string, health: string) =>
+      until(async () => (await ask("GET", `/targets/${clusterId}`)).body.health === health, signal);
+    const hearing = startWorker(rest, log, { isDeaf: false });
+    try {
+      await t.test("F24: what is wanted of an unknown cluster waits until it joins", async () => {
+        const early = await ask("POST", "/resources", map("a", "early"));
+        assert.deepEqual(
+          [early.code, early.body.status, early.body.warnings[0]?.code],
+          [201, "pending", "unknown_target"],
+        );
+        for (const [clusterId, { proxy }] of [
+          ["a", a],
+          ["b", b],
+        ] as const) {
+          const body = { cluster_id: clusterId, kubeconfig: kubeconfig(proxy.port, "hush-hush") };
+          assert.equal((await ask("POST", "/targets", body)).code, 201);
+        }
+        await is(early.body.id, "synced");
+        await healthIs("a", "Healthy");
+        await healthIs("b", "Healthy");
+      });
+
+      await t.test(
+        "F49: one key in two clusters is two objects, and a token sees its own",
+        async () => {
+          const ids = [await create(map("a", "same")), await create(map("b", "same"))];
+          for (const id of ids) await is(id, "synced");
+          assert.deepEqual(
+            [await a.valueOf("same"), await b.valueOf("same")],
+            [{ a: "a" }, { a: "b" }],
+          );
+          const limited = as("only-a");
+          assert.equal((await ask("POST", "/resources", map("b", "x"), limited)).code, 403);
+          assert.equal((await ask("GET", `/resources/${ids[1]}`, undefined, limited)).code, 404);
+          assert.equal((await ask("DELETE", `/resources/${ids[1]}`, undefined, limited)).code, 404);
+          const seen = (await ask("GET", "/resources", undefined, limited)).body.resources;
+          assert.deepEqual(
+            new Set(seen.map((one: { cluster_id: string }) => one.cluster_id)),
+            new Set(["a"]),
+          );
+          await b.maps.delete({ name: "same", namespace: "default" }, signal);
+          await until(async () => (await b.valueOf("same")) !== undefined, signal);
+          await is(ids[0] ?? 0, "synced");
+        },
+      );
+
+      await t.test(
+        "a paused target is watched and not written to, and goes on when resumed",
+        async () => {
+          await ask("PUT", "/targets/b", { paused: true });
+          const id = await create(map("b", "later"));
+          await b.maps.delete({ name: "same", namespace: "default" }, signal);
+          const [same] = (await ask("GET", "/resources?cluster_id=b&name=same")).body.resources;
+          await is(same.id, "drifted");
+          assert.deepEqual(
+            [await b.valueOf("later"), await b.valueOf("same")],
+            [undefined, undefined],
+          );
+          await ask("PUT", "/targets/b", { paused: false });
+          await is(id, "synced");
+          await is(same.id, "synced");
+        },
+      );
+
+      await t.test(
+        "F20, F52: a cluster that is away keeps nobody, is asked now and then, and catches up",
+        async () => {
+          b.proxy.isRefusing = true;
+          b.proxy.cut();
+          const changes = Array.from({ length: 200 }, (_, n) => ({
+            op: "create",
+            ...map("b", `n-${n}`),
+          }));
+          assert.equal((await ask("POST", "/batch", { changes })).code, 200);
+          await healthIs("b", "Unreachable");
+          for (let n = 0; n < 5; n++) await is(await create(map("a", `beside-${n}`)), "synced");
+          const [counted] = await rest.tables.query(
+            `SELECT sum(attempts)::integer AS attempts FROM resource_attempts WHERE cluster_id = 'b'`,
+          );
+          assert.deepEqual(counted, { attempts: 0 });
+          const [one] = (await ask("GET", "/resources?cluster_id=b&name=n-7")).body.resources;
+          const shown = (await ask("GET", `/resources/${one.id}`)).body;
+          const reachable = shown.conditions.find(
+            ({ type }: { type: string }) => type === "TargetReachable",
+          );
+          assert.deepEqual(
+            [shown.status, shown.health, reachable.status],
+            ["pending", "Unknown", "False"],
+          );
+          b.proxy.isRefusing = false;
+          await until(async () => {
+            const { body } = await ask("GET", "/resources?cluster_id=b&status=synced&limit=1");
+            return body.total >= 202;
+          }, signal);
+          await healthIs("b", "Healthy");
+        },
+      );
+
+      await t.test("another credential is another way, from the next call on", async () => {
+        a.proxy.isRefusing = true;
+        const moved = { kubeconfig: kubeconfig(a.port, "hush-hush-2") };
+        assert.equal((await ask("PUT", "/targets/a", moved)).code, 200);
+        a.proxy.cut();
+        await is(await create(map("a", "moved")), "synced");
+        await healthIs("a", "Healthy");
+      });
+
+      await t.test("what nobody is in contact with is unknown", async () => {
+        await rest.tables.query(
+          `INSERT INTO targets (cluster_id, agent, health, last_contact_at)
+           VALUES ('inside', true, 'Healthy', now() - interval '1 hour')`,
+        );
+        const id = await create(map("inside", "alone"));
+        await healthIs("inside", "Unknown");
+        assert.equal((await ask("GET", `/resources/${id}`)).body.status, "pending");
+      });
+
+      await t.test(
+        "a target that is forgotten keeps its objects, and nobody looks after them",
+        async () => {
+          assert.equal((await ask("DELETE", "/targets/b")).code, 409);
+          assert.equal((await ask("DELETE", "/targets/b?orphan=true")).code, 204);
+          await until(async () => b.proxy.open === 0 || (b.proxy.cut(), false), signal);
+          assert.deepEqual(await b.valueOf("n-7"), { a: "b" });
+        },
+      );
+    } finally {
+      await hearing[Symbol.asyncDispose]();
+    }
+
+    await t.test("a worker that ends has given everything back", async () => {
+      const held = await rest.tables.query(
+        `SELECT cluster_id FROM targets WHERE lease_owner IS NOT NULL
+         UNION ALL SELECT cluster_id FROM resource_attempts WHERE lease_owner IS NOT NULL`,
+      );
+      assert.deepEqual(held, []);
+    });
+
+    await t.test("F17: without wake-ups everything arrives by the poll", async () => {
+      await using _deaf = startWorker(rest, log, { isDeaf: true });
+      await is(await create(map("a", "unheard")), "synced");
+    });
+
+    await t.test("F53: no credential is in any log line or event", async () => {
+      const told = await rest.tables.query(`SELECT data::text AS data FROM events_unnumbered`);
+      const all = inspect([told, log.entries], { depth: 12, maxArrayLength: null });
+      assert.ok(log.entries.length > 0);
+      assert.ok(!all.includes("hush-hush"));
+    });
+  });
+});
