@@ -14,7 +14,8 @@ import type { ClusterLifecycle, ClusterLifecycleOptions } from "@keelson/cluster
 import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
 import { DatabaseError, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
-import { buildRest, gatewayAuthenticator } from "@keelson/keelson";
+import { ApiDocument, buildRest, gatewayAuthenticator } from "@keelson/keelson";
+import { answerCheck } from "./answer-check.ts";
 import { eventsOn } from "./events-bed.ts";
 
 export interface Answer {
@@ -98,8 +99,10 @@ export async function startClustersRest(
     wakesDependents: true,
     ...options,
   });
+  const document = new ApiDocument({ version: "0" });
   const rest = setup.use(
     await buildRest({
+      document,
       authenticator: gatewayAuthenticator({ secret: gatewaySecret, acceptsCertificates: false }),
       corsOrigins: undefined,
       translate: (error) =>
@@ -116,6 +119,7 @@ export async function startClustersRest(
     }),
   );
 
+  const check = answerCheck(document);
   const ask: ClustersRest["ask"] = async (who, method, path, body, headers = {}) => {
     const answer = await rest.app.inject({
       method,
@@ -132,11 +136,11 @@ export async function startClustersRest(
         ? {}
         : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    return {
-      code: answer.statusCode,
-      headers: answer.headers,
-      body: answer.body === "" ? undefined : JSON.parse(answer.body),
-    };
+    const code = answer.statusCode;
+    const parsed = answer.body === "" ? undefined : JSON.parse(answer.body);
+    const [route = ""] = `/api/v1${path}`.split("?", 1);
+    check({ method, path: route, code, body: parsed });
+    return { code, headers: answer.headers, body: parsed };
   };
   const settle = async (): Promise<void> => {
     await passOnce(service, never);

@@ -6,6 +6,7 @@ export type { Authenticator } from "./rest/identity/authenticator.ts";
 export { gatewayAuthenticator } from "./rest/identity/gateway.ts";
 export { believingAuthenticator } from "./rest/identity/none.ts";
 export { tokenAuthenticator } from "./rest/identity/token.ts";
+export { ApiDocument } from "./rest/openapi.ts";
 export type { RouteModule, RouteTools } from "./rest/route-module.ts";
 export { PrometheusMetrics } from "./prometheus.ts";
 export { newLog } from "./logging.ts";

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { RestError, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import { clustersMigrations } from "@keelson/clusters";
 import {
   DatabaseError,
   isMigrated,
@@ -21,10 +22,12 @@ import { encryptionKeys } from "./encryption-keys.ts";
 import { Health, type Check } from "./health.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
+import { startClusters } from "./start-clusters.ts";
 import { startFleet } from "./start-fleet.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
+import { ApiDocument } from "./rest/openapi.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
 import { buildRest, type RestServer } from "./rest/server.ts";
 import { TlsFiles } from "./rest/tls-files.ts";
@@ -83,6 +86,18 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
           { ...shared, config, store, servingFiles: undefined, auditLog },
           signal,
         );
+  await using clusters =
+    parts.has("rest") || parts.has("scheduler")
+      ? await startClusters(
+          {
+            ...shared,
+            config,
+            parts: { rest: parts.has("rest"), scheduler: parts.has("scheduler") },
+            database: pool,
+          },
+          signal,
+        )
+      : undefined;
   await using fleet =
     parts.has("rest") || parts.has("worker")
       ? await startFleet(
@@ -96,6 +111,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
               kubernetes === undefined
                 ? undefined
                 : { server: kubernetes.url, kubeconfig: kubeconfigOf(config) },
+            ...(clusters?.routes === undefined ? {} : { topicEvents: clusters.routes.topicEvents }),
           },
           signal,
         )
@@ -103,7 +119,12 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
 
   const checks = [databaseCheck(database), ...storeCheck(store)];
   const health = new Health({ checks, clock, metrics });
-  const components = { events: { transport: config.eventTransport } };
+  const components = {
+    // Asked for each time: trouble with events shows here, and makes nobody unready.
+    get events() {
+      return { ...(clusters?.transport ?? { transport: config.eventTransport }) };
+    },
+  };
   const drainMs = config.shutdownGrace / 2;
   const limits = {
     readMs: config.readTimeout,
@@ -128,9 +149,11 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
         authenticator: await authenticatorOf(config, { clock, log }),
         corsOrigins: config.corsOrigins,
         translate: databaseTrouble,
+        document: new ApiDocument({ version: options.version }),
         modules: [
           ownRoutes({ health, clock, components, facts: { ...config, version: options.version } }),
           ...(fleet?.routes === undefined ? [] : [fleet.routes]),
+          ...(clusters?.routes === undefined ? [] : [clusters.routes]),
         ],
         ...(tls === undefined ? {} : { tls }),
       })
@@ -151,6 +174,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   };
   if (kubernetes !== undefined) scope.spawn("Kubernetes API", () => kubernetes.api.join());
   if (fleet !== undefined) scope.spawn("fleet", (signal) => fleet.run(signal));
+  if (clusters !== undefined) scope.spawn("clusters", (signal) => clusters.run(signal));
   scope.spawn("health", (signal) => health.keepAsking(signal));
   if (rest !== undefined) scope.spawn("credentials", (signal) => rest.keepFresh(signal));
   scope.spawn("wait", (signal) => aborted(signal));
@@ -169,7 +193,11 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
 }
 
 /** The schemas that must be there before anything is served. Services add theirs. */
-const migrations: readonly MigrationSet[] = [sharedMigrations, fleetMigrations];
+const migrations: readonly MigrationSet[] = [
+  sharedMigrations,
+  ...clustersMigrations,
+  fleetMigrations,
+];
 
 async function embeddedPostgres(
   { config, clock, random, log, onProgress }: ServeOptions,

@@ -26,6 +26,7 @@ import {
   Targets,
   WorkBell,
   workerMetrics,
+  type FleetRoutesOptions,
   type WorkerLimits,
 } from "@keelson/fleet";
 import { loadBuiltinKinds } from "@keelson/kube";
@@ -41,6 +42,8 @@ export interface StartFleetOptions {
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
   /** The Kubernetes API of this process, as the cluster `local`. */
   readonly local: { readonly server: string; readonly kubeconfig: string } | undefined;
+  /** Who answers `GET /events` with a topic. */
+  readonly topicEvents?: FleetRoutesOptions["topicEvents"];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -85,6 +88,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
         globals: new Globals(writing),
         targets,
         events,
+        ...(options.topicEvents === undefined ? {} : { topicEvents: options.topicEvents }),
         bodyBytesMax: config.bodyLimit,
         batchBytesMax: config.batchBodyLimit,
         clock,

@@ -14,20 +14,25 @@ import { expectedGeneration, ifMatchOf } from "../resources/preconditions.ts";
 import type { Shown } from "../resources/read-resources.ts";
 import { readUuid } from "../resources/uuid.ts";
 import { ClusterUpdate, NewCluster, NewNodepool, NodepoolUpdate, StatusReport } from "../schema.ts";
+import * as answers from "./answers.ts";
 import type { RouteParts } from "./route-parts.ts";
 
 /** Puts them on `app`, below the prefix of the API. */
 export function addResourceRoutes(app: FastifyInstance, parts: RouteParts): void {
   const { writer, callerOf } = parts;
 
-  app.post("/clusters", { schema: { body: NewCluster } }, async (request, reply) => {
+  const clusterMade = { status: 201, body: answers.Resource(kinds.cluster) };
+  const declares = { config: { doc: { summary: "declare a cluster", success: clusterMade } } };
+  app.post("/clusters", { ...declares, schema: { body: NewCluster } }, async (request, reply) => {
     const body = request.body as NewCluster;
     const made = await writer.createCluster(callerOf(request), body, request.signal);
     return shown(reply.code(201), made);
   });
   addRoutesOfKind(app, kinds.cluster, parts);
 
-  app.post("/nodepools", { schema: { body: NewNodepool } }, async (request, reply) => {
+  const nodepoolMade = { status: 201, body: answers.Resource(kinds.nodepool) };
+  const adds = { config: { doc: { summary: "add a nodepool", success: nodepoolMade } } };
+  app.post("/nodepools", { ...adds, schema: { body: NewNodepool } }, async (request, reply) => {
     const body = request.body as NewNodepool;
     const made = await writer.createNodepool(callerOf(request), body, request.signal);
     return shown(reply.code(201), made);
@@ -38,19 +43,20 @@ export function addResourceRoutes(app: FastifyInstance, parts: RouteParts): void
 function addRoutesOfKind(app: FastifyInstance, kind: Kind, parts: RouteParts): void {
   const { reader, writer, deletions, reports, callerOf } = parts;
   const path = `/${kind.plural}`;
+  const docs = docsOf(kind);
 
-  app.get(path, async (request) => {
+  app.get(path, docs.list, async (request) => {
     const asked = readListQuery(kind, request.query as Query);
     return reader.list(callerOf(request), { kind, asked }, request.signal);
   });
 
-  app.get(`${path}/:id`, async (request, reply) => {
+  app.get(`${path}/:id`, docs.get, async (request, reply) => {
     const asked = { kind, id: idOf(request), ...readGetQuery(request.query as Query) };
     return shown(reply, await reader.get(callerOf(request), asked, request.signal));
   });
 
   const Update = kind.name === "cluster" ? ClusterUpdate : NodepoolUpdate;
-  app.put(`${path}/:id`, { schema: { body: Update } }, async (request, reply) => {
+  app.put(`${path}/:id`, { ...docs.update, schema: { body: Update } }, async (request, reply) => {
     const body = request.body as NodepoolUpdate;
     const change = {
       kind,
@@ -64,7 +70,7 @@ function addRoutesOfKind(app: FastifyInstance, kind: Kind, parts: RouteParts): v
     return shown(reply, await writer.update(callerOf(request), change, request.signal));
   });
 
-  app.delete(`${path}/:id`, async (request, reply) => {
+  app.delete(`${path}/:id`, docs.delete, async (request, reply) => {
     const asked = {
       kind,
       id: idOf(request),
@@ -74,7 +80,7 @@ function addRoutesOfKind(app: FastifyInstance, kind: Kind, parts: RouteParts): v
     return reply.code(202).send(await deletions.delete(callerOf(request), asked, request.signal));
   });
 
-  app.get(`${path}/:id/status`, async (request) => {
+  app.get(`${path}/:id/status`, docs.status, async (request) => {
     const { includeDeleted } = readGetQuery(request.query as Query);
     const at = { kind, id: idOf(request), includeDeleted };
     return reader.status(callerOf(request), at, request.signal);
@@ -83,12 +89,16 @@ function addRoutesOfKind(app: FastifyInstance, kind: Kind, parts: RouteParts): v
   // Whoever may not report learns that before anybody reads what they sent.
   const onRequest = async (request: FastifyRequest): Promise<void> =>
     requireController(callerOf(request));
-  app.put(`${path}/:id/status`, { onRequest, schema: { body: StatusReport } }, async (request) => {
-    const body = request.body as StatusReport;
-    return reports.report(callerOf(request), { kind, id: idOf(request) }, body, request.signal);
-  });
+  app.put(
+    `${path}/:id/status`,
+    { ...docs.report, onRequest, schema: { body: StatusReport } },
+    async (request) => {
+      const body = request.body as StatusReport;
+      return reports.report(callerOf(request), { kind, id: idOf(request) }, body, request.signal);
+    },
+  );
 
-  app.post(`${path}/:id/reconcile`, async (request, reply) => {
+  app.post(`${path}/:id/reconcile`, docs.reconcile, async (request, reply) => {
     const at = { kind, id: idOf(request) };
     return reply.code(202).send(await writer.reconcile(callerOf(request), at, request.signal));
   });
@@ -97,11 +107,48 @@ function addRoutesOfKind(app: FastifyInstance, kind: Kind, parts: RouteParts): v
     ["pause", false],
     ["resume", true],
   ] as const) {
-    app.post(`${path}/:id/${verb}`, async (request) => {
+    app.post(`${path}/:id/${verb}`, docs[verb], async (request) => {
       const at = { kind, id: idOf(request), enabled };
       return writer.setEnabled(callerOf(request), at, request.signal);
     });
   }
+}
+
+/** What the routes of a kind tell of themselves. */
+function docsOf(kind: Kind) {
+  const { name } = kind;
+  const doc = (
+    summary: string,
+    status: number,
+    body: object,
+    query?: Readonly<Record<string, object>>,
+  ) => ({
+    config: {
+      doc: { summary, success: { status, body }, ...(query === undefined ? {} : { query }) },
+    },
+  });
+  const resource = answers.Resource(kind);
+  const scheduled = answers.Scheduled(kind);
+  return {
+    list: doc(
+      `list ${kind.plural}, newest first`,
+      200,
+      answers.ResourceList(kind),
+      answers.listQuery(kind),
+    ),
+    get: doc(`show a ${name}`, 200, resource, answers.getQuery),
+    update: doc(`replace the spec of a ${name}`, 200, resource),
+    delete: doc(`delete a ${name}`, 202, answers.Deleted(kind), answers.deleteQuery(kind)),
+    status: doc(
+      `show the status of a ${name} and the reports behind it`,
+      200,
+      answers.ResourceStatus(kind),
+    ),
+    report: doc(`report on a ${name}, as a controller`, 200, answers.Reported(kind)),
+    reconcile: doc(`announce a ${name} now`, 202, answers.Reconciled(kind)),
+    pause: doc(`stop announcing a ${name} by schedule`, 200, scheduled),
+    resume: doc(`announce a ${name} by schedule again`, 200, scheduled),
+  };
 }
 
 function idOf(request: FastifyRequest): string {

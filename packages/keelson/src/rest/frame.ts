@@ -17,6 +17,7 @@ import { corsPolicy, isPreflight } from "./cors.ts";
 import { restErrorFrom } from "./errors.ts";
 import type { Authenticator } from "./identity/authenticator.ts";
 import { restMetrics, type RouteMetrics } from "./metrics.ts";
+import type { RouteDoc } from "./route-doc.ts";
 import type { RefusalListener } from "./route-module.ts";
 
 declare module "fastify" {
@@ -33,6 +34,8 @@ declare module "fastify" {
     isPublic?: boolean;
     /** Told of what is refused here. */
     onRefused?: RefusalListener;
+    /** What it tells of itself. */
+    doc?: RouteDoc;
   }
 }
 

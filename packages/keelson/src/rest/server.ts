@@ -8,6 +8,7 @@ import { refuseBrokenRequest } from "./broken-request.ts";
 import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
 import { readJsonBodies } from "./json-body.ts";
+import type { ApiDocument } from "./openapi.ts";
 import { requestIds } from "./request-id.ts";
 import { addRequestSignals } from "./request-signal.ts";
 import type { RouteModule, RouteTools } from "./route-module.ts";
@@ -20,6 +21,8 @@ export interface RestOptions extends FrameOptions {
   readonly tls?: TlsFiles;
   readonly limits: RestLimits;
   readonly random: Random;
+  /** Where the routes describe themselves, if they shall. */
+  readonly document?: ApiDocument;
 }
 
 export interface RestLimits {
@@ -45,7 +48,7 @@ export interface RestServer extends AsyncDisposable {
 
 /** Builds the server with its routes. It listens only when it is told. */
 export async function buildRest(options: RestOptions): Promise<RestServer> {
-  const { authenticator, modules, tls, limits, clock, log } = options;
+  const { authenticator, modules, tls, limits, clock, log, document } = options;
   const stopping = new AbortController();
   const frame = requestFrame(options, stopping.signal);
   const app = newApp(options, frame);
@@ -72,12 +75,13 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
   });
 
   const tools: RouteTools = { stopping: stopping.signal, identityOf };
-  for (const { prefix, bodyBytesMax, routes, onRefused } of modules) {
+  for (const { name, prefix, bodyBytesMax, routes, onRefused } of modules) {
     await app.register(
       (part, _options, done) => {
         part.addHook("onRoute", (route) => {
           route.bodyLimit ??= bodyBytesMax;
           if (onRefused !== undefined) route.config = { ...route.config, onRefused };
+          document?.add(name, route);
         });
         part.register(routes(tools));
         done();
@@ -85,6 +89,7 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
       { prefix },
     );
   }
+  document?.addTo(app);
   await app.ready();
 
   return {

@@ -1,0 +1,129 @@
+// `/api/v1/openapi.json`: the API as its routes describe themselves, made of the schemas that check requests.
+
+import { restErrorStatus, type Json } from "@keelson/base";
+import type { FastifyInstance, RouteOptions } from "fastify";
+import type { RouteDoc } from "./route-doc.ts";
+
+interface Operation {
+  readonly part: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: object | undefined;
+  readonly doc: RouteDoc | undefined;
+  readonly isPublic: boolean;
+}
+
+/** Collects what is put on the server and serves the document. Before any route is added. */
+export class ApiDocument {
+  readonly #operations: Operation[] = [];
+  readonly #version: string;
+  #text: string | undefined;
+
+  constructor({ version }: { readonly version: string }) {
+    this.#version = version;
+  }
+
+  /** Remembers a route of `part`. What is not below `/api/` is no part of the API. */
+  add(part: string, route: RouteOptions): void {
+    if (!route.url.startsWith("/api/")) return;
+    const { config, schema } = route;
+    for (const method of [route.method].flat()) {
+      if (method === "HEAD" || method === "OPTIONS") continue;
+      this.#operations.push({
+        part,
+        method: method.toLowerCase(),
+        path: route.url.replaceAll(/:(\w+)/g, "{$1}"),
+        body: schema?.body as object | undefined,
+        doc: config?.doc,
+        isPublic: config?.isPublic === true,
+      });
+    }
+  }
+
+  addTo(app: FastifyInstance): void {
+    const doc = { summary: "this document", success: { status: 200 } };
+    app.get("/api/v1/openapi.json", { config: { isPublic: true, doc } }, (_request, reply) => {
+      this.#text ??= JSON.stringify(this.document());
+      return reply.type("application/json; charset=utf-8").send(this.#text);
+    });
+  }
+
+  /** OpenAPI 3.1. */
+  document(): Json {
+    const paths: Record<string, Record<string, Json>> = {};
+    for (const operation of this.#operations) {
+      (paths[operation.path] ??= {})[operation.method] = described(operation);
+    }
+    return {
+      openapi: "3.1.0",
+      info: { title: "Keelson", version: this.#version },
+      servers: [{ url: "/" }],
+      paths,
+      components: { schemas: { Error: errorSchema } },
+    };
+  }
+}
+
+function described({ part, path, body, doc, isPublic }: Operation): Json {
+  const { status, body: answered } = doc?.success ?? { status: 200, body: undefined };
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+      name,
+      in: "path",
+      required: true,
+      schema: { type: "string" },
+    })),
+    ...Object.entries(doc?.query ?? {}).map(([name, schema]) => ({
+      name,
+      in: "query",
+      required: false,
+      schema: schema as Json,
+    })),
+  ];
+  return {
+    tags: [part],
+    ...(doc === undefined ? {} : { summary: doc.summary }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    responses: {
+      [status]: {
+        description: "done",
+        ...(answered === undefined ? {} : { content: json(answered) }),
+      },
+      ...(isPublic
+        ? {}
+        : {
+            default: {
+              description: "refused",
+              content: json({ $ref: "#/components/schemas/Error" }),
+            },
+          }),
+    },
+  };
+}
+
+function json(schema: object): Json {
+  return { "application/json": { schema: schema as Json } };
+}
+
+const errorSchema: Json = {
+  type: "object",
+  required: ["error", "code", "details"],
+  properties: {
+    error: { type: "string", description: "for people" },
+    code: { type: "string", enum: Object.keys(restErrorStatus), description: "for programs" },
+    details: {
+      type: "object",
+      properties: {
+        fields: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["field", "message"],
+            properties: { field: { type: "string" }, message: { type: "string" } },
+          },
+        },
+      },
+    },
+  },
+};

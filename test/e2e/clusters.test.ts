@@ -1,0 +1,95 @@
+// Cluster lifecycle as `keelson up` serves it: over a real socket, with its events and loops.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { until } from "../oracle/until.ts";
+import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
+
+suite("cluster lifecycle", () => {
+  test("a cluster is declared, announced, reported on, ready, and deleted", async (t) => {
+    await using folder = await temporaryFolder();
+    await using keelson = new KeelsonProcess(folder.path, {
+      flags: ["--kube-port", "0"],
+      environment: { RECONCILIATION_CHECK_INTERVAL: "1s" },
+    });
+    const { rest = "", metrics = "" } = await keelson.ready();
+    const ask = async (method: string, path: string, body?: object, email?: string) => {
+      const answer = await fetch(`${rest}/api/v1${path}`, {
+        method,
+        signal: t.signal,
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(email === undefined ? {} : { "x-user-email": email }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { code: answer.status, body: text === "" ? undefined : JSON.parse(text) };
+    };
+
+    // Without an e-mail address one is a controller here, and may follow the topic.
+    const stopReading = new AbortController();
+    const stream = await fetch(`${rest}/api/v1/events?topic=cluster-events`, {
+      headers: { accept: "text/event-stream" },
+      signal: AbortSignal.any([t.signal, stopReading.signal]),
+    });
+    assert.equal(stream.status, 200);
+    let heard = "";
+    const reading = (async () => {
+      for await (const piece of stream.body ?? []) heard += Buffer.from(piece).toString();
+    })().catch(() => {});
+    await until(() => heard.includes("event: ready"), t.signal);
+
+    const made = await ask(
+      "POST",
+      "/clusters",
+      { name: "one", spec: { platform: { type: "gcp" } } },
+      "alice@example.com",
+    );
+    assert.deepEqual([made.code, made.body.status.phase], [201, "Pending"]);
+    const path = `/clusters/${made.body.id}`;
+    await until(() => heard.includes("event: cluster.created"), t.signal);
+    // The schedule announces it too.
+    await until(() => heard.includes("never_reconciled"), t.signal);
+
+    const condition = { type: "Available", status: "True", reason: "Told", message: "" };
+    const report = { controller_name: "dns", observed_generation: 1, conditions: [condition] };
+    assert.equal((await ask("PUT", `${path}/status`, report, "alice@example.com")).code, 403);
+    assert.equal((await ask("PUT", `${path}/status`, report)).code, 200);
+    assert.equal(
+      (await ask("GET", path, undefined, "alice@example.com")).body.status.phase,
+      "Ready",
+    );
+    await until(() => heard.includes("controller_status_created"), t.signal);
+    const changed = await ask("PUT", path, { spec: { platform: { type: "gcp" }, n: 1 } });
+    assert.deepEqual([changed.code, changed.body.generation], [200, 2]);
+    assert.equal((await ask("DELETE", `${path}?force=true`)).code, 202);
+    assert.equal((await ask("GET", path)).code, 404);
+    await until(async () => {
+      const { body } = await ask("GET", `${path}/events?include_deleted=true`);
+      const types = body.events.map(({ type }: { type: string }) => type) as string[];
+      return types.includes("cluster.finalized") && types.includes("cluster.created");
+    }, t.signal);
+
+    const document = await ask("GET", "/openapi.json");
+    assert.ok(Object.hasOwn(document.body.paths, "/api/v1/clusters/{id}"));
+    const { components } = (await (await fetch(`${rest}/health`, { signal: t.signal })).json()) as {
+      components: Record<string, unknown>;
+    };
+    assert.deepEqual(components["events"], { transport: "local", status: "ok" });
+    const shown = await (await fetch(`${metrics}/metrics`, { signal: t.signal })).text();
+    for (const name of [
+      "keelson_clusters_reports_total",
+      "keelson_clusters_status_reads_total",
+      "keelson_clusters_resources",
+      "keelson_scheduler_tick_seconds",
+      "keelson_outbox_backlog",
+    ]) {
+      assert.match(shown, new RegExp(`^${name}`, "m"));
+    }
+    stopReading.abort();
+    await reading;
+    const { code, output } = await keelson.stop();
+    assert.equal(code, 0, output);
+  });
+});
