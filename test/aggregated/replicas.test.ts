@@ -11,15 +11,20 @@ import { PostgresProxy } from "@keelson/store/testing";
 
 import { Scene } from "../apiserver/history/rounds.ts";
 import { metricOf } from "../apiserver/scenarios/metrics.ts";
+import { openStream, type Stream } from "../apiserver/scenarios/stream.ts";
+import type { KeyPair } from "../oracle/certificates.ts";
+import { HttpClient } from "../oracle/http-client.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { until } from "../oracle/until.ts";
 import { checkHistory } from "../simulation/checker.ts";
 import { HistoryRecorder } from "../simulation/history.ts";
 import { PostgresLook } from "../simulation/processes/postgres-look.ts";
 import { countsOf, explain } from "../simulation/report.ts";
+import { expectStatus } from "./asking.ts";
 import { startBed } from "./bed.ts";
 import { memories, type Deletions } from "./history-memories.ts";
 import { DatabaseFacts } from "./database-facts.ts";
+import { memory, pathOf } from "./objects.ts";
 import type { Replica } from "./replica.ts";
 
 const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 4);
@@ -121,12 +126,49 @@ suite(`replicas behind a host, ${rounds} rounds, seed ${seed}`, () => {
     assert.equal(verdicts.length, 0, explain({ seed, history, verdicts }, { backend: "http" }));
     assert.ok(countsOf(history).changes > 100, "too little happened");
 
+    // Nobody asks the one that is not woken for anything, and writes elsewhere come one by one: its watchers hear of each.
+    way.swallowsNotifications = true;
+    way.cut();
+    await until(async () => isDeepStrictEqual(await deafOnes(), ["three"]), signal);
+    await until(async () => await allReady(replicas, signal), signal);
+    await watchedEverywhere([...servers.values()], signal);
+    assert.deepEqual(await deafOnes(), ["three"]);
+
     // FAULT-9: nothing of ours outlives us in the server.
     assert.deepEqual(await facts.replication(), { slots: 0, publications: 0 });
     for (const [, replica] of replicas) await replica.stop("SIGTERM");
     assert.deepEqual(await facts.replication(), { slots: 0, publications: 0 });
   });
 });
+
+interface Server {
+  readonly url: string;
+  readonly ca: string;
+  readonly admin: KeyPair & { readonly token: string };
+}
+
+/** Writes at the first, each when the one before has been seen by a watcher at every server. */
+async function watchedEverywhere(servers: readonly Server[], signal: AbortSignal): Promise<void> {
+  const [first] = servers;
+  assert.ok(first !== undefined);
+  const path = pathOf("memories", "default");
+  const { certificate, key } = first.admin;
+  using client = new HttpClient({ url: first.url, ca: first.ca, certificate, key });
+  const { body } = await expectStatus(client, { path: `${path}?limit=1` }, 200, signal);
+  const { metadata } = body as { metadata: { resourceVersion: string } };
+  using open = new DisposableStack();
+  const watch = `${path}?watch=1&resourceVersion=${metadata.resourceVersion}`;
+  const streams: Stream[] = [];
+  for (const server of servers) streams.push(open.use(await openStream(server, watch)));
+  for (let n = 0; n < 10; n += 1) {
+    const name = `told-${n}`;
+    await expectStatus(client, { method: "POST", path, body: memory(name) }, 201, signal);
+    for (const stream of streams) {
+      const [event] = await stream.take(1, signal);
+      assert.deepEqual([event?.type, event?.name], ["ADDED", name]);
+    }
+  }
+}
 
 async function allReady(
   replicas: readonly [string, Replica][],

@@ -17,7 +17,10 @@ export interface StreamEvent {
 }
 
 /** Opens a watch on a connection of its own. */
-export async function openStream(server: Target, path: string): Promise<Stream> {
+export async function openStream(
+  server: Pick<Target, "url" | "ca" | "admin">,
+  path: string,
+): Promise<Stream> {
   const { certificate, key } = server.admin;
   const agent = new Agent({ ca: server.ca, cert: certificate, key, keepAlive: false });
   const outgoing = startRequest(new URL(path, server.url), { agent });
