@@ -4,7 +4,7 @@
 import { after, before, suite } from "node:test";
 import { testApplying } from "./commands/applying.ts";
 import { testChanging } from "./commands/changing.ts";
-import { testEnding, testRefusals } from "./commands/ending.ts";
+import { testEnding, testProcess, testRefusals } from "./commands/ending.ts";
 import { testGlobals } from "./commands/globals.ts";
 import { openLab, type CommandLab } from "./commands/lab.ts";
 import { testReading, testWatching } from "./commands/reading.ts";
@@ -22,5 +22,6 @@ suite("commands about resources", () => {
   testWatching(lab);
   testEnding(lab);
   testGlobals(lab);
+  testProcess(lab);
   testRefusals(lab);
 });

@@ -1,12 +1,18 @@
 // How commands end: with reasons, by deletions, before nobody.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { startFleetRest } from "../fleet-rest.ts";
 import { typing } from "../typed.ts";
 import { lines, settings, type CommandLab } from "./lab.ts";
+
+const entry = fileURLToPath(new URL("../../../packages/keelson/bin/keelson.js", import.meta.url));
 
 export function testEnding(lab: CommandLab): void {
   test("waiting ends with the reason: refused by the cluster, nobody's cluster, out of time, interrupted", async () => {
@@ -124,5 +130,63 @@ export function testRefusals(lab: CommandLab): void {
       await said("get --server here"),
       '2 --server "here" is no URL of a server: write it like http://127.0.0.1:8080',
     );
+  });
+}
+
+/** The program itself: its exit codes, its signals, its pipes. */
+export function testProcess(lab: CommandLab): void {
+  test("as a process it ends with its code, at Ctrl-C with 130, and quietly where nobody reads on", async () => {
+    await lab.file("one.yaml", settings.replace("settings", "one"));
+    const start = (...words: string[]) =>
+      spawn(process.execPath, [entry, ...words], {
+        cwd: lab.folder,
+        env: { PATH: process.env["PATH"] ?? "", KEELSON_SERVER: lab.url },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    const ended = async (child: ReturnType<typeof start>) => {
+      const [out, said, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, "close") as Promise<[number | null]>,
+      ]);
+      return { code, out, said };
+    };
+    const [applied, misspelt, missing] = await Promise.all([
+      ended(start("apply", "-f", "one.yaml", "--cluster", "prod", "--wait")),
+      ended(start("gett")),
+      ended(start("get", "cm/nobody")),
+    ]);
+    assert.equal(
+      applied.out,
+      lines("prod/default/configmap/one created", "prod/default/configmap/one synced"),
+    );
+    assert.equal(applied.code, 0);
+    assert.deepEqual(misspelt, {
+      code: 2,
+      out: "",
+      said: "keelson: unknown command 'gett'\n(Did you mean get?)\n",
+    });
+    assert.deepEqual(missing, {
+      code: 1,
+      out: "",
+      said: 'keelson: there is no resource cm/nobody: "keelson get" shows what there is\n',
+    });
+
+    const watching = start("get", "cm", "-w");
+    const [first] = (await once(watching.stdout, "data")) as [Buffer];
+    assert.match(first.toString(), /^NAME .*\nconfigmap\/one /);
+    const closed = once(watching, "close");
+    watching.kill("SIGINT");
+    const [code] = (await closed) as [number | null];
+    assert.equal(code, 130);
+
+    const unread = start("get", "cm", "-w");
+    await once(unread.stdout, "data");
+    unread.stdout.destroy();
+    await lab.file("one.yaml", settings.replace("settings", "one").replace("yes", "no"));
+    await lab.keelson("apply -f one.yaml --cluster prod");
+    const [quiet] = (await once(unread, "close")) as [number | null];
+    assert.equal(quiet, 0);
+    await lab.keelson("delete cm/one --wait");
   });
 }
