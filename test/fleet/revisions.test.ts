@@ -1,0 +1,104 @@
+// Generations, revisions and the history (F12 to F16), as far as they need no cluster.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachPostgres } from "@keelson/database/testing";
+import { startFleetRest } from "./fleet-rest.ts";
+import { create, replicas, web } from "./resource-fixture.ts";
+
+eachPostgres("fleet's API, revisions", (server) => {
+  const fresh = async (options: Parameters<typeof startFleetRest>[1] = {}) =>
+    startFleetRest(await server(), options);
+
+  test("F12, F13, F14: a spec is replaced, a revision is restored, numbers say which", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const put = async (body: object) =>
+      (await it.ask("PUT", `/resources/${id}`, body as never)).body;
+    const spec = async () => (await it.ask("GET", `/resources/${id}`)).body.desired_spec;
+    assert.deepEqual(await put(replicas(2)), {
+      id,
+      generation: 2,
+      revision: 2,
+      status: "pending",
+    });
+    assert.deepEqual(await spec(), { spec: { replicas: 2 } }); // No label is left of the first.
+    assert.deepEqual(await put({ revision: 1 }), {
+      id,
+      generation: 3,
+      revision: 1,
+      status: "pending",
+    });
+    assert.deepEqual(await spec(), web.desired_spec);
+    assert.deepEqual(await put({ revision: 1 }), {
+      id,
+      generation: 3,
+      revision: 1,
+      status: "pending",
+    });
+    const unknown = await it.ask("PUT", `/resources/${id}`, { revision: 9 });
+    assert.deepEqual([unknown.code, unknown.body.code], [404, "RESOURCE_NOT_FOUND"]);
+    assert.equal((await put({ ...replicas(2), revision: 1 })).generation, 4);
+    assert.deepEqual(await put({ restore_generation: 1 }), {
+      id,
+      generation: 5,
+      revision: 1,
+      status: "pending",
+    });
+    assert.deepEqual(await spec(), web.desired_spec);
+    const history = await it.ask("GET", `/resources/${id}/revisions?limit=2`);
+    assert.deepEqual(
+      history.body.revisions.map((row: Record<string, unknown>) => [
+        row["generation"],
+        row["revision"],
+        row["actor"],
+      ]),
+      [
+        [5, 1, "controller@system.local"],
+        [4, 1, "controller@system.local"],
+      ],
+    );
+    const older = await it.ask("GET", `/resources/${id}/revisions?before=${history.body.next}`);
+    assert.deepEqual(
+      older.body.revisions.map(({ generation }: { generation: number }) => generation),
+      [3, 2, 1],
+    );
+  });
+
+  test("F15: a hundred at once are a hundred generations, and a stale one is refused", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, count) =>
+        it.ask("PUT", `/resources/${id}`, replicas(count + 2)),
+      ),
+    );
+    assert.ok(answers.every(({ code }) => code === 200));
+    const revisions = new Set(answers.map(({ body }) => body.revision));
+    assert.equal(revisions.size, 100);
+    assert.deepEqual(
+      await it.tables.query(
+        `SELECT count(*)::integer AS rows, max(generation) AS last FROM resource_revisions`,
+      ),
+      [{ rows: 101, last: 101 }],
+    );
+    const stale = await it.ask("PUT", `/resources/${id}`, replicas(1), { "if-match": '"1"' });
+    assert.deepEqual([stale.code, stale.body.details], [412, { generation: 101 }]);
+    const fits = await it.ask("PUT", `/resources/${id}`, replicas(1), { "if-match": '"101"' });
+    assert.equal(fits.code, 200);
+  });
+
+  test("F16: a new version of its group raises the generation; policies and pauses do not", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const put = async (body: object) =>
+      (await it.ask("PUT", `/resources/${id}`, body as never)).body;
+    assert.equal((await put({ api_version: "apps/v1beta1" })).generation, 2);
+    assert.equal((await put({ drift_policy: "report" })).generation, 2);
+    assert.deepEqual((await it.ask("POST", `/resources/${id}/pause`)).body, { id, paused: true });
+    const paused = (await it.ask("GET", `/resources/${id}`)).body;
+    assert.deepEqual([paused.generation, paused.paused, paused.drift_policy], [2, true, "report"]);
+    assert.deepEqual((await it.ask("POST", `/resources/${id}/resume`)).body, { id, paused: false });
+    assert.equal((await it.ask("POST", `/resources/${id}/sync`)).code, 202);
+  });
+});
