@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../oracle/until.ts";
 import { startBed, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
@@ -104,6 +105,14 @@ clusterSuite("a write that is only tried", () => {
       assert.deepEqual([refused.code, refused.body.code], [422, "TARGET_REFUSED"]);
       assert.match(refused.body.error, words);
     }
+    // A kind of the cluster's own lives where the cluster says.
+    await serveWidgets(it, t.signal);
+    const widget = { kind: "Widget", api_version: "example.com/v1", desired_spec: { spec: {} } };
+    const scoped = await tried(widget);
+    assert.deepEqual([scoped.code, scoped.body.details.class], [422, "invalid"]);
+    assert.match(scoped.body.error, /lives in no namespace/);
+    const fits = await tried({ ...widget, namespace: "" });
+    assert.equal(fits.code, 200, JSON.stringify(fits.body));
     const secret = await tried({ kind: "Secret", desired_spec: { data: { p: "not base64!" } } });
     assert.equal(secret.code, 422);
     assert.ok(!JSON.stringify(secret.body).includes("not base64!"));
@@ -165,3 +174,32 @@ clusterSuite("a write that is only tried", () => {
     assert.equal(reported.body.diff[0].cause, "foreign");
   });
 });
+
+/** A kind without namespaces that only this cluster knows. */
+async function serveWidgets(it: Bed, signal: AbortSignal): Promise<void> {
+  const definitions = await it.client.resource(
+    { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+    signal,
+  );
+  const schema = {
+    openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  };
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      names: { kind: "Widget", plural: "widgets" },
+      scope: "Cluster",
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+  await definitions.apply(definition, { fieldManager: "somebody" }, signal);
+  await until(async () => {
+    const widgets = await it.client
+      .resource({ apiVersion: "example.com/v1", kind: "Widget" }, signal)
+      .catch(() => undefined);
+    return widgets !== undefined;
+  }, signal);
+}

@@ -20,8 +20,7 @@ import { refuseUnknownQueries } from "./write-queries.ts";
 
 export interface FleetRoutesOptions {
   readonly resources: Resources;
-  /** Who tries writes; without it none can be tried. */
-  readonly dryRuns?: DryRuns;
+  readonly dryRuns: DryRuns;
   readonly globals: Globals;
   readonly targets: Targets;
   readonly events: EventLog;

@@ -14,6 +14,7 @@ import { BadKubeconfig, loadKubeconfig, type Access, type KubeconfigSource } fro
 import { openDatabase, Wakeups, type DatabaseOptions } from "@keelson/database";
 import {
   CredentialCipher,
+  DryRuns,
   EventLog,
   FleetGauges,
   fleetRoutes,
@@ -85,6 +86,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
   const routes = parts.rest
     ? fleetRoutes({
         resources: new Resources({ ...writing, random }),
+        dryRuns: new DryRuns({ ...writing, clients, callTimeoutMs: config.fleetCallTimeout }),
         globals: new Globals(writing),
         targets,
         events,

@@ -207,7 +207,10 @@ export class Globals {
     const rows = await database.run(listGlobalRevisions, { id, before, limit: limit + 1 }, signal);
     const page = rows.slice(0, limit);
     return {
-      revisions: page.map((row) => revisionAnswer(row, global, markers)),
+      revisions: page.map((row) => {
+        const { resource_id: global_id = id, ...told } = revisionAnswer(row, global, markers);
+        return { global_id, ...told };
+      }),
       next: rows.length > limit ? (page.at(-1)?.generation ?? null) : null,
     };
   }

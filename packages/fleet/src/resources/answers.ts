@@ -99,12 +99,13 @@ export function listedAnswer(row: ListedRow): JsonObject {
 /** A line of the history. */
 export function revisionAnswer(
   row: RevisionRow,
-  resource: Pick<DetailsRow, "cluster_id" | "namespace" | "kind" | "name">,
+  resource: Pick<DetailsRow, "id" | "cluster_id" | "namespace" | "kind" | "name">,
   markers: SecretMarkers,
 ): JsonObject {
   const { generation, revision, api_version, actor, change_set, created_at } = row;
   const key = keyOf({ ...resource, api_version });
   return {
+    resource_id: resource.id,
     generation,
     revision,
     api_version,

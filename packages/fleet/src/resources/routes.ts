@@ -10,8 +10,7 @@ import { flagOf } from "../write-queries.ts";
 
 export interface ResourceRoutesOptions {
   readonly resources: Resources;
-  /** Without them no write can be tried. */
-  readonly dryRuns?: DryRuns | undefined;
+  readonly dryRuns: DryRuns;
   readonly identityOf: (request: FastifyRequest) => Identity;
   readonly batchBytesMax: number;
 }
@@ -19,7 +18,7 @@ export interface ResourceRoutesOptions {
 /** Puts them on `app`, below the prefix of the API. */
 export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesOptions): void {
   const { resources, dryRuns, identityOf, batchBytesMax } = options;
-  const triable = { config: { isTriable: dryRuns !== undefined } };
+  const triable = { config: { isTriable: true } };
   /** Those that try the write instead of making it, if that is asked for. */
   const trying = (request: FastifyRequest): DryRuns | undefined =>
     flagOf(request, "dryRun") ? dryRuns : undefined;

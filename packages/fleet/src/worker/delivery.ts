@@ -23,7 +23,7 @@ import {
   type Held,
 } from "../sql/work.ts";
 import { desiredObject, fieldManager } from "./desired-object.ts";
-import { failureOf, type ResourceFailure, type TargetFailure } from "./failure.ts";
+import { failureOf, WrongScope, type ResourceFailure, type TargetFailure } from "./failure.ts";
 import { markedRow } from "./mark.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -334,14 +334,12 @@ function remainsText(rest: DynamicObject | undefined): string {
 }
 
 /** A cluster's word about where a kind lives is the last. */
-class WrongScope extends Error {
-  readonly code = "WRONG_SCOPE";
-  override readonly name = "WrongScope";
-}
-
 export function checkScope({ kind, namespace }: Resource, { resource }: ResourceClient): void {
   if (resource.isNamespaced && namespace === "") {
     throw new WrongScope(`${kind} lives in namespaces here: give it one`);
+  }
+  if (!resource.isNamespaced && namespace !== "") {
+    throw new WrongScope(`${kind} lives in no namespace here: write it without one`);
   }
 }
 

@@ -41,6 +41,12 @@ export interface TargetFailure {
   readonly message: string;
 }
 
+/** The kind lives in namespaces and the resource names none, or the other way round. */
+export class WrongScope extends Error {
+  readonly code = "WRONG_SCOPE";
+  override readonly name = "WrongScope";
+}
+
 export type Failure = ResourceFailure | TargetFailure;
 
 export function failureOf(error: unknown): Failure {
@@ -49,6 +55,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ConnectionFailed) return { about: "target", reason: "unreachable", message };
   // A plugin fails, a file is missing: nothing can be sent in anybody's name.
   if (error instanceof BadKubeconfig) return { about: "target", reason: "unauthorized", message };
+  if (error instanceof WrongScope) return ofResource("invalid", message);
   if (error instanceof UnknownKind) return ofResource("no-kind", message);
   if (error instanceof DeadlineExceeded) return ofResource("timeout", message);
   if (error instanceof ClientBusy) return ofResource("throttled", message);
