@@ -171,6 +171,14 @@ export class Store implements AsyncDisposable {
     });
   }
 
+  /**
+   * The object as memory has it, which may be old where others write too: for a write that says which
+   * revision it replaces, and so finds out.
+   */
+  recall(key: Key): Row | undefined {
+    return this.#cache.get(key);
+  }
+
   /** The revision of the object's last change. NotFound if there is none. */
   async revisionOf(key: Key, signal: AbortSignal): Promise<Revision> {
     return (await this.get(key, signal)).revision;
