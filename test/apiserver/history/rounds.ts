@@ -58,7 +58,7 @@ export async function stallOverHttp(
   const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
   const working = async (): Promise<void> => {
     await wait(seconds * 1_000, undefined, { signal });
-    await scene.progress(100);
+    await scene.progress(500); // On a slow machine little has happened by now.
   };
   return await scene.play(working, signal);
 }
