@@ -9,7 +9,7 @@ import { readFrames } from "./sse-lines.ts";
 export interface SseOptions {
   /** A stream that says nothing for so long is opened again; the server comments every 15 s. */
   readonly silenceMs?: number;
-  /** The waits between attempts to connect: from 200 ms, doubling, up to 30 s, unless told. */
+  /** The waits between attempts to connect: from 200 ms, doubling, up to 5 s, unless told. */
   readonly retryMs?: { readonly initial: number; readonly max: number };
 }
 
@@ -21,7 +21,7 @@ const topics: Record<Kind, string> = {
 /** Follows the API's streams of events, one a kind, and goes on where it was after every break. */
 export function sse({
   silenceMs = 45_000,
-  retryMs = { initial: 200, max: 30_000 },
+  retryMs = { initial: 200, max: 5_000 },
 }: SseOptions = {}): Transport {
   return {
     async subscribe(context, signal) {

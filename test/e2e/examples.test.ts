@@ -1,0 +1,90 @@
+// The example controllers before `keelson up`, as their page says: clusters become Ready, survive a kill, and go.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { suite, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
+
+const program = fileURLToPath(new URL("../../examples/run.ts", import.meta.url));
+
+/** The controllers in a process of their own, which finds the server as a user's would. */
+class Examples implements AsyncDisposable {
+  readonly #child;
+  #output = "";
+
+  constructor(dataDir: string) {
+    this.#child = spawn(process.execPath, [program], {
+      env: { PATH: process.env["PATH"] ?? "", KEELSON_DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
+  }
+
+  async following(): Promise<void> {
+    await until(() => this.#output.includes("follow http"));
+  }
+
+  async stop(): Promise<unknown> {
+    const exited = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    const [code] = await exited;
+    return code as unknown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+  }
+}
+
+async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 90_000;
+  while (!(await fact())) {
+    assert.ok(performance.now() < deadlineMs, "it did not come true");
+    await wait(50);
+  }
+}
+
+suite("the example controllers before keelson up", () => {
+  test("make a cluster Ready, go on after a kill of the server, and let go of it", async () => {
+    await using folder = await temporaryFolder();
+    await using first = new KeelsonProcess(folder.path, { flags: ["--kube-port", "0"] });
+    const { rest = "" } = await first.ready();
+    const port = new URL(rest).port;
+    await using examples = new Examples(folder.path);
+    await examples.following();
+    const api = `${rest}/api/v1/clusters`;
+    const ask = async (method: string, path = "", body?: object) => {
+      const response = await fetch(`${api}${path}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { code: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const spec = { platform: { type: "gcp" }, dns: { baseDomain: "example.com" } };
+    const { code, body } = await ask("POST", "", { name: "prod", spec });
+    assert.equal(code, 201, JSON.stringify(body));
+    const path = `/${body["id"] as string}`;
+    const status = async () => (await ask("GET", path)).body["status"] as Record<string, unknown>;
+    const isReady = async (generation: number): Promise<boolean> => {
+      const { phase, observedGeneration } = await status();
+      return phase === "Ready" && observedGeneration === generation;
+    };
+    await until(() => isReady(1));
+
+    await first.stop("SIGKILL");
+    const flags = ["--kube-port", "0", "--port", port];
+    await using second = new KeelsonProcess(folder.path, { flags });
+    await second.ready();
+    assert.equal((await ask("PUT", path, { spec: { ...spec, more: true } })).code, 200);
+    await until(() => isReady(2));
+
+    assert.equal((await ask("DELETE", `${path}?confirm=Ready`)).code, 202);
+    await until(async () => (await ask("GET", path)).code === 404);
+    assert.equal(await examples.stop(), 0);
+    assert.equal((await second.stop()).code, 0);
+  });
+});
