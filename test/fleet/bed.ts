@@ -10,6 +10,7 @@ import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fl
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { startCluster } from "./cluster.ts";
+import { HttpProxy } from "./http-proxy.ts";
 import { startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
 
 export const web = {
@@ -23,6 +24,8 @@ export const web = {
 export interface Bed extends AsyncDisposable {
   readonly rest: FleetRest;
   readonly client: Client;
+  /** Where the cluster answers. */
+  readonly server: string;
   /** The object of the cluster, or undefined. */
   find(kind: string, name: string, apiVersion?: string): Promise<DynamicObject | undefined>;
   create(body: object): Promise<number>;
@@ -53,18 +56,22 @@ export async function startBed(
   {
     onStatement,
     viaProxy = false,
+    viaHttp = false,
     simulatesWorkloads = false,
   }: {
     readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
     readonly viaProxy?: boolean;
+    /** Workers reach the cluster by a proxy that may answer for it. */
+    readonly viaHttp?: boolean;
     readonly simulatesWorkloads?: boolean;
   } = {},
-): Promise<Bed & { readonly proxy: TcpProxy | undefined }> {
+): Promise<Bed & { readonly proxy: TcpProxy | undefined; readonly http: HttpProxy | undefined }> {
   await using setup = new AsyncDisposableStack();
   const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
   const { port } = cluster;
   const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
-  const own = new Map([["prod", cluster.accessAt(proxy?.port ?? port)]]);
+  const http = viaHttp ? setup.use(await HttpProxy.to(port)) : undefined;
+  const own = new Map([["prod", cluster.accessAt(proxy?.port ?? http?.port ?? port)]]);
   const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded"), { own }));
   // What comes later goes first.
   const later = setup.use(new AsyncDisposableStack());
@@ -131,7 +138,9 @@ export async function startBed(
   return {
     rest,
     client,
+    server: `http://127.0.0.1:${port}`,
     proxy,
+    http,
     metrics,
     startWorker,
     find: async (kind, name, apiVersion = "v1") => {

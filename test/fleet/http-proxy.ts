@@ -1,0 +1,91 @@
+// An HTTP proxy between a worker and its cluster that answers some requests itself, as a server in trouble would.
+
+import { once } from "node:events";
+import {
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What is answered instead; undefined: the request is passed on. */
+export interface Instead {
+  readonly code: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+export type Intercept = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}) => Instead | undefined;
+
+export class HttpProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #target: number;
+  intercept: Intercept = () => undefined;
+  /** Every request that came by, passed on or not. */
+  readonly seen: string[] = [];
+
+  private constructor(server: Server, target: number) {
+    this.#server = server;
+    this.#target = target;
+    server.on("request", (request, response) => this.#pass(request, response));
+  }
+
+  static async to(port: number): Promise<HttpProxy> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new HttpProxy(server, port);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Breaks every stream and call that is open. */
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.cut();
+    if (this.#server.listening) await once(this.#server, "close");
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const { method = "GET", url = "/", headers } = request;
+    const { pathname: path, searchParams: query } = new URL(url, "http://proxy");
+    this.seen.push(`${method} ${path}${query.has("watch") ? " watch" : ""}`);
+    const instead = this.intercept({ method, path, query });
+    if (instead !== undefined) {
+      request.resume();
+      response.writeHead(instead.code, { "content-type": "application/json", ...instead.headers });
+      response.end(`${JSON.stringify(instead.body)}\n`);
+      return;
+    }
+    const onwards = send(
+      { host: "127.0.0.1", port: this.#target, method, path: url, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        response.flushHeaders();
+        answer.pipe(response);
+        answer.on("error", () => response.destroy());
+      },
+    );
+    onwards.on("error", () => response.destroy());
+    response.on("close", () => onwards.destroy());
+    request.pipe(onwards);
+  }
+}
+
+/** A refusal in the words of Kubernetes. */
+export function refusal(code: number, reason: string, message: string): Instead {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" };
+  return { code, body: { ...status, reason, message, code } };
+}

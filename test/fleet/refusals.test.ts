@@ -1,0 +1,189 @@
+// Clusters that refuse, throttle and forget (F18, F32, F34, F35, F40, F43, F48).
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { DatabaseUnavailable, statement } from "@keelson/database";
+import { until } from "../oracle/until.ts";
+import { applied, startBed, web, type Details } from "./bed.ts";
+import { isOracle } from "./cluster.ts";
+import { refusal } from "./http-proxy.ts";
+
+const ref = { namespace: "default", name: "web" };
+const synced = ({ status }: Details) => status === "synced";
+const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
+
+suite("clusters that refuse", { skip }, () => {
+  test("F18, F40: a refusal is shown with growing delays, Retry-After is obeyed, and others go on", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker({ backoffMs: { min: 200, max: 60_000 } });
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const isOf = (name: string, path: string) => path.endsWith(`/configmaps/${name}`);
+    const [kept, other] = [await it.create(web), await it.create({ ...web, name: "other" })];
+    for (const id of [kept, other]) await it.becomes(id, synced);
+    const quota = "exceeded quota: compute, requested: count/configmaps=1";
+    http.intercept = ({ method, path }) => {
+      if (method === "PATCH" && isOf("full", path)) return refusal(403, "Forbidden", quota);
+      if (method === "PATCH" && isOf("busy", path)) {
+        const busy = refusal(429, "TooManyRequests", "slow down");
+        return { ...busy, headers: { "retry-after": "3600" } };
+      }
+      if (method === "DELETE" && isOf("web", path)) {
+        return refusal(403, "Forbidden", "somebody may not delete configmaps");
+      }
+      return undefined;
+    };
+    const full = await it.create({ ...web, name: "full" });
+    const busy = await it.create({ ...web, name: "busy" });
+    await it.rest.ask("DELETE", `/resources/${kept}`);
+    await it.rest.ask("DELETE", `/resources/${other}`);
+    const { attempts, wait_ms: waitMs } = await until(async () => {
+      const [row] = await it.rest.tables.query<{ attempts: number; wait_ms: number }>(
+        `SELECT attempts, extract(epoch FROM due_at - last_attempt_at)::float8 * 1000 AS wait_ms
+         FROM resource_attempts WHERE resource_id = $1 AND lease_owner IS NULL AND attempts >= 3`,
+        [full],
+      );
+      return row;
+    }, t.signal);
+    const failed = (await it.rest.ask("GET", `/resources/${full}`)).body.last_error;
+    assert.deepEqual([failed.class, failed.http_status, failed.message], ["forbidden", 403, quota]);
+    // Twice as long each time, a fifth less at most.
+    assert.ok(waitMs >= 200 * 2 ** (attempts - 1) * 0.8, `${waitMs} ms after ${attempts}`);
+    const throttled = await it.becomes(busy, ({ last_error }) => last_error !== null);
+    assert.equal(throttled.last_error.class, "throttled");
+    const [next] = await it.rest.tables.query(
+      `SELECT due_at > now() + interval '50 min' AS late FROM resource_attempts WHERE resource_id = $1`,
+      [busy],
+    );
+    assert.deepEqual(next, { late: true });
+    const stuck = await it.becomes(kept, ({ last_error }) => last_error !== null);
+    assert.deepEqual([stuck.status, stuck.last_error.class], ["deleting", "forbidden"]);
+    await until(
+      async () => (await it.rest.ask("GET", `/resources/${other}`)).code === 404,
+      t.signal,
+    );
+    http.intercept = () => undefined;
+    for (const id of [full, busy, kept]) await it.rest.ask("POST", `/resources/${id}/sync`);
+    for (const id of [full, busy]) {
+      const good = await it.becomes(id, applied(1));
+      assert.equal(good.last_error, null);
+    }
+    await until(
+      async () => (await it.rest.ask("GET", `/resources/${kept}`)).code === 404,
+      t.signal,
+    );
+  });
+
+  test("F32, F34: a watch that has expired, by status or in the stream, is listed again, deletions included", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker();
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const report = { drift_policy: "report" };
+    const [gone, changed] = [
+      await it.create({ ...web, ...report }),
+      await it.create({ ...web, ...report, name: "other" }),
+    ];
+    for (const id of [gone, changed]) await it.becomes(id, synced);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const expired = refusal(410, "Expired", "too old resource version");
+    const answers = [expired, { code: 200, body: { type: "ERROR", object: expired.body } }];
+    for (const [round, answer] of answers.entries()) {
+      let isToExpire = true;
+      let expirations = 0;
+      http.intercept = ({ path, query }) => {
+        const isWatch = path.endsWith("/configmaps") && query.get("watch") !== null;
+        // Only what resumes: a list that comes as a watch is how it begins again.
+        if (!isToExpire || !isWatch || query.get("sendInitialEvents") !== null) return undefined;
+        expirations += 1;
+        return answer;
+      };
+      const before = http.seen.length;
+      // Nobody sees this: the stream is broken, and what resumes is told that it is too late.
+      if (round === 0) await maps.delete(ref, t.signal);
+      const value = `changed ${round}`;
+      const body = { data: { a: value } };
+      http.cut();
+      await maps.patch({ ...ref, name: "other" }, { type: "merge", body }, t.signal);
+      await until(() => expirations > 0, t.signal);
+      isToExpire = false;
+      await it.becomes(changed, ({ current }) => current.spec.data.a === value);
+      const asked = http.seen.slice(before).filter((one) => one.includes("/configmaps"));
+      assert.ok(asked.length < 60, `${asked.length} requests`);
+    }
+    const missing = await it.becomes(gone, ({ health }) => health === "Missing");
+    assert.equal(missing.status, "drifted");
+    const writes = await it.rest.tables.query(
+      `SELECT count(*)::integer AS changes FROM events_unnumbered
+       WHERE resource_id = $1 AND type IN ('resource.observed', 'resource.drifted')`,
+      [changed],
+    );
+    // Once when it was made, once when it drifted: what was only listed again is not news.
+    assert.deepEqual(writes, [{ changes: 2 }]);
+  });
+
+  test("F35, F43: what happened while the database was away is right after it, without another change", async (t) => {
+    let isAway = false;
+    await using it = await startBed(t.signal, {
+      onStatement: ({ phase }) => {
+        if (isAway && phase === "before") throw new DatabaseUnavailable("away");
+      },
+    });
+    it.startWorker();
+    const [healed, deleted] = [await it.create(web), await it.create({ ...web, name: "other" })];
+    for (const id of [healed, deleted]) await it.becomes(id, synced);
+    isAway = true;
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
+    await maps.delete({ ...ref, name: "other" }, t.signal);
+    await it.rest.ask("PUT", `/resources/${deleted}`, { desired_spec: { data: { a: "2" } } });
+    assert.equal(await it.status(healed), "synced");
+    isAway = false;
+    const whole = await it.becomes(
+      deleted,
+      (body) => synced(body) && body.current.generation === 2,
+    );
+    assert.deepEqual(whole.current.spec.data, { a: "2" });
+    await until(async () => {
+      const object = await maps.get(ref, t.signal);
+      return (object["data"] as { a: string }).a === "1";
+    }, t.signal);
+    await it.becomes(healed, synced);
+  });
+
+  test("F48: a lock on a row of one table of states keeps no writer of the others waiting", async (t) => {
+    await using it = await startBed(t.signal);
+    const { tables } = it.rest;
+    const worker = it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    await using holder = tables.openAnother({ connectionsMax: 1 });
+    const holding = async (table: string, meanwhile: () => Promise<unknown>): Promise<void> => {
+      const lock = statement<undefined>("lock", (sql) =>
+        sql.unsafe(
+          `SELECT FROM ${table} WHERE ${table === "resources" ? "id" : "resource_id"} = ${id} FOR UPDATE`,
+        ),
+      );
+      await holder.transaction(async (sql) => {
+        await sql.run(lock, undefined);
+        await meanwhile();
+      }, t.signal);
+    };
+    // What the cluster says is locked: a new wish is written and applied.
+    await holding("resource_current_states", async () => {
+      await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
+      await it.becomes(id, applied(2));
+    });
+    await it.becomes(id, synced);
+    // What was applied is locked: a wish is written, and what the cluster says is recorded.
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    await holding("resource_applied_states", async () => {
+      await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "3" } } });
+      const body = { metadata: { labels: { x: "y" } } };
+      await maps.patch(ref, { type: "merge", body }, t.signal);
+      await it.becomes(id, ({ current }) => current.spec.metadata?.labels?.x === "y");
+    });
+    await it.becomes(id, (body) => synced(body) && body.generation === 3);
+    await worker.stop();
+  });
+});
