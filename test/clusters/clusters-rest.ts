@@ -8,6 +8,7 @@ import {
   systemRandom,
   type Clock,
   type Json,
+  type Log,
 } from "@keelson/base";
 import { buildClusterLifecycle, clustersRoutes, passOnce } from "@keelson/clusters";
 import type { ClusterLifecycle, ClusterLifecycleOptions } from "@keelson/clusters";
@@ -71,13 +72,14 @@ export interface RestOptions extends Partial<
 > {
   readonly clock?: Clock;
   readonly onStatement?: DatabaseOptions["onStatement"];
+  readonly log?: Log;
 }
 
 const never = new AbortController().signal;
 
 export async function startClustersRest(
   server: ThrowawayPostgres,
-  { clock = systemClock, onStatement, ...options }: RestOptions = {},
+  { clock = systemClock, onStatement, log = silentLog, ...options }: RestOptions = {},
 ): Promise<ClustersRest> {
   await using setup = new AsyncDisposableStack();
   const tables = setup.use(await createClustersDatabase(server));
@@ -90,7 +92,7 @@ export async function startClustersRest(
     outbox,
     clock,
     random: systemRandom,
-    log: silentLog,
+    log,
     metrics: noMetrics,
     rules: { graceMs: 1_800_000, recentMs: 300_000, fatalFails: true },
     defaults: { clusterVersion: undefined, channelGroup: undefined },

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
+import { RecordingLog } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { alice, available, bob, ctl, gcp, startClustersRest } from "./clusters-rest.ts";
 
@@ -372,8 +373,31 @@ suite("clusters over REST", () => {
     }
   });
 
+  test("what was done is in the log, with who and which request", async () => {
+    const log = new RecordingLog();
+    await using it = await start({ log });
+    const id = await it.cluster(alice);
+    const request = { "x-request-id": "request-7" };
+    await it.ask(alice, "PUT", `/clusters/${id}`, { spec: { ...gcp, n: 1 } }, request);
+    await it.ask(alice, "PUT", `/clusters/${id}`, { spec: { ...gcp, n: 1 } }); // Nothing was done.
+    await it.ask(alice, "DELETE", `/clusters/${id}`);
+    const lines = log.entries.filter(({ level }) => level === "info");
+    assert.deepEqual(
+      lines.map(({ message }) => message),
+      ["created", "updated", "deletion requested"],
+    );
+    assert.deepEqual(lines[1]?.fields, {
+      requestId: "request-7",
+      user: alice,
+      kind: "cluster",
+      resource: id,
+      generation: 2,
+    });
+  });
+
   test("12 of secrets: they are hidden from all but a controller that asks, and kept by their marker", async () => {
-    await using it = await start();
+    const log = new RecordingLog();
+    await using it = await start({ log });
     const secret = "s3cret-value";
     const spec = { ...gcp, auth: { Password: secret, user: "u" }, keys: [{ token: secret }] };
     const made = await it.ask(alice, "POST", "/clusters", { name: "one", spec });
@@ -410,5 +434,6 @@ suite("clusters over REST", () => {
             + (SELECT count(*) FROM audit WHERE audit::text LIKE '%${secret}%') AS rows`,
     );
     assert.deepEqual(leaks, { rows: "0" });
+    assert.ok(!JSON.stringify(log.entries).includes(secret));
   });
 });

@@ -8,8 +8,9 @@ import {
   type Outbox,
   type Transaction,
 } from "@keelson/database";
-import type { Access } from "./access/access.ts";
+import type { Access, Caller } from "./access/access.ts";
 import type { ClustersMetrics } from "./metrics.ts";
+import type { Resource } from "./resources/resource.ts";
 import type { SpecDefaults } from "./resources/spec-rules.ts";
 import type { Statuses } from "./status/statuses.ts";
 
@@ -48,6 +49,17 @@ export async function writing<T>(
       }
     }
   }
+}
+
+/** A line of the log about a change that is committed: who, what, which request. */
+export function logDone(
+  { log }: Pick<Lifecycle, "log">,
+  { identity, requestId }: Caller,
+  resource: Pick<Resource, "kind" | "id" | "generation">,
+  message: string,
+): void {
+  const { kind, id, generation } = resource;
+  log.info({ requestId, user: identity.user, kind, resource: id, generation }, message);
 }
 
 /** A value that no column takes (half of a character, a number beyond all bounds) is the caller's. */

@@ -16,6 +16,8 @@ export interface Caller {
   readonly isController: boolean;
   /** The only name that this caller may use, where it is bound to one. */
   readonly boundName: string | undefined;
+  /** The request it asks by, for the log. */
+  readonly requestId: string | undefined;
 }
 
 /** A resource that is there, and is somebody else's: to the caller it is not. */
@@ -36,13 +38,13 @@ export class Access {
     this.#boundNames = new Set(this.#bound.values());
   }
 
-  callerOf(identity: Identity): Caller {
+  callerOf(identity: Identity, requestId?: string): Caller {
     const boundName = this.#bound.get(identity.user);
     const isController =
       boundName !== undefined ||
       identity.user === this.#controllerEmail ||
       identity.roles.includes("controller");
-    return { identity, isController, boundName };
+    return { identity, isController, boundName, requestId };
   }
 
   /** Throws `FORBIDDEN` where the caller may not speak as the controller `name`. */

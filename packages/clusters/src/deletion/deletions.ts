@@ -4,7 +4,7 @@ import { RestError, type JsonObject } from "@keelson/base";
 import type { Transaction } from "@keelson/database";
 import { requireWriter, visible, type Caller } from "../access/access.ts";
 import { kinds, type Kind } from "../kinds.ts";
-import { writing, type Lifecycle } from "../lifecycle.ts";
+import { logDone, writing, type Lifecycle } from "../lifecycle.ts";
 import type { DeleteAsked } from "../resources/list-query.ts";
 import { requireVersion, type IfMatch } from "../resources/preconditions.ts";
 import { idsOf, type Resource } from "../resources/resource.ts";
@@ -50,6 +50,9 @@ export class Deletions {
       },
       signal,
     );
+    if (force || resource.deletionTimestamp === null) {
+      logDone(this.#lifecycle, caller, resource, force ? "deletion forced" : "deletion requested");
+    }
     await this.finishParent(resource, signal);
     return { message: `${kind.name} deletion initiated`, ...ownId(resource) };
   }

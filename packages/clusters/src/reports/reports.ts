@@ -46,6 +46,18 @@ export class Reports {
       throw error;
     });
     metrics.reports.add({ kind: kind.name, result });
+    this.#lifecycle.log.debug(
+      {
+        requestId: caller.requestId,
+        user: caller.identity.user,
+        kind: kind.name,
+        resource: resource.id,
+        generation: sent.observedGeneration,
+        controller: sent.controllerName,
+        result,
+      },
+      "reported",
+    );
     if (isGone) await this.#deletions.finishParent(resource, signal);
     return {
       message: "status updated",

@@ -5,7 +5,7 @@ import { UniqueViolation, type Transaction } from "@keelson/database";
 import { requireWriter, visible, type Caller } from "../access/access.ts";
 import { restore } from "../access/secrets.ts";
 import { kinds, type Kind } from "../kinds.ts";
-import { toCaller, writing, type Lifecycle } from "../lifecycle.ts";
+import { logDone, toCaller, writing, type Lifecycle } from "../lifecycle.ts";
 import type { NewCluster, NewNodepool } from "../schema.ts";
 import { appendEvents, type NewEvent } from "../sql/events.ts";
 import {
@@ -60,6 +60,7 @@ export class ResourceWriter {
     try {
       const rows = await database.run(insertResource, row, signal);
       outbox.wakeups.wakeHere(outbox.writtenChannel);
+      logDone(this.#lifecycle, caller, { ...row, generation: 1 }, "created");
       return created(rows, kinds.cluster);
     } catch (error) {
       throw nameTaken(toCaller(error), kinds.cluster, body.name);
@@ -76,7 +77,7 @@ export class ResourceWriter {
       throw validationFailed({ field: "cluster_id", message: "must be a UUID" });
     }
     const sent = withoutMarkers((body.spec ?? {}) as JsonObject);
-    const insert = async (sql: Transaction): Promise<Shown> => {
+    const insert = async (sql: Transaction) => {
       const asked = { id: body.cluster_id, nowMs: statuses.nowMs() };
       const [found] = await sql.run(shareCluster, asked);
       const cluster = found === undefined ? undefined : toResource("cluster", found);
@@ -93,10 +94,13 @@ export class ResourceWriter {
         clusterId: cluster.id,
         targetProjectId: null,
       });
-      return created(await sql.run(insertResource, row), kinds.nodepool);
+      const rows = await sql.run(insertResource, row);
+      return { id: row.id, shown: created(rows, kinds.nodepool) };
     };
     try {
-      return await writing(this.#lifecycle, insert, signal);
+      const { id, shown } = await writing(this.#lifecycle, insert, signal);
+      logDone(this.#lifecycle, caller, { kind: "nodepool", id, generation: 1 }, "created");
+      return shown;
     } catch (error) {
       throw nameTaken(error, kinds.nodepool, body.name);
     }
@@ -137,10 +141,11 @@ export class ResourceWriter {
         const written = row === undefined ? resource : toResource(kind.name, row);
         // Before the commit: whoever is told of a failure knows that nothing was done.
         const status = written.isStale ? await statuses.settleWithin(sql, written) : written.cached;
-        return { resource: written, status };
+        return { resource: written, status, isChanged: row !== undefined };
       },
       signal,
     );
+    if (updated.isChanged) logDone(this.#lifecycle, caller, updated.resource, "updated");
     return shownAs(updated);
   }
 
@@ -164,6 +169,7 @@ export class ResourceWriter {
       },
       signal,
     );
+    logDone(this.#lifecycle, caller, event.resource, "reconciliation triggered");
     return {
       message: `${kind.name} reconciliation triggered`,
       ...idsOf(event.resource),
@@ -188,6 +194,7 @@ export class ResourceWriter {
       },
       signal,
     );
+    logDone(this.#lifecycle, caller, resource, enabled ? "resumed" : "paused");
     return { ...idsOf(resource), enabled };
   }
 

@@ -46,7 +46,7 @@ export function clustersRoutes(service: ClusterLifecycle, options: ClustersRoute
       recordDenial(service.denials, request, identity, error),
     routes: (tools: Tools): FastifyPluginCallback => {
       const callerOf = (request: FastifyRequest) =>
-        service.access.callerOf(tools.identityOf(request));
+        service.access.callerOf(tools.identityOf(request), request.id);
       const parts = { ...service, callerOf };
       const streams = eventRoutesOptions(service, options, tools);
       const answer = topicEvents(streams);
