@@ -5,8 +5,19 @@ import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { startTestServer } from "@keelson/apiserver/testing";
+import { openDatabase, statement } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
+import { until } from "../oracle/until.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
+
+const execVersion = "client.authentication.k8s.io/v1";
+
+/** Who watches each target, in the order of their ids. */
+const readHolders = statement<undefined, { readonly owner: string }>(
+  "readHolders",
+  (sql) => sql`SELECT lease_owner AS owner FROM fleet.targets ORDER BY cluster_id`,
+);
 
 suite("keelson serve", () => {
   test("replicas start at once on an empty database, know their callers, and survive a restart of it", async (t) => {
@@ -21,15 +32,42 @@ suite("keelson serve", () => {
       KEELSON_TOKENS_FILE: tokensFile,
       KEELSON_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
     };
-    const replica = (name: string, roles: string): KeelsonProcess =>
+    const replica = (name: string, roles: string, ...flags: string[]): KeelsonProcess =>
       new KeelsonProcess(join(folder.path, name), {
         command: "serve",
-        flags: ["--roles", roles],
+        flags: ["--roles", roles, ...flags],
         environment,
       });
-    await using one = replica("one", "rest,scheduler");
+    // One cluster by a plugin of the configuration file, for the central worker; one from inside, for its own worker.
+    await using cluster = await startTestServer({}, t.signal);
+    const kubeconfig = (user: object) => ({
+      clusters: [{ name: "c", cluster: { server: cluster.url } }],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    });
+    const credential = { apiVersion: execVersion, kind: "ExecCredential", status: { token: "x" } };
+    const exec = {
+      apiVersion: execVersion,
+      command: "/bin/echo",
+      args: [JSON.stringify(credential)],
+      interactiveMode: "Never",
+    };
+    const configFile = join(folder.path, "keelson.config.yaml");
+    const outside = { cluster_id: "outside", kubeconfig: kubeconfig({ exec }) };
+    await writeFile(configFile, JSON.stringify({ targets: [outside] }));
+    const inside = join(folder.path, "inside.kubeconfig");
+    await writeFile(inside, JSON.stringify(kubeconfig({})));
+    await using one = replica("one", "rest,worker,scheduler", "--config", configFile);
     await using other = replica("other", "rest");
-    await using worker = replica("worker", "worker");
+    await using worker = replica(
+      "worker",
+      "worker",
+      "--cluster-id",
+      "inside",
+      "--kubeconfig",
+      inside,
+    );
     const [{ rest = "" }, , { rest: none, metrics = "" }] = await Promise.all([
       one.ready(),
       other.ready(),
@@ -49,6 +87,41 @@ suite("keelson serve", () => {
       assert.deepEqual([path, answer.status], [path, status]);
       await answer.text();
     }
+
+    const headers = { authorization: "Bearer let-me-in", "content-type": "application/json" };
+    const ask = async (path: string, body?: object) => {
+      const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+      const answer = await fetch(`${rest}/api/v1${path}`, { headers, signal: t.signal, ...sent });
+      return JSON.parse(await answer.text());
+    };
+    for (const clusterId of ["outside", "inside"]) {
+      const { id } = await ask("/resources", {
+        cluster_id: clusterId,
+        namespace: "default",
+        kind: "ConfigMap",
+        name: clusterId,
+        desired_spec: { data: { a: "1" } },
+      });
+      await until(async () => (await ask(`/resources/${id}`)).status === "synced", t.signal);
+    }
+    const { targets } = await ask("/targets");
+    assert.deepEqual(
+      targets.map(({ cluster_id, agent, health }: Record<string, unknown>) => [
+        cluster_id,
+        agent,
+        health,
+      ]),
+      [
+        ["inside", true, "Healthy"],
+        ["outside", false, "Healthy"],
+      ],
+    );
+    await using tables = openDatabase({ url: database.url, name: "test" });
+    const holders = await tables.run(readHolders, undefined, t.signal);
+    assert.deepEqual(
+      holders.map(({ owner }) => Number(owner.split(" ")[1])),
+      [worker.pid, one.pid],
+    );
 
     await postgres.stop({ mode: "fast" });
     const down = await fetch(`${rest}/readyz`, { signal: t.signal });

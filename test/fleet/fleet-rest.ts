@@ -138,6 +138,7 @@ export async function startFleetRest(
           batchBytesMax: 4 * 1024 * 1024,
           clock: systemClock,
           log,
+          metrics: noMetrics,
         }),
       ],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },

@@ -1,6 +1,6 @@
 // Fleet's routes, in the shape that the REST server takes.
 
-import type { Clock, Identity, Log } from "@keelson/base";
+import type { Clock, Identity, Log, Metrics } from "@keelson/base";
 import type { FastifyPluginCallback, FastifyRequest } from "fastify";
 import type { EventLog } from "./events/event-log.ts";
 import {
@@ -31,6 +31,7 @@ export interface FleetRoutesOptions {
   readonly batchBytesMax: number;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 /** A module for the REST server. */
@@ -44,6 +45,11 @@ export function fleetRoutes(options: FleetRoutesOptions) {
     batchBytesMax,
     eventLimits: limits = usualEventLimits,
   } = options;
+  const seconds = options.metrics.histogram({
+    name: "keelson_fleet_http_request_seconds",
+    help: "How long requests to fleet took, by route and code; a stream until it ends.",
+    labels: ["route", "code"],
+  });
   return {
     name: "fleet",
     prefix: "/api/v1",
@@ -55,6 +61,11 @@ export function fleetRoutes(options: FleetRoutesOptions) {
       const { identityOf } = tools;
       return (app, _options, done) => {
         app.addHook("preValidation", refuseUnknownQueries);
+        app.addHook("onResponse", (request, reply, next) => {
+          const route = request.routeOptions.url ?? "unknown";
+          seconds.observe({ route, code: String(reply.statusCode) }, reply.elapsedTime / 1000);
+          next();
+        });
         addResourceRoutes(app, { resources, dryRuns, identityOf, batchBytesMax });
         addGlobalRoutes(app, { globals, identityOf });
         addTargetRoutes(app, { targets, identityOf });

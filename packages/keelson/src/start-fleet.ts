@@ -95,6 +95,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
         batchBytesMax: config.batchBodyLimit,
         clock,
         log,
+        metrics,
       })
     : undefined;
   // A pool of its own: however busy the worker is, the API does not wait for it.

@@ -93,7 +93,13 @@ const asked = (sql: Sql, { waitMs }: Repair) => sql`
  */
 export const recordObserved = statement<
   ObservedState,
-  { heals: boolean; was_drifted: boolean | null; is_drifted: boolean }
+  {
+    heals: boolean;
+    was_drifted: boolean | null;
+    is_drifted: boolean;
+    /** How long ago it was applied, if this is the first that is seen of it. */
+    since_applied_seconds: number | null;
+  }
 >(
   "recordObserved",
   (sql, state) => sql`
@@ -146,7 +152,10 @@ export const recordObserved = statement<
       WHERE f.id IS NULL OR o.drifted <> f.drifted OR o.health IS DISTINCT FROM f.health
         OR o.generation IS DISTINCT FROM f.generation OR f.deleted_at IS NOT NULL
     )
-    SELECT found.heals, f.drifted AS was_drifted, o.drifted AS is_drifted
+    SELECT found.heals, f.drifted AS was_drifted, o.drifted AS is_drifted,
+           (SELECT extract(epoch FROM clock_timestamp() - a.applied_at)::float8 FROM resource_applied_states a
+            WHERE a.resource_id = ${state.id} AND a.generation = o.generation
+              AND f.generation IS DISTINCT FROM o.generation) AS since_applied_seconds
     FROM found CROSS JOIN observed o LEFT JOIN former f ON true`,
 );
 

@@ -11,6 +11,8 @@ export interface ClaimRow {
   readonly requests: string;
   readonly attempts: number;
   readonly kind: string;
+  /** How long it was due. */
+  readonly waited_seconds: number;
 }
 
 /** Claims what is due in one cluster, the longest due first. A claim is a lease with a fence higher than any before it. */
@@ -26,7 +28,7 @@ export const claimWork = statement<
   "claimWork",
   (sql, { clusterId, owner, leaseMs, limit }) => sql`
     WITH due AS (
-      SELECT resource_id FROM resource_attempts
+      SELECT resource_id, due_at FROM resource_attempts
       WHERE cluster_id = ${clusterId} AND due_at <= clock_timestamp()
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
       ORDER BY due_at LIMIT ${limit}
@@ -37,7 +39,8 @@ export const claimWork = statement<
         lease_until = clock_timestamp() + ${leaseMs} * interval '1 ms'
     FROM due JOIN resources r ON r.id = due.resource_id
     WHERE t.resource_id = due.resource_id
-    RETURNING t.resource_id, t.fence, t.requests, t.attempts, r.kind`,
+    RETURNING t.resource_id, t.fence, t.requests, t.attempts, r.kind,
+              extract(epoch FROM clock_timestamp() - due.due_at)::float8 AS waited_seconds`,
 );
 
 /** A claim that somebody holds: of which row, and by which fence. */

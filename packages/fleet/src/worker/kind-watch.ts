@@ -19,7 +19,7 @@ import {
   type Client,
   type DynamicObject,
 } from "@keelson/client";
-import type { WorkerMetrics } from "./metrics.ts";
+import { type watchRestartReasons, type WorkerMetrics } from "./metrics.ts";
 import type { Observer } from "./observer.ts";
 import { RowMirror } from "./row-mirror.ts";
 import type { WatchedKind, WatchedRows } from "./watched-rows.ts";
@@ -117,7 +117,7 @@ export class KindWatch {
 }
 
 /** A closed set of words, for a metric. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): (typeof watchRestartReasons)[number] {
   if (isExpired(error)) return "expired";
   if (hasCode(error, 401)) return "unauthorized";
   if (hasCode(error, 403)) return "forbidden";

@@ -4,11 +4,31 @@ export interface WorkerMetrics {
   readonly applied: Counter<"cluster_id" | "result" | "class">;
   readonly staleWrites: Counter;
   readonly pollSeconds: Histogram;
+  /** How long each step took on the way from a change to its cluster and back. */
+  readonly convergence: Histogram<"hop">;
   readonly drifts: Counter;
   readonly watchRestarts: Counter<"reason">;
 }
 
+/** Series whose labels are known are there from the start. */
 export function workerMetrics(metrics: Metrics): WorkerMetrics {
+  const all = declare(metrics);
+  for (const hop of ["claimed", "applied", "observed"]) all.convergence.with({ hop });
+  for (const reason of watchRestartReasons) all.watchRestarts.with({ reason });
+  return all;
+}
+
+/** Why a watch may have to begin again. */
+export const watchRestartReasons = [
+  "expired",
+  "unauthorized",
+  "forbidden",
+  "connection",
+  "silence",
+  "other",
+] as const;
+
+function declare(metrics: Metrics): WorkerMetrics {
   return {
     applied: metrics.counter({
       name: "keelson_fleet_apply_total",
@@ -22,6 +42,11 @@ export function workerMetrics(metrics: Metrics): WorkerMetrics {
     pollSeconds: metrics.histogram({
       name: "keelson_fleet_poll_seconds",
       help: "How long it took to ask which targets have work.",
+    }),
+    convergence: metrics.histogram({
+      name: "keelson_fleet_convergence_seconds",
+      help: "From due to claimed, from claimed to the end of the attempt, and from applied to observed.",
+      labels: ["hop"],
     }),
     drifts: metrics.counter({
       name: "keelson_fleet_drift_total",

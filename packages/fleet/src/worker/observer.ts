@@ -142,6 +142,10 @@ export class Observer {
     if (outcome?.is_drifted === true && outcome.was_drifted !== true) {
       this.#options.metrics.drifts.add();
     }
+    const sinceApplied = outcome?.since_applied_seconds ?? undefined;
+    if (sinceApplied !== undefined) {
+      this.#options.metrics.convergence.observe({ hop: "observed" }, sinceApplied);
+    }
     if (outcome?.heals === true) bell.ring();
     return true;
   }

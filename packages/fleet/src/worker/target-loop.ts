@@ -5,6 +5,7 @@ import { runOnWake, type Database, type Subscription } from "@keelson/database";
 import { claimWork, type ClaimRow } from "../sql/work.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { Claim, Delivery } from "./delivery.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import type { TargetContact } from "./target-contact.ts";
 
 export interface TargetLoopOptions {
@@ -23,6 +24,7 @@ export interface TargetLoopOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly metrics: WorkerMetrics;
 }
 
 export interface TargetLimits {
@@ -81,10 +83,13 @@ export class TargetLoop {
   }
 
   async #claim(signal: AbortSignal): Promise<readonly Claim[]> {
-    const { database, clusterId, owner, limits } = this.#options;
+    const { database, clusterId, owner, limits, metrics } = this.#options;
     const limit = limits.inFlightMax - this.#inFlight.size;
     const { leaseMs } = limits;
     const rows = await database.run(claimWork, { clusterId, owner, leaseMs, limit }, signal);
+    for (const { waited_seconds: waited } of rows) {
+      metrics.convergence.observe({ hop: "claimed" }, waited);
+    }
     return inOrder(rows).map(({ resource_id: id, fence, requests, attempts }) => {
       return { id, fence, requests, attempts };
     });
@@ -92,11 +97,14 @@ export class TargetLoop {
 
   /** A claim is carried out to its end, also while we stop: it would be due again only after its lease. */
   #begin(claim: Claim): void {
-    const { delivery, contact, bell, log, clusterId, onLeft } = this.#options;
+    const { delivery, contact, bell, clock, log, metrics, clusterId, onLeft } = this.#options;
+    const begunMs = clock.monotonic();
     const running = delivery
       .carryOut(claim, uncancelled)
       .then(({ trouble, isLeft }) => {
+        const seconds = (clock.monotonic() - begunMs) / 1000;
         if (trouble !== undefined) contact.lose(trouble);
+        else metrics.convergence.observe({ hop: "applied" }, seconds);
         // Whoever rang meanwhile found it claimed, and rings no more; and what is due later needs its timer.
         if (isLeft) onLeft();
         bell.told();
