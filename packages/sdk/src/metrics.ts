@@ -1,15 +1,18 @@
 import type { Counter, Histogram, Metrics } from "@keelson/base";
 
+const eventResults = [
+  "handled",
+  "retried",
+  "malformed",
+  "unknown",
+  "filtered",
+  "own",
+  "duplicate",
+  "superseded",
+] as const;
+
 /** What becomes of events: worked on, or let go without a request. */
-export type EventResult =
-  | "handled"
-  | "retried"
-  | "malformed"
-  | "unknown"
-  | "filtered"
-  | "own"
-  | "duplicate"
-  | "superseded";
+export type EventResult = (typeof eventResults)[number];
 
 export interface SdkMetrics {
   readonly events: Counter<"result">;
@@ -18,7 +21,7 @@ export interface SdkMetrics {
 }
 
 export function sdkMetrics(metrics: Metrics): SdkMetrics {
-  return {
+  const declared: SdkMetrics = {
     events: metrics.counter({
       name: "keelson_sdk_events_total",
       help: "Events that arrived, by what became of them",
@@ -34,4 +37,6 @@ export function sdkMetrics(metrics: Metrics): SdkMetrics {
       help: "Time that the controller's own code took for a resource",
     }),
   };
+  for (const result of eventResults) declared.events.with({ result });
+  return declared;
 }

@@ -32,13 +32,15 @@ export type WakeReason =
   | "controller_status_and_generation_change";
 
 /** Announcements of the scheduler. */
-export type ScheduleReason =
-  | "deletion_pending"
-  | "never_reconciled"
-  | "generation_mismatch"
-  | "unhealthy_reconciliation"
-  | "periodic_reconciliation"
-  | "healthy_reconciliation";
+export const scheduleReasons = [
+  "deletion_pending",
+  "never_reconciled",
+  "generation_mismatch",
+  "unhealthy_reconciliation",
+  "periodic_reconciliation",
+  "healthy_reconciliation",
+] as const;
+export type ScheduleReason = (typeof scheduleReasons)[number];
 
 /** The data of an event, as receivers get it. */
 export interface EventData {

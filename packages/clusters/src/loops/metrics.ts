@@ -1,4 +1,6 @@
 import type { Counter, Histogram, Metrics } from "@keelson/base";
+import { scheduleReasons } from "../events/event.ts";
+import { kinds } from "../kinds.ts";
 
 /** What the loops of cluster lifecycle count. */
 export interface SchedulerMetrics {
@@ -9,8 +11,9 @@ export interface SchedulerMetrics {
   readonly purged: Counter<"what">;
 }
 
+/** Every series is there from the start, at zero. */
 export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
-  return {
+  const declared: SchedulerMetrics = {
     ticks: metrics.counter({
       name: "keelson_scheduler_ticks_total",
       help: "Ticks of the scheduler, by result",
@@ -36,4 +39,10 @@ export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
       labels: ["what"],
     }),
   };
+  for (const result of ["done", "failed"]) declared.ticks.with({ result });
+  for (const { name: kind } of Object.values(kinds)) {
+    for (const reason of scheduleReasons) declared.announced.with({ kind, reason });
+  }
+  for (const what of ["events", "audit", "tombstones"]) declared.purged.with({ what });
+  return declared;
 }
