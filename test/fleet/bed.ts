@@ -38,6 +38,9 @@ export interface Bed extends AsyncDisposable {
   readonly metrics: RecordingMetrics;
 }
 
+/** Below the shortest usual lease; also for reads: a worker that stops waits for what is under way. */
+const callTimeoutMs = 5_000;
+
 /** What a GET answers: tests look into it as they like. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Details = any;
@@ -79,6 +82,7 @@ export async function startBed(
     later.use(
       new Client({
         access: cluster.accessAt(at),
+        timeoutMs: callTimeoutMs,
         rateLimit: { perSecond: 10_000, burst: 10_000 },
       }),
     );
@@ -97,6 +101,7 @@ export async function startBed(
       cipher: testCipher,
       own,
       proxies: {},
+      callTimeoutMs,
       clock: systemClock,
       random: systemRandom,
       metrics: noMetrics,
@@ -116,7 +121,7 @@ export async function startBed(
         deafPollMs: 100,
         staleMs: 60_000,
         inFlightMax: 8,
-        callTimeoutMs: 5_000,
+        callTimeoutMs,
         backoffMs,
       },
       clock: systemClock,

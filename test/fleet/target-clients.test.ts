@@ -30,6 +30,7 @@ suite("clients of targets", () => {
     const { database } = tables;
     const local = { server: server.url, credentials: fixedCredentials({}) };
     await using clients = new TargetClients({
+      callTimeoutMs: 10_000,
       database,
       cipher,
       own: new Map([["local", local]]),

@@ -208,8 +208,7 @@ export class Resources {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     requireRole(identity, "editor");
-    const asked = readReplacement(new Fields({ paused }));
-    await this.#write(identity, (writer) => writer.replace(id, asked), signal);
+    await this.#write(identity, (writer) => writer.setPaused(id, paused), signal);
     return { id, paused };
   }
 

@@ -82,6 +82,15 @@ export class ResourceWriter {
     return this.#replace(await this.#locked(at), asked, ifMatch);
   }
 
+  /** Also of one that is being deleted: while it is paused nothing is taken away, so it must be possible to go on. */
+  async setPaused(id: number, paused: boolean): Promise<void> {
+    const resource = await this.#locked(id);
+    checkNoCopy(resource);
+    if (resource.paused === paused) return;
+    await this.#asCaller({ keepsRevision: false });
+    await this.#sql.run(updateResource, { ...resource, paused });
+  }
+
   /** Asks for its deletion; asking again changes nothing. */
   async delete(at: number | ResourceKey, ifMatch?: number): Promise<Resource> {
     const resource = await this.#locked(at);

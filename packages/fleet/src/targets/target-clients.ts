@@ -14,6 +14,8 @@ export interface TargetClientsOptions {
   /** Clusters that this process reaches by itself: a server of its own, or the one that it runs in. */
   readonly own: ReadonlyMap<string, Access>;
   readonly proxies: EnvironmentProxies;
+  /** The longest call, reads and discovery too: below the lease under which they are made. */
+  readonly callTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: Metrics;
@@ -89,10 +91,10 @@ export class TargetClients implements ClientPort, AsyncDisposable {
   }
 
   async #connect(clusterId: string, row: AccessRow): Promise<Client> {
-    const { clock, random, metrics } = this.#options;
+    const { clock, random, metrics, callTimeoutMs: timeoutMs } = this.#options;
     const access = await this.#accessOf(clusterId, row);
     // Whoever delivers bounds the calls under way; a rate beside that would only be a hidden one.
-    return new Client({ access, rateLimit: "none", clock, random, metrics });
+    return new Client({ access, rateLimit: "none", timeoutMs, clock, random, metrics });
   }
 
   async #accessOf(clusterId: string, row: AccessRow): Promise<Access> {

@@ -1,7 +1,7 @@
 // What has become of our fields in a cluster.
 
 import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
-import { managerAt, pointerOf, valueAt, type OwnedField } from "./owned-fields.ts";
+import { managerAt, ownsAll, pointerOf, valueAt, type OwnedField } from "./owned-fields.ts";
 
 /** A field of ours that says something else, or nothing. An alias, not an interface: only so is it JSON to the compiler. */
 export type Drifted = {
@@ -26,7 +26,8 @@ export function driftOf(
   const drifted: Drifted[] = [];
   for (const { path, value } of owned) {
     const current = valueAt(object, path);
-    if (current !== undefined && isSame(value, current)) continue;
+    const isHeld = isWhole(value) && ownsAll(object, manager, [path]);
+    if (current !== undefined && (isHeld || isSame(value, current))) continue;
     drifted.push({
       path: pointerOf(object, path),
       desired: value,
@@ -36,6 +37,14 @@ export function driftOf(
     if (drifted.length === driftedMax) break;
   }
   return drifted;
+}
+
+/**
+ * A list or map that we have as a whole is either one that nobody can change without taking it from us, or one that we
+ * applied empty and others fill. Either way it has drifted only if it is ours no longer, which the object knows.
+ */
+function isWhole(value: Json): boolean {
+  return isJsonArray(value) || isJsonObject(value);
 }
 
 /** Of a list or map that we only said to be there others may say what is in it. */

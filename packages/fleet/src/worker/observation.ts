@@ -73,7 +73,7 @@ function driftedFields(object: DynamicObject, applied: AppliedRecord): readonly 
   const isSecret = object.kind === "Secret" && object.apiVersion === "v1";
   return driftOf(object, applied.owned, fieldManager).map((field) => {
     // That a Secret's value was changed is told, and neither what it was nor what it is.
-    const isHidden = isSecret && /^\/(?:data|stringData)\//.test(field.path);
+    const isHidden = isSecret && /^\/(?:data|stringData)(?:\/|$)/.test(field.path);
     return isHidden ? { ...field, desired: null, current: null } : field;
   });
 }

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
+import { observe, type Observation } from "./observation.ts";
+import { ownedFields } from "./owned-fields.ts";
+
+const apply = (fieldsV1: object, manager = "kontrol") => ({
+  manager,
+  operation: "Apply",
+  time: "2026-01-01T00:00:00Z",
+  fieldsV1,
+});
+
+function object(kind: string, data: Json, managedFields: readonly object[]): DynamicObject {
+  const metadata = { name: "web", uid: "u", resourceVersion: "2", managedFields };
+  return { apiVersion: "v1", kind, metadata, data } as unknown as DynamicObject;
+}
+
+/** What is seen now, after `before` was what the server made of our apply. */
+function seen(before: DynamicObject, now: DynamicObject): Observation {
+  const owned = ownedFields(before, "kontrol");
+  const observed = observe(now, 1, { generation: 1, uid: "u", resourceVersion: "1", owned });
+  assert.ok(typeof observed === "object");
+  return observed;
+}
+
+test("a map that was applied empty is others' to fill and to change", () => {
+  const ours = apply({ "f:data": {} });
+  const theirs = apply({ "f:data": { "f:a": {} } }, "them");
+  const before = object("ConfigMap", { a: "theirs" }, [ours, theirs]);
+  assert.deepEqual(seen(before, object("ConfigMap", { a: "2" }, [ours, theirs])).drift, []);
+});
+
+test("a map that was ours as a whole has drifted once it is another's", () => {
+  const before = object("Thing", { a: "1" }, [apply({ "f:data": {} })]);
+  const now = object("Thing", { a: "2" }, [apply({}), apply({ "f:data": {} }, "them")]);
+  assert.deepEqual(seen(before, now).drift, [
+    { path: "/data", desired: { a: "1" }, current: { a: "2" }, manager: "them" },
+  ]);
+});
+
+test("of a Secret's data nothing is told, be it one value or all of them", () => {
+  for (const ours of [{ "f:data": {} }, { "f:data": { "f:a": {} } }]) {
+    const before = object("Secret", { a: "c2VjcmV0" }, [apply(ours)]);
+    const now = object("Secret", { a: "b3RoZXI=" }, [apply({}), apply(ours, "them")]);
+    const [drift, ...others] = seen(before, now).drift;
+    assert.deepEqual([drift?.desired, drift?.current, others], [null, null, []]);
+  }
+});
