@@ -110,6 +110,7 @@ export async function startFleetRest(
       cipher: testCipher,
       own,
       proxies: {},
+      callTimeoutMs: 10_000,
       clock: systemClock,
       random: systemRandom,
       metrics: noMetrics,

@@ -61,6 +61,7 @@ function startWorker(rest: FleetRest, log: RecordingLog, { isDeaf }: { readonly 
     cipher: testCipher,
     own: new Map(),
     proxies: {},
+    callTimeoutMs: 10_000,
     metrics: noMetrics,
   });
   const worker = new FleetWorker({

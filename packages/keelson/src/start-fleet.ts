@@ -78,8 +78,9 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
   const targets = new Targets({ database, cipher, bell, clock });
   const own = await registerOwn(options, targets, signal);
   const events = new EventLog({ database, wakeups, random, log });
+  const { proxies, fleetCallTimeout: callTimeoutMs } = config;
   const clients = undo.use(
-    new TargetClients({ ...shared, database, cipher, own, proxies: config.proxies }),
+    new TargetClients({ ...shared, database, cipher, own, proxies, callTimeoutMs }),
   );
   const kinds = await loadBuiltinKinds();
   const writing = { database, kinds, markers: new SecretMarkers(keys[0]), bell };

@@ -56,6 +56,7 @@ await using clients = new TargetClients({
   cipher: new CredentialCipher([Buffer.alloc(32, 1)], systemRandom),
   own: new Map([["prod", { server, credentials: fixedCredentials({}) }]]),
   proxies: {},
+  callTimeoutMs: 10_000,
   clock: systemClock,
   random: systemRandom,
   metrics: noMetrics,

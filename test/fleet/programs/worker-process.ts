@@ -52,6 +52,7 @@ await using clients = new TargetClients({
   cipher,
   own,
   proxies: {},
+  callTimeoutMs: 10_000,
   metrics: noMetrics,
 });
 const worker = new FleetWorker({

@@ -2,7 +2,7 @@
 
 import { isCancellation, onAbort, readJson, type Clock, type Log } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
-import { isTransient, type Database } from "@keelson/database";
+import { ForeignKeyViolation, isTransient, type Database } from "@keelson/database";
 import { readApplied, recordAbsent, recordObserved, type Repair } from "../sql/observations.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -104,13 +104,28 @@ export class Observer {
           continue;
         }
         if (row.is_deleting && seen.type === "present") this.#lingering.set(id, seen);
-        const isDone = await this.#recordOne({ id, fence }, seen, appliedOf(row), signal);
+        const isDone = await this.#recordUnlessGone({ id, fence }, seen, appliedOf(row), signal);
         // What came meanwhile is looked at in its turn.
         if (isDone && this.#seen.get(id) === seen) this.#seen.delete(id);
       }
       this.#options.bell.told();
     }
     return this.#seen.size;
+  }
+
+  /** Its row may be purged between our look and our record; the next look sees that. */
+  async #recordUnlessGone(
+    row: { readonly id: number; readonly fence: string },
+    seen: Seen,
+    applied: AppliedRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    try {
+      return await this.#recordOne(row, seen, applied, signal);
+    } catch (error) {
+      if (error instanceof ForeignKeyViolation) return false;
+      throw error;
+    }
   }
 
   async #recordOne(
