@@ -63,6 +63,8 @@ const table: readonly (readonly [
   ["POST", ({ cluster }) => `/clusters/${cluster}/resume`, undefined, 200, 404, 200],
   ["GET", ({ cluster }) => `/clusters/${cluster}?include_secrets=true`, undefined, 403, 404, 200],
   ["DELETE", ({ cluster }) => `/clusters/${cluster}?force=true`, undefined, 202, 404, 202],
+  ["GET", ({ cluster }) => `/clusters/${cluster}/events`, undefined, 200, 404, 200],
+  ["GET", ({ nodepool }) => `/nodepools/${nodepool}/events`, undefined, 200, 404, 200],
   ["GET", () => "/nodepools", undefined, 200, 200, 200],
   [
     "POST",

@@ -13,6 +13,7 @@ import {
 import { CursorExpired, type Database, type NumberedEvent } from "@keelson/database";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { kinds, type KindName } from "../kinds.ts";
+import { History, historyQuery } from "../routes/answers.ts";
 import { readHistory } from "../sql/history.ts";
 import { eventStream } from "./event-stream.ts";
 import { topics, type EventData, type Topic } from "./event.ts";
@@ -66,8 +67,11 @@ export function topicEvents(options: EventRoutesOptions) {
 export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions): void {
   for (const { name: kind, plural } of Object.values(kinds)) {
     // No HEAD: it would follow for ever and show nothing.
-    app.get(`/${plural}/:id/events`, { exposeHeadRoute: false }, async (request, reply) => {
-      const { id } = request.params as { readonly id: string };
+    const summary = `what was told of a ${kind}, newest first; as text/event-stream what is told`;
+    const doc = { summary, query: historyQuery, success: { status: 200, body: History } };
+    const route = { exposeHeadRoute: false, config: { doc } };
+    app.get(`/${plural}/:id/events`, route, async (request, reply) => {
+      const id = (request.params as { readonly id: string }).id.toLowerCase();
       await options.requireVisible({ kind, id, request });
       if (wantsStream(request)) {
         const wants = ({ orderingKey }: NumberedEvent): boolean => orderingKey === id;

@@ -120,6 +120,31 @@ export const ControllerList = Type.Object(
 
 const flag = (description: string) => words(["true", "false"], description);
 
+/** Each the data of an event with its position. */
+export const History = Type.Object(
+  {
+    events: Type.Array(
+      Type.Object({
+        id: Id,
+        type: Type.String(),
+        cluster_id: Id,
+        generation: Type.Integer({ minimum: 1 }),
+        reason: Type.String(),
+        timestamp: Time,
+        position: Type.Integer({ minimum: 1 }),
+      }),
+    ),
+    limit: Type.Integer(),
+    next: Type.Union([Type.Integer(), Type.Null()], { description: "the next page's before" }),
+  },
+  { additionalProperties: false },
+);
+
+export const historyQuery: Record<string, TSchema> = {
+  limit: Type.Integer({ minimum: 1 }),
+  before: Type.Integer({ minimum: 1, description: "a position: what came before it" }),
+};
+
 /** The queries, as they are written in an address. */
 export const listQuery = ({ name, limitMax }: Kind): Record<string, TSchema> => ({
   limit: Type.Integer({ minimum: 1, maximum: limitMax, default: 50 }),

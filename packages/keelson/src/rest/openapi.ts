@@ -1,7 +1,9 @@
-// `/api/v1/openapi.json`: the API as its routes describe themselves, made of the schemas that check requests.
+// `/api/v1/openapi.json` and `/api/v1/docs`: the API as its routes describe themselves, made of the schemas that check
+// requests.
 
 import { restErrorStatus, type Json } from "@keelson/base";
 import type { FastifyInstance, RouteOptions } from "fastify";
+import { apiPage, pagePolicy, type PageDocument } from "./api-page.ts";
 import type { RouteDoc } from "./route-doc.ts";
 
 interface Operation {
@@ -18,6 +20,7 @@ export class ApiDocument {
   readonly #operations: Operation[] = [];
   readonly #version: string;
   #text: string | undefined;
+  #page: string | undefined;
 
   constructor({ version }: { readonly version: string }) {
     this.#version = version;
@@ -40,11 +43,17 @@ export class ApiDocument {
     }
   }
 
+  /** Puts the document and the page on `app`. Both are public: they say nothing of what is stored. */
   addTo(app: FastifyInstance): void {
-    const doc = { summary: "this document", success: { status: 200 } };
-    app.get("/api/v1/openapi.json", { config: { isPublic: true, doc } }, (_request, reply) => {
+    const config = { isPublic: true };
+    app.get("/api/v1/openapi.json", { config }, (_request, reply) => {
       this.#text ??= JSON.stringify(this.document());
       return reply.type("application/json; charset=utf-8").send(this.#text);
+    });
+    app.get("/api/v1/docs", { config }, (_request, reply) => {
+      this.#page ??= apiPage(this.document() as unknown as PageDocument);
+      reply.header("content-security-policy", pagePolicy);
+      return reply.type("text/html; charset=utf-8").send(this.#page);
     });
   }
 
