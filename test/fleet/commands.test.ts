@@ -7,6 +7,7 @@ import { testChanging } from "./commands/changing.ts";
 import { testEnding, testProcess, testRefusals } from "./commands/ending.ts";
 import { testGlobals } from "./commands/globals.ts";
 import { openLab, type CommandLab } from "./commands/lab.ts";
+import { testTrying } from "./commands/trying.ts";
 import { testReading, testWatching } from "./commands/reading.ts";
 
 suite("commands about resources", () => {
@@ -18,6 +19,7 @@ suite("commands about resources", () => {
 
   testApplying(lab);
   testReading(lab);
+  testTrying(lab);
   testChanging(lab);
   testWatching(lab);
   testEnding(lab);

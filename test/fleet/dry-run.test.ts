@@ -62,14 +62,20 @@ clusterSuite("a write that is only tried", () => {
     const batch = await it.rest.ask("POST", "/batch?dryRun=true", {
       changes: [
         { op: "update", id, ...data("4") },
-        { op: "create", ...web, name: "new", desired_spec: { data: { a: 7 } } },
+        { op: "create", ...web, name: "bad", desired_spec: { data: { a: 7 } } },
+        { op: "create", ...web, name: "new" },
+        { op: "upsert", ...web, ...data("4") },
         { op: "delete", ...web, desired_spec: undefined } as never,
       ],
     });
     assert.equal(batch.code, 200, JSON.stringify(batch.body));
     assert.deepEqual(
       batch.body.results.map(({ result: made, code: why }: Details) => made?.data ?? why ?? null),
-      [{ a: "4" }, "TARGET_REFUSED", null],
+      [{ a: "4" }, "TARGET_REFUSED", { a: "1" }, { a: "4" }, null],
+    );
+    assert.deepEqual(
+      batch.body.results.map(({ outcome }: Details) => outcome),
+      ["updated", undefined, "created", "unchanged", "deleted"],
     );
     // By the rules of a write, with nothing asked of the cluster.
     for (const [path, sent, expected] of [

@@ -6,7 +6,7 @@ import type { BuiltinKinds } from "@keelson/kube";
 import { findStates, toStates } from "../sql/diffs.ts";
 import type { ClientPort } from "../targets/target-clients.ts";
 import type { WorkBell } from "../work-bell.ts";
-import { makeChanges, readBatch } from "./batch.ts";
+import { makeChanges, readBatch, type BatchResult } from "./batch.ts";
 import { requireRole } from "./permissions.ts";
 import { Fields } from "./read-fields.ts";
 import { readReplacement } from "./replacement.ts";
@@ -25,6 +25,8 @@ export interface DryRunsOptions {
   /** The longest call to a cluster. */
   readonly callTimeoutMs: number;
 }
+
+type BatchTrial = Trial & Pick<BatchResult, "outcome">;
 
 /** How many changes of a batch are tried at once. */
 const inFlightMax = 16;
@@ -106,7 +108,7 @@ export class DryRuns {
     );
   }
 
-  /** One result a change, in their order; what a cluster refuses of one says so there. */
+  /** One result a change, in their order, with what would become of it; what a cluster refuses of one says so there. */
   async batch(
     identity: Identity,
     body: Json | undefined,
@@ -117,8 +119,8 @@ export class DryRuns {
     const trials = await this.#undone(
       identity,
       async (writer) =>
-        (await makeChanges(writer, changes)).map(({ resource, outcome }): Trial => {
-          return { op: outcome === "deleted" ? "delete" : "apply", resource };
+        (await makeChanges(writer, changes)).map(({ resource, outcome }): BatchTrial => {
+          return { op: outcome === "deleted" ? "delete" : "apply", resource, outcome };
         }),
       signal,
     );
@@ -135,14 +137,18 @@ export class DryRuns {
     return tryOnTarget(this.#options, { ...trial, states: known.get(trial.resource.id) }, signal);
   }
 
-  async #tryAll(trials: readonly Trial[], signal: AbortSignal): Promise<readonly JsonObject[]> {
+  async #tryAll(
+    trials: readonly BatchTrial[],
+    signal: AbortSignal,
+  ): Promise<readonly JsonObject[]> {
     const known = await this.#known(trials, signal);
     const results: JsonObject[] = [];
     const rest = trials.entries();
     const work = async (): Promise<void> => {
       for (const [index, trial] of rest) {
         const states = known.get(trial.resource.id);
-        results[index] = await tryOnTarget(this.#options, { ...trial, states }, signal).catch(
+        results[index] = await tryOnTarget(this.#options, { ...trial, states }, signal).then(
+          (tried) => ({ ...tried, outcome: trial.outcome }),
           toldRefusal,
         );
       }

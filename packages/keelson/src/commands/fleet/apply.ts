@@ -1,10 +1,10 @@
 // `keelson apply`: manifests become resources, all of them in one transaction.
 
-import type { Json } from "@keelson/base";
-import { Refused } from "../client/rest-client.ts";
+import type { Json, JsonObject } from "@keelson/base";
+import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import type { Colour } from "../output/paint.ts";
+import type { Colour, Paint } from "../output/paint.ts";
 import {
   findDetails,
   fullName,
@@ -24,7 +24,7 @@ export interface ApplyOptions extends ManifestOptions {
   readonly waitMs: number | undefined;
 }
 
-type Outcome = "created" | "updated" | "unchanged";
+export type Outcome = "created" | "updated" | "unchanged";
 
 interface Result extends Pick<ListedResource, "id" | "generation" | "revision" | "status"> {
   readonly outcome: Outcome;
@@ -56,8 +56,7 @@ export async function apply(
   const { terminal, paint } = session;
   const { output, waitMs } = options;
   const wanted = await readWanted(session, options);
-  const changes = wanted.map((one) => ({ op: "upsert", ...bodyOf(one), ...options.policies }));
-  const answer = await sendBatch(session, wanted, changes, signal);
+  const answer = (await sendWanted(session, wanted, options, signal)) as unknown as BatchAnswer;
   const applied = answer.results.map((result, index) => appliedOf(result, wanted[index]));
 
   if (output === "json" || output === "yaml") {
@@ -65,7 +64,7 @@ export async function apply(
     terminal.write(await valueText(shown as unknown as Json, output));
   } else {
     for (const one of applied) {
-      const word = output === "name" ? "" : ` ${paint(colours[one.outcome], words[one.outcome])}`;
+      const word = output === "name" ? "" : ` ${outcomeText(paint, one.outcome)}`;
       terminal.write(`${fullName(one)}${word}\n`);
     }
   }
@@ -73,20 +72,22 @@ export async function apply(
   await waitFor(session, applied, { goal: "synced", timeoutMs: waitMs }, signal);
 }
 
-/** The body that asks for it. */
-export function bodyOf({ clusterId, desired }: Wanted) {
-  return { cluster_id: clusterId, ...desired };
+export function outcomeText(paint: Paint, outcome: Outcome): string {
+  return paint(colours[outcome], words[outcome]);
 }
 
-/** Sends it, and lays a refusal at the door of the object that it is about. */
-export async function sendBatch(
+/** Asks for all of it at once, and lays a refusal at the door of the object that it is about. */
+export async function sendWanted(
   { client }: FleetSession,
   wanted: readonly Wanted[],
-  changes: readonly Json[],
+  { policies, query = {} }: Pick<ApplyOptions, "policies"> & { readonly query?: Query },
   signal: AbortSignal,
-): Promise<BatchAnswer> {
+): Promise<JsonObject> {
+  const changes = wanted.map(({ clusterId, desired }) => {
+    return { op: "upsert", cluster_id: clusterId, ...desired, ...policies };
+  });
   try {
-    return (await client.post("/batch", { changes }, signal)) as unknown as BatchAnswer;
+    return await client.post("/batch", { changes }, signal, query);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const [first] = error.fields;

@@ -69,12 +69,13 @@ export async function diffText(
   { paint }: Pick<FleetSession, "paint">,
   heading: string,
   fields: readonly DiffField[],
+  pendingText: (field: DiffField) => string = () => "not sent yet",
 ): Promise<string> {
   const count = fields.length === 1 ? "one field differs" : `${fields.length} fields differ`;
   let text = `${heading}: ${count}\n`;
   for (const field of fields) {
     const { path, desired, current } = field;
-    text += `  ${fieldPath(path)}: ${causeText(field)}\n`;
+    text += `  ${fieldPath(path)}: ${causeText(field, pendingText)}\n`;
     if (isOurs(field)) {
       text += paintedLines(await linesOf(current), "-", (line) => paint("red", line));
       text += paintedLines(await linesOf(desired), "+", (line) => paint("green", line));
@@ -83,10 +84,11 @@ export async function diffText(
   return text;
 }
 
-function causeText({ cause, owner, desired }: DiffField): string {
+function causeText(field: DiffField, pendingText: (field: DiffField) => string): string {
+  const { cause, owner, desired } = field;
   switch (cause) {
     case "pending":
-      return "not sent yet";
+      return pendingText(field);
     case "drift":
       return owner === null ? "changed in the cluster" : `changed in the cluster by ${owner}`;
     case "foreign": {
@@ -110,7 +112,8 @@ function paintedLines(
   return lines.map((line) => `    ${paint(`${sign} ${line}`)}\n`).join("");
 }
 
-function noteHidden({ terminal }: FleetSession, name: string, hidden: number): void {
+/** Says that there are fields which are not shown. */
+export function noteHidden({ terminal }: FleetSession, name: string, hidden: number): void {
   if (hidden === 0) return;
   const what = hidden === 1 ? "one field that" : `${hidden} fields that`;
   terminal.note(`${name}: other managers set ${what} nobody here asked for; --foreign shows`);

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { BadValue, positiveDuration } from "../../config/kinds.ts";
 import type { ServerFlags } from "../client/find-server.ts";
+import { usageError } from "../command-error.ts";
 import { outputs, type Output } from "../output/formats.ts";
 import type { Filters } from "./select.ts";
 
@@ -124,6 +125,20 @@ export function withManifests(command: Command): Command {
     .option("-R, --recursive", "also what is in folders below the folder")
     .option("--cluster <name>", "the cluster it is for; may be given again", gather, [])
     .option("-n, --namespace <name>", "the namespace of objects that name none (default default)");
+}
+
+/** For commands that take names as well. */
+export function withOptionalManifests(command: Command): Command {
+  return command
+    .option("-f, --filename <path>", "what these manifests declare: see apply", gather, [])
+    .option("-R, --recursive", "also what is in folders below the folder");
+}
+
+/** The cluster that names are looked for in: with manifests it may be given again, with names it narrows them. */
+export function oneCluster({ cluster, filename }: ManifestFlags): string | undefined {
+  const [first, ...others] = cluster;
+  if (filename.length > 0 || others.length === 0) return first;
+  throw usageError("--cluster may be given again with -f only: here it narrows down to one");
 }
 
 export function manifestsOf({ filename, recursive, cluster, namespace }: ManifestFlags) {

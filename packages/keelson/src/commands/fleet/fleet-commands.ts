@@ -1,6 +1,7 @@
 // The commands about resources, as they are typed. What they do is loaded when they are run: help must not wait for it.
 
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
+import { usageError } from "../command-error.ts";
 import { inSession, type CommandContext } from "./command-context.ts";
 import {
   withServer,
@@ -20,11 +21,12 @@ import {
   waitMsOf,
   type ManifestFlags,
   withManifests,
+  withOptionalManifests,
+  oneCluster,
   manifestsOf,
   type PolicyFlags,
   withPolicies,
   policiesOf,
-  gather,
   countOf,
 } from "./flags.ts";
 import { addGlobalCommands } from "./global-commands.ts";
@@ -74,18 +76,36 @@ const verbs: Readonly<Record<string, Define>> = {
     withPolicies(withWait(withOutput(withManifests(withServer(command)), ["json", "yaml", "name"])))
       .description("declare the objects of Kubernetes manifests in clusters, all or none of them")
       .summary("declare the objects of manifests in clusters")
-      .action(async (options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags) =>
-        inSession(options, context, async (session, signal) => {
-          const { apply } = await import("./apply.ts");
-          const { output } = options;
-          const asked = { output, policies: policiesOf(options), waitMs: waitMsOf(options) };
-          await apply(session, { ...manifestsOf(options), ...asked }, signal);
-        }),
+      .addOption(
+        new Option(
+          "--dry-run",
+          "let the clusters try it, keep nothing, and say what would become of each object",
+        ).conflicts("wait"),
+      )
+      .action(
+        async (
+          options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags & { dryRun?: true },
+        ) =>
+          inSession(options, context, async (session, signal) => {
+            const { output } = options;
+            const asked = { ...manifestsOf(options), output, policies: policiesOf(options) };
+            if (options.dryRun === true) {
+              const { applyDryRun } = await import("./dry-run.ts");
+              await applyDryRun(session, asked, signal);
+            } else {
+              const { apply } = await import("./apply.ts");
+              await apply(session, { ...asked, waitMs: waitMsOf(options) }, signal);
+            }
+          }),
       ),
   diff: (command, context) =>
-    withAll(withOutput(withFilters(withServer(command)), ["json", "yaml", "name"]))
+    withOptionalManifests(
+      withAll(
+        withOutput(withFilters(withServer(command), { cluster: "many" }), ["json", "yaml", "name"]),
+      ),
+    )
       .description(
-        "show where clusters differ from what they are to hold, what is there (-) and what is wanted (+); ends with 1 if they do",
+        "show where clusters differ from what they are to hold, or from what manifests would make of them: what is there (-) and what is wanted (+); ends with 1 if they do",
       )
       .summary("show where clusters differ from it")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
@@ -93,13 +113,30 @@ const verbs: Readonly<Record<string, Define>> = {
       .action(
         async (
           words: string[],
-          options: FilterFlags & AllFlags & OutputFlags & { foreign?: true },
+          options: Omit<FilterFlags, "cluster"> &
+            AllFlags &
+            OutputFlags &
+            ManifestFlags & { foreign?: true },
         ) =>
           inSession(options, context, async (session, signal) => {
-            const { diff } = await import("./diff.ts");
-            const { output, foreign } = options;
+            const { output, foreign, filename, selector, all } = options;
             const asked = { output, isForeign: foreign === true };
-            await diff(session, words, { ...changeOf(options), ...asked }, signal);
+            const cluster = oneCluster(options);
+            if (filename.length === 0) {
+              const { diff } = await import("./diff.ts");
+              await diff(
+                session,
+                words,
+                { ...changeOf({ ...options, cluster }), ...asked },
+                signal,
+              );
+              return;
+            }
+            if (words.length > 0 || selector.length > 0 || all === true) {
+              throw usageError("name resources, or give manifests with -f, but not both");
+            }
+            const { diffManifests } = await import("./diff-manifests.ts");
+            await diffManifests(session, { ...manifestsOf(options), ...asked }, signal);
           }),
       ),
   history: (command, context) =>
@@ -148,11 +185,9 @@ const verbs: Readonly<Record<string, Define>> = {
       .summary("write nothing to the cluster for now"),
   resume: (command, context) => pausing(command, context, false).description("go on after a pause"),
   delete: (command, context) =>
-    withWait(withAll(withFilters(withServer(command), { cluster: "many" })))
+    withWait(withOptionalManifests(withAll(withFilters(withServer(command), { cluster: "many" }))))
       .description("delete resources and their objects")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
-      .option("-f, --filename <path>", "what these manifests declare: see apply", gather, [])
-      .option("-R, --recursive", "also what is in folders below the folder")
       .option("--ignore-not-found", "with -f: what is not there needs no deleting")
       .option("--orphan", "forget the resource and leave its object in the cluster")
       .action(
@@ -165,7 +200,7 @@ const verbs: Readonly<Record<string, Define>> = {
         ) =>
           inSession(options, context, async (session, signal) => {
             const { remove } = await import("./change.ts");
-            const [cluster] = options.cluster;
+            const cluster = oneCluster(options);
             await remove(
               session,
               words,
