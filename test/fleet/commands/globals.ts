@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { until } from "../../oracle/until.ts";
 import { lines, settings, type CommandLab } from "./lab.ts";
 
 export function testGlobals(lab: CommandLab): void {
@@ -78,5 +80,47 @@ export function testGlobals(lab: CommandLab): void {
       lines("configmap/policy deleting", "configmap/policy gone"),
     );
     assert.equal(await lab.bed.find("ConfigMap", "policy"), undefined);
+  });
+
+  test("global get --watch shows what changes, pause and resume reach every copy", async () => {
+    const stop = new AbortController();
+    let shown = "";
+    const watching = lab.keelson("global get cm -w", {
+      signal: stop.signal,
+      onOutput: (all) => {
+        shown = all;
+      },
+    });
+    const row = (...expected: readonly string[]) =>
+      until(() => {
+        const rows = shown.split("\n").map((line) => line.split(/ +/).slice(0, 5));
+        return rows.some((words) => isDeepStrictEqual(words, expected));
+      }, lab.signal);
+    const name = "configmap/rules";
+    await lab.file("rules.yaml", settings.replace("settings", "rules"));
+    await lab.keelson("global apply -f rules.yaml");
+    await row(name, "default", "synced", "1/1", "1");
+
+    assert.equal((await lab.keelson("global pause cm/rules")).out, `${name} paused\n`);
+    assert.equal((await lab.keelson("global pause cm/rules")).out, `${name} already paused\n`);
+    await row(name, "default", "synced,paused", "1/1", "1");
+    assert.match((await lab.keelson("get cm/rules")).out, / synced,paused {3}/);
+    await lab.file("rules.yaml", settings.replace("settings", "rules").replace("yes", "no"));
+    await lab.keelson("global apply -f rules.yaml");
+    await row(name, "default", "pending,paused", "0/1", "2");
+    assert.equal((await lab.keelson("global resume cm/rules")).out, `${name} resumed\n`);
+    await row(name, "default", "synced", "1/1", "2");
+
+    // A target that joins, and one that leaves.
+    await lab.bed.rest.ask("POST", "/targets", { cluster_id: "inside", agent: true });
+    await row(name, "default", "pending", "1/2", "2");
+    await lab.bed.rest.ask("DELETE", "/targets/inside?orphan=true");
+    await until(() => shown.trimEnd().split("\n").at(-1)?.includes(" 1/1 "), lab.signal);
+    await lab.keelson("global delete cm/rules --wait");
+    await row(name, "default", "deleted", "0/0", "2");
+    stop.abort();
+    const end = await watching;
+    assert.deepEqual([end.code, end.said], [130, ""]);
+    assert.equal(end.out.split("\n").filter((line) => line.startsWith("NAME ")).length, 1);
   });
 }

@@ -11,13 +11,18 @@ export function testTrying(lab: CommandLab): void {
   test("apply --dry-run and diff -f tell what would become of each object, and keep nothing", async () => {
     const everything = () => lab.keelson("get deploy,cm -o json");
     const before = await everything();
-    await lab.file("tried.yaml", [deployment(4), plain("settings"), plain("new")].join("---\n"));
+    const space = "apiVersion: v1\nkind: Namespace\nmetadata: { name: space }\n";
+    await lab.file(
+      "tried.yaml",
+      [deployment(4), plain("settings"), plain("new"), space].join("---\n"),
+    );
     assert.deepEqual(await lab.keelson("apply -f tried.yaml --cluster prod --dry-run"), {
       code: 0,
       out: lines(
         "prod/default/deployment/web configured (dry run)",
         "prod/default/configmap/settings unchanged (dry run)",
         "prod/default/configmap/new created (dry run)",
+        "prod/-/namespace/space created (dry run)",
       ),
       said: "",
     });
@@ -34,6 +39,7 @@ export function testTrying(lab: CommandLab): void {
           ["web", "updated", 4],
           ["settings", "unchanged", undefined],
           ["new", "created", undefined],
+          ["space", "created", undefined],
         ],
       ],
     );
@@ -52,11 +58,16 @@ export function testTrying(lab: CommandLab): void {
         '    + "yes"',
         "  data.mode: would be added",
         '    + "0644"',
+        "prod/-/namespace/space: would be created",
       ),
     );
     assert.deepEqual(await lab.keelson("diff -f tried.yaml --cluster prod -o name"), {
       code: 1,
-      out: lines("prod/default/deployment/web", "prod/default/configmap/new"),
+      out: lines(
+        "prod/default/deployment/web",
+        "prod/default/configmap/new",
+        "prod/-/namespace/space",
+      ),
       said: "",
     });
     await lab.file("same.yaml", [deployment(2), plain("settings")].join("---\n"));

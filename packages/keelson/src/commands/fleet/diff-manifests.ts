@@ -31,7 +31,10 @@ export async function diffManifests(
     for (const { name, fields } of found) {
       const shown = fields.filter((field) => isForeign || isOurs(field));
       if (shown.length === 0) continue;
-      terminal.write(await diffText(session, name, shown, pendingText));
+      const isBare = shown.every(isWhole);
+      terminal.write(
+        isBare ? `${name}: would be created\n` : await diffText(session, name, shown, pendingText),
+      );
       noteHidden(session, name, fields.length - shown.length);
     }
   }
@@ -42,8 +45,14 @@ export async function diffManifests(
 }
 
 /** Whether an apply would change it: what others have set to the very value that is wanted stays what it is. */
-function wouldChange({ desired, current }: DiffField): boolean {
-  return !jsonEqual(desired, current);
+function wouldChange(field: DiffField): boolean {
+  const { desired, current } = field;
+  return isWhole(field) ? current === null : !jsonEqual(desired, current);
+}
+
+/** An object of which nothing is wanted but that it is there, as of a Namespace, has no field that could differ. */
+function isWhole({ path }: DiffField): boolean {
+  return path === "";
 }
 
 function pendingText({ owner, desired, current }: DiffField): string {

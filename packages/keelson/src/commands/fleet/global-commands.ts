@@ -42,11 +42,17 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
     .description("show global resources; of one that is named also how far each cluster got")
     .summary("show global resources and how far they got")
     .argument("[what...]", "kinds or names")
-    .action(async (words: string[], options: PlaceFlags & OutputFlags) =>
+    .option("-w, --watch", "then show what changes, until Ctrl-C")
+    .action(async (words: string[], options: PlaceFlags & OutputFlags & { watch?: true }) =>
       inSession(options, context, async (session, signal) => {
-        const { showGlobals } = await import("./globals.ts");
         const { output, namespace } = options;
-        await showGlobals(session, words, { output, namespace }, signal);
+        if (options.watch === true) {
+          const { watchGlobals } = await import("./watch-globals.ts");
+          await watchGlobals(session, words, { output, namespace }, signal);
+        } else {
+          const { showGlobals } = await import("./show-globals.ts");
+          await showGlobals(session, words, { output, namespace }, signal);
+        }
       }),
     );
 
@@ -110,6 +116,22 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
         await rollbackGlobal(session, words, asked, signal);
       }),
     );
+
+  for (const [verb, isPaused, help] of [
+    ["pause", true, "write nothing of it to any cluster until it is resumed; watching goes on"],
+    ["resume", false, "go on after a pause"],
+  ] as const) {
+    placed(verb)
+      .description(help)
+      .argument("<what...>", "a global resource: clusterrole/view, or its id")
+      .action(async (words: string[], options: PlaceFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { setGlobalPaused } = await import("./globals.ts");
+          const { namespace } = options;
+          await setGlobalPaused(session, words, { namespace, isPaused }, signal);
+        }),
+      );
+  }
 
   withWait(placed("delete"))
     .description("delete a global resource, and its objects in all clusters")

@@ -1,21 +1,16 @@
 // `keelson global …`: what every cluster of a kind is to hold.
 
-import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
+import { jsonEqual, type JsonObject } from "@keelson/base";
 import { Refused } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
-import { ageOf } from "../output/age.ts";
-import { valueText, type Output } from "../output/formats.ts";
-import { colourOf } from "../output/paint.ts";
-import { Table } from "../output/table.ts";
+import type { Output } from "../output/formats.ts";
 import { desiredOfManifest } from "./desired-of-manifest.ts";
 import { readManifests } from "./read-manifests.ts";
 import {
   findGlobal,
   readGlobal,
-  selectGlobals,
   theGlobal,
   waitForGlobal,
-  type ClusterStatus,
   type GlobalDetails,
   type ListedGlobal,
   type Place,
@@ -23,79 +18,6 @@ import {
 import { shortName } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
 import type { FleetSession } from "./session.ts";
-
-export async function showGlobals(
-  session: FleetSession,
-  words: readonly string[],
-  { output, ...place }: Place & { readonly output: Output },
-  signal: AbortSignal,
-): Promise<void> {
-  const { terminal, clock } = session;
-  const globals = await selectGlobals(session, words, place, signal);
-  const [only] = globals;
-  const isOne = globals.length === 1 && /[/\d]/.test(words[0] ?? "");
-  const details =
-    isOne && only !== undefined ? await readGlobal(session, only.id, signal) : undefined;
-  if (output === "json" || output === "yaml") {
-    const value = details ?? { global_resources: globals };
-    terminal.write(await valueText(value as unknown as Json, output));
-    return;
-  }
-  if (output === "name") {
-    terminal.write(globals.map((one) => `${shortName(one)}\n`).join(""));
-    return;
-  }
-  if (globals.length === 0) {
-    terminal.note(
-      words.length > 0 || place.namespace !== undefined
-        ? "no global resource matches"
-        : 'there are no global resources yet: "keelson global apply -f FILE" makes some',
-    );
-    return;
-  }
-  const table = new Table<ListedGlobal>([
-    { heading: "NAME", of: shortName },
-    { heading: "NAMESPACE", of: ({ namespace }) => (namespace === "" ? "-" : namespace) },
-    {
-      heading: "STATUS",
-      of: ({ status, paused }) => (paused ? `${status},paused` : status),
-      paint: (text, { status }) => painted(session, status, text),
-    },
-    {
-      heading: "CLUSTERS",
-      of: ({ synced_clusters, total_clusters }) => `${synced_clusters}/${total_clusters}`,
-    },
-    { heading: "REVISION", of: ({ revision }) => String(revision) },
-    { heading: "AGE", of: ({ created_at }) => ageOf(created_at, clock.now()) },
-    ...(output === "wide"
-      ? [
-          { heading: "ID", of: ({ id }: ListedGlobal) => String(id) },
-          { heading: "GENERATION", of: ({ generation }: ListedGlobal) => String(generation) },
-          { heading: "API VERSION", of: ({ api_version }: ListedGlobal) => api_version },
-        ]
-      : []),
-  ]);
-  terminal.write(table.first(globals));
-  if (details === undefined || details.cluster_statuses.length === 0) return;
-  const clusters = new Table<ClusterStatus>([
-    { heading: "CLUSTER", of: ({ cluster_id }) => cluster_id },
-    {
-      heading: "STATUS",
-      of: ({ status }) => status,
-      paint: (text, { status }) => painted(session, status, text),
-    },
-    {
-      heading: "SYNCED GENERATION",
-      of: ({ synced_generation }) => (synced_generation === null ? "-" : String(synced_generation)),
-    },
-  ]);
-  terminal.write(`\n${clusters.first(details.cluster_statuses)}`);
-}
-
-function painted({ paint }: FleetSession, word: string, text: string): string {
-  const colour = colourOf(word);
-  return colour === undefined ? text : paint(colour, text);
-}
 
 export interface GlobalApplyOptions extends Place {
   readonly files: readonly string[];
@@ -176,6 +98,20 @@ export async function removeGlobals(
     goal: "gone",
     name: shortName(global),
   });
+}
+
+/** Pauses every copy, those to come too, or resumes them. */
+export async function setGlobalPaused(
+  session: FleetSession,
+  words: readonly string[],
+  { isPaused, ...place }: Place & { readonly isPaused: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, terminal } = session;
+  const global = await theGlobal(session, words, place, signal);
+  await client.put(`/global-resources/${global.id}`, { paused: isPaused }, signal);
+  const was = global.paused === isPaused ? "already " : "";
+  terminal.write(`${shortName(global)} ${was}${isPaused ? "paused" : "resumed"}\n`);
 }
 
 export async function globalHistory(

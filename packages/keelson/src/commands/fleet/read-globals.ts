@@ -57,7 +57,8 @@ export async function selectGlobals(
   return [...new Set(found)];
 }
 
-function isMeant(reference: Reference, global: ListedGlobal): boolean {
+/** Whether a word means it. */
+export function isMeant(reference: Reference, global: ListedGlobal): boolean {
   if (reference.by === "id") return reference.id === global.id;
   if (reference.by === "kind") return reference.kind.means(global);
   return reference.name === global.name && (reference.kind?.means(global) ?? true);

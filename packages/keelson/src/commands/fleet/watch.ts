@@ -1,17 +1,8 @@
 // `keelson get --watch`: a list, and then whatever changes in it.
 
-import {
-  Backoff,
-  isJsonObject,
-  jsonEqual,
-  systemRandom,
-  writeJson,
-  type Json,
-} from "@keelson/base";
+import { isJsonObject } from "@keelson/base";
 import { followEvents, type ServerEvent } from "../client/event-stream.ts";
-import { Unreachable } from "../client/rest-client.ts";
-import { valueText, type Output } from "../output/formats.ts";
-import { Table } from "../output/table.ts";
+import type { Output } from "../output/formats.ts";
 import { resourceColumns } from "./get.ts";
 import { readWholes } from "./read-wholes.ts";
 import { readReferences, type Reference } from "./reference.ts";
@@ -23,6 +14,7 @@ import {
 } from "./resource-shapes.ts";
 import { eachOnce, select, type Filters } from "./select.ts";
 import type { FleetSession } from "./session.ts";
+import { insisting, shower } from "./watch-list.ts";
 
 export interface WatchOptions {
   readonly output: Output;
@@ -41,7 +33,8 @@ export async function watch(
   const references = readReferences(words, builtin, { takesNames: false });
   const reasons = new Map<number, string>();
   const shown = new Map<number, ListedResource>();
-  const show = shower(session, { output, reasons, shown });
+  const columns = resourceColumns(session, output === "wide" ? reasons : undefined);
+  const show = shower(session, { output, columns, nameOf: fullName, shown });
 
   const events = followEvents(
     {
@@ -81,58 +74,6 @@ export async function watch(
   }
 }
 
-/** Asks until there is an answer: a server that is away comes back, and the stream of events with it. */
-async function insisting<T>(
-  { clock }: FleetSession,
-  ask: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random: systemRandom });
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      await clock.sleep(backoff.next(), signal);
-    }
-  }
-}
-
-/** Shows of a list what was not shown before, and remembers it in `shown`. */
-function shower(
-  session: FleetSession,
-  {
-    output,
-    reasons,
-    shown,
-  }: {
-    readonly output: Output;
-    readonly reasons: ReadonlyMap<number, string>;
-    readonly shown: Map<number, ListedResource>;
-  },
-) {
-  const { terminal } = session;
-  const table = new Table(resourceColumns(session, output === "wide" ? reasons : undefined));
-  let isEmpty = true;
-  return async (resources: readonly ListedResource[]): Promise<void> => {
-    const fresh = resources.filter((one) => {
-      const before = shown.get(one.id);
-      return before === undefined || !jsonEqual(asJson(before), asJson(one));
-    });
-    for (const one of fresh) shown.set(one.id, one);
-    if (fresh.length === 0) return;
-    if (output === "name") terminal.write(fresh.map((one) => `${fullName(one)}\n`).join(""));
-    else if (output === "json") {
-      terminal.write(fresh.map((one) => `${writeJson(asJson(one))}\n`).join(""));
-    } else if (output === "yaml") {
-      for (const one of fresh) terminal.write(`---\n${await valueText(asJson(one), "yaml")}`);
-    } else {
-      terminal.write(isEmpty ? table.first(fresh) : table.more(fresh));
-      isEmpty = false;
-    }
-  };
-}
-
 /** What went while nobody heard of it. By a status it may only have left the list. */
 function missingIn(
   listed: readonly ListedResource[],
@@ -146,10 +87,6 @@ function missingIn(
 
 function deletedOf(resource: ListedResource): ListedResource {
   return { ...resource, status: "deleted", health: "-", paused: false };
-}
-
-function asJson(resource: ListedResource): Json {
-  return resource as unknown as Json;
 }
 
 function isWanted(
