@@ -10,7 +10,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { readRunFile, type RunFile } from "@keelson/keelson";
 
-const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
+/** The executable. */
+export const entry = fileURLToPath(
+  new URL("../../packages/keelson/bin/keelson.js", import.meta.url),
+);
 
 export interface StartOptions {
   readonly command?: "up" | "serve" | "config";
