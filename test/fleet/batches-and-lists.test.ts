@@ -68,6 +68,40 @@ eachPostgres("fleet's API, many at once", (server) => {
     }
   });
 
+  test("F6: ten thousand rows by filter and cursor while rows are added: each old row once, and no statement for each", async () => {
+    let statements = 0;
+    await using it = await fresh({
+      onStatement: ({ phase }) => {
+        if (phase === "before") statements += 1;
+      },
+    });
+    const old = 10_000;
+    await it.tables.query(
+      `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+       SELECT CASE WHEN n % 5 = 0 THEN 'other' ELSE 'prod' END, 'shop', 'Deployment', 'r' || n, 'apps/v1', '{}'
+       FROM generate_series(1, ${old}) n`,
+    );
+    const selected = Array.from({ length: old }, (_, n) => n + 1).filter((n) => n % 5 !== 0);
+    const seen: string[] = [];
+    let added = 0;
+    for (let cursor = ""; ;) {
+      const before = statements;
+      const path = `/resources?cluster_id=prod&kind=Deployment&status=pending&limit=1000${cursor}`;
+      const { body } = await it.ask("GET", path);
+      assert.ok(statements - before <= 5, `${statements - before} statements for a page`);
+      assert.equal(body.total, selected.length + added);
+      seen.push(...body.resources.map(({ name }: { name: string }) => name));
+      if (body.next === null) break;
+      cursor = `&cursor=${body.next}`;
+      for (const clusterId of ["prod", "other"]) {
+        await create(it, { name: `late${added}`, cluster_id: clusterId });
+      }
+      added += 1;
+    }
+    const late = Array.from({ length: added }, (_, index) => `late${index}`);
+    assert.deepEqual(seen, [...selected.map((n) => `r${n}`), ...late]);
+  });
+
   test("F8: a batch with one bad change names it and writes nothing; corrected, it is one change set", async () => {
     await using it = await fresh();
     const changes: object[] = Array.from({ length: 1_000 }, (_, index) => ({

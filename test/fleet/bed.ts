@@ -5,7 +5,7 @@ import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@kee
 import { RecordingMetrics } from "@keelson/base/testing";
 import { Client, type DynamicObject } from "@keelson/client";
 import { Wakeups, type StatementPoint } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { sharedThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
@@ -61,12 +61,15 @@ export async function startBed(
     viaProxy = false,
     viaHttp = false,
     simulatesWorkloads = false,
+    postgres,
   }: {
     readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
     readonly viaProxy?: boolean;
     /** Workers reach the cluster by a proxy that may answer for it. */
     readonly viaHttp?: boolean;
     readonly simulatesWorkloads?: boolean;
+    /** Where a test ends or restarts it, a server of its own. */
+    readonly postgres?: ThrowawayPostgres;
   } = {},
 ): Promise<Bed & { readonly proxy: TcpProxy | undefined; readonly http: HttpProxy | undefined }> {
   await using setup = new AsyncDisposableStack();
@@ -75,7 +78,9 @@ export async function startBed(
   const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
   const http = viaHttp ? setup.use(await HttpProxy.to(port)) : undefined;
   const own = new Map([["prod", cluster.accessAt(proxy?.port ?? http?.port ?? port)]]);
-  const rest = setup.use(await startFleetRest(await sharedThrowawayPostgres("embedded"), { own }));
+  const rest = setup.use(
+    await startFleetRest(postgres ?? (await sharedThrowawayPostgres("embedded")), { own }),
+  );
   // What comes later goes first.
   const later = setup.use(new AsyncDisposableStack());
   const clientAt = (at: number): Client =>

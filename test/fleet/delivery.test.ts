@@ -87,42 +87,6 @@ clusterSuite("delivery to a cluster", () => {
     await it.becomes(slow, applied(2));
   });
 
-  test("F20: a target that is away costs no attempt, and everything arrives when it is back", async (t) => {
-    await using it = await startBed(t.signal, { viaProxy: true });
-    it.startWorker();
-    const first = await it.create(web);
-    await it.becomes(first, ({ status }) => status === "synced");
-    const { proxy } = it;
-    assert.ok(proxy !== undefined);
-    proxy.isRefusing = true;
-    proxy.cut();
-    const changes = Array.from({ length: 100 }, (_, index) => ({
-      op: "create",
-      ...web,
-      name: `many-${index}`,
-    }));
-    await it.rest.ask("POST", "/batch", { changes });
-    await until(async () => {
-      const [target] = await it.rest.tables.query(`SELECT health FROM targets`);
-      return target?.["health"] === "Unreachable";
-    }, t.signal);
-    const body = await it.becomes(first, ({ health }) => health === "Unknown");
-    assert.equal(body.status, "synced");
-    assert.deepEqual(
-      await it.rest.tables.query(`SELECT sum(attempts)::integer AS failed FROM resource_attempts`),
-      [{ failed: 0 }],
-    );
-    proxy.isRefusing = false;
-    await until(async () => {
-      const [row] = await it.rest.tables.query(
-        `SELECT count(*)::integer AS rows FROM resource_applied_states WHERE status = 'success'`,
-      );
-      return row?.["rows"] === 101;
-    }, t.signal);
-    const [target] = await it.rest.tables.query(`SELECT health FROM targets`);
-    assert.equal(target?.["health"], "Healthy");
-  });
-
   test("F21: another's field is told under report, and taken under force", async (t) => {
     await using it = await startBed(t.signal);
     const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
@@ -212,7 +176,7 @@ clusterSuite("delivery to a cluster", () => {
     await it.becomes(id, applied(2));
   });
 
-  test("F37, F38: a deletion waits for finalizers, names them, and then leaves nothing", async (t) => {
+  test("F5, F37, F38: a deletion waits for finalizers, names them, and then leaves nothing", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
     const id = await it.create(web);
@@ -230,6 +194,11 @@ clusterSuite("delivery to a cluster", () => {
     assert.equal(body.status, "deleting");
     await maps.removeFinalizer(held, "example.com/hold", t.signal);
     await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    const put = await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: {} });
+    assert.deepEqual(
+      [put.code, (await it.rest.ask("DELETE", `/resources/${id}`)).code],
+      [404, 404],
+    );
     const left = await it.rest.tables.query(
       `SELECT (SELECT count(*) FROM resource_applied_states)::integer AS states,
               (SELECT uid IS NOT NULL FROM resource_tombstones WHERE resource_id = $1) AS buried`,
@@ -276,12 +245,18 @@ clusterSuite("delivery to a cluster", () => {
     // Another takes the claim over while we are on our way: its record would stand, and ours must not.
     disturb = () => it.rest.tables.query(`UPDATE resource_attempts SET fence = fence + 1`);
     await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
-    await until(() => refused() === 1, t.signal);
+    // At least: with so short a lease a slow machine may lose a claim by itself.
+    await until(() => refused() > 0, t.signal);
     await it.becomes(id, applied(2));
     // Somebody has recorded a later generation already.
-    disturb = () => it.rest.tables.query(`UPDATE resource_applied_states SET generation = 9`);
+    const before = refused();
+    let isOvertaken = false;
+    disturb = async () => {
+      await it.rest.tables.query(`UPDATE resource_applied_states SET generation = 9`);
+      isOvertaken = true;
+    };
     await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "3" } } });
-    await until(() => refused() === 2, t.signal);
+    await until(() => isOvertaken && refused() > before, t.signal);
     const [row] = await it.rest.tables.query(`SELECT generation FROM resource_applied_states`);
     assert.deepEqual(row, { generation: 9 });
   });

@@ -1,10 +1,11 @@
 // How things end (6.1, F37 to F42): deletions that wait, successors, what comes back, what was never begun.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
 import { until } from "../oracle/until.ts";
 import { applied, definitionOf, startBed, web, type Bed, type Details } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
 
 const ref = { namespace: "default", name: "web" };
 
@@ -38,7 +39,7 @@ async function eventsOf(it: Bed, id: number): Promise<readonly string[]> {
   return rows.map(({ told }) => told);
 }
 
-suite("how things end", () => {
+clusterSuite("how things end", () => {
   test("F37: a successor waits until its predecessor is gone, and the old deletion leaves it alone", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

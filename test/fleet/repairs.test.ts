@@ -1,14 +1,15 @@
 // Repairs that somebody undoes (6.3), and waits that end when what was missing appears (4.2, F23, F26).
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { until } from "../oracle/until.ts";
 import { applied, definitionOf, startBed, web, type Details } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
 
 const ref = { namespace: "default", name: "web" };
 const synced = ({ status }: Details) => status === "synced";
 
-suite("repairs and waits", () => {
+clusterSuite("repairs and waits", () => {
   test("6.3: from the third repair of a field on it waits and names who undoes it; a new wish does not", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

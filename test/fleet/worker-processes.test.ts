@@ -71,15 +71,16 @@ suite("workers as processes", () => {
       return [found?.["data"], found?.metadata.annotations?.["kontrol/generation"]];
     };
 
-    // The first holds the claim of generation 1, and is frozen; the second takes over after the lease.
+    // The first holds the claim of generation 5, and is frozen; the second takes over after the lease.
+    for (const a of ["2", "3", "4", "5"]) await put(a);
     await using frozen = new WorkerProcess({ ...shared, name: "one", leaseMs: 3_000, holds: true });
     await frozen.said("holding", signal);
     frozen.send("SIGSTOP");
     await using other = new WorkerProcess({ ...shared, name: "two", leaseMs: 3_000, holds: false });
-    await until(async () => (await show()).applied?.generation === 1, signal);
-    await put("2");
+    await until(async () => (await show()).applied?.generation === 5, signal);
+    await put("6");
     await until(async () => (await show()).status === "synced", signal);
-    assert.deepEqual(await inCluster(), [{ a: "2" }, "2"]);
+    assert.deepEqual(await inCluster(), [{ a: "6" }, "6"]);
     // It wakes, and applies what it read before; it cannot record it, and the watcher puts it right.
     frozen.goOn();
     frozen.send("SIGCONT");
@@ -92,9 +93,9 @@ suite("workers as processes", () => {
     }, signal);
     await until(async () => {
       const { status, applied, current } = await show();
-      return status === "synced" && applied.generation === 2 && current.generation === 2;
+      return status === "synced" && applied.generation === 6 && current.generation === 6;
     }, signal);
-    assert.deepEqual(await inCluster(), [{ a: "2" }, "2"]);
+    assert.deepEqual(await inCluster(), [{ a: "6" }, "6"]);
     frozen.send("SIGTERM");
     await frozen.ended;
     assert.match(frozen.output, /refused [1-9]/);
@@ -109,14 +110,14 @@ suite("workers as processes", () => {
       holds: true,
     });
     await ending.said("running", signal);
-    await put("3");
+    await put("7");
     await ending.said("holding", signal);
     ending.send("SIGTERM");
     ending.goOn();
     assert.deepEqual(await ending.ended, [0, null]);
-    assert.deepEqual(await inCluster(), [{ a: "3" }, "3"]);
+    assert.deepEqual(await inCluster(), [{ a: "7" }, "7"]);
     const { applied } = await show();
-    assert.deepEqual([applied.generation, applied.status], [3, "success"]);
+    assert.deepEqual([applied.generation, applied.status], [7, "success"]);
     assert.deepEqual(
       await rest.tables.query(
         `SELECT t.lease_owner AS watch, a.lease_owner AS work, a.due_at FROM targets t, resource_attempts a`,

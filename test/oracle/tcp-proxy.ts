@@ -17,6 +17,7 @@ export class TcpProxy implements AsyncDisposable {
   #weather: Weather = { type: "clear" };
   #isRefusing = false;
   #accepted = 0;
+  #refused = 0;
 
   private constructor(server: Server, target: number) {
     this.#server = server;
@@ -38,6 +39,11 @@ export class TcpProxy implements AsyncDisposable {
   /** Connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
+  }
+
+  /** Connections refused so far. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Connections that are open now. */
@@ -72,6 +78,7 @@ export class TcpProxy implements AsyncDisposable {
 
   #accept(client: Socket): void {
     if (this.#isRefusing) {
+      this.#refused += 1;
       client.resetAndDestroy();
       return;
     }

@@ -183,11 +183,11 @@ function refusalOf(error: unknown, resource: Resource): unknown {
     return new RestError("TARGET_UNREACHABLE", message, { cause: error });
   }
   if (failure.errorClass === "internal") return error;
-  if (unanswered.includes(failure.errorClass)) {
-    const message = `${clusterId} did not answer: ${failure.message}`;
-    return new RestError("TARGET_UNREACHABLE", message, { cause: error });
-  }
   const { message, errorClass, httpStatus } = withoutValues(failure, resource, error);
+  if (unanswered.includes(errorClass)) {
+    const unreachable = `${clusterId} did not answer: ${message}`;
+    return new RestError("TARGET_UNREACHABLE", unreachable, { cause: error });
+  }
   const details: Record<string, Json> = { class: errorClass, http_status: httpStatus };
   const status = error instanceof StatusError ? error.status : undefined;
   const fields = (status?.details?.causes ?? []).flatMap(({ field, message: why }) =>

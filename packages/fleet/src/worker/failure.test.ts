@@ -54,6 +54,19 @@ const cases: readonly (readonly [string, unknown, string])[] = [
   ],
   ["too many requests", refusal(429, "x", { retryAfterSeconds: 3 }), "throttled"],
   ["a server in trouble", refusal(500, "x"), "server"],
+  [
+    "a field of the wrong type, as Kubernetes says it",
+    refusal(
+      500,
+      "failed to create typed patch object (default/x; /v1, Kind=ConfigMap): .data.a: expected string",
+    ),
+    "invalid",
+  ],
+  [
+    "a value that cannot be read, as Kubernetes says it",
+    refusal(500, "failed to convert new object (default/x; /v1, Kind=Secret) to proper version: x"),
+    "invalid",
+  ],
   ["an answer that is none", new UnexpectedAnswer("x"), "server"],
   ["a bug of ours", new TypeError("x"), "internal"],
 ];

@@ -85,7 +85,13 @@ function ofStatus(error: StatusError): Failure {
   if (code === 422) return failed(isAboutChange(message) ? "immutable" : "invalid");
   if (code === 429) return failed("throttled");
   if (code === 408 || code === 504) return failed("timeout");
-  return failed(code >= 500 ? "server" : "invalid");
+  const isAboutObject = code < 500 || (code === 500 && isAboutShape(message));
+  return failed(isAboutObject ? "invalid" : "server");
+}
+
+/** Kubernetes answers an apply whose fields do not fit their types with 500, and says what does not fit. */
+function isAboutShape(message: string): boolean {
+  return /^failed to (?:create typed patch object|convert new object) \(/.test(message);
 }
 
 /** The words in which the kinds refuse to be changed. */

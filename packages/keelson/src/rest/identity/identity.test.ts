@@ -1,8 +1,9 @@
 // Every mode × every credential × where the request comes from.
 
 import assert from "node:assert/strict";
-import { hash } from "node:crypto";
+import crypto, { hash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -517,6 +518,38 @@ suite("identity, mode token, the file", () => {
     assert.deepEqual([await status("old"), await status("new")], [401, 200]);
     stop.abort();
     await following;
+  });
+
+  test("a token costs one fast digest, however often it comes", async (t) => {
+    const tokensFile = join(folder, "fast.json");
+    const entry = { name: "often", sha256: hash("sha256", "often"), role: "admin" };
+    await writeFile(tokensFile, JSON.stringify({ tokens: [entry] }));
+    const slow = [
+      t.mock.method(crypto, "scrypt"),
+      t.mock.method(crypto, "scryptSync"),
+      t.mock.method(crypto, "pbkdf2"),
+      t.mock.method(crypto, "pbkdf2Sync"),
+    ];
+    const fast = t.mock.method(crypto, "hash");
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    const authenticator = await tokenAuthenticator({
+      tokensFile,
+      clock: systemClock,
+      log: silentLog,
+    });
+    await using rest = await restFixture({ authenticator });
+    fast.mock.resetCalls();
+    const ask = async (token: string): Promise<number> =>
+      (await rest.app.inject({ url: "/api/v1/whoami", headers: bearer(token) })).statusCode;
+    for (let request = 0; request < 1_000; request++) assert.equal(await ask("often"), 200);
+    assert.equal(fast.mock.callCount(), 1);
+    assert.equal(await ask("wrong"), 401);
+    assert.equal(fast.mock.callCount(), 2);
+    for (const { mock } of slow) assert.equal(mock.callCount(), 0);
   });
 
   test("a missing one is refused at the start", async () => {
