@@ -65,7 +65,8 @@ export class RowMirror implements Mirror {
       const ids = this.#rowsOf(object);
       for (const id of ids) this.#options.observer.see(id, { type: "present", object });
       // One that came while they were read has to wait for the next time.
-      if (ids.length === 0 && !asked.has(claimedRow(object) ?? 0)) continue;
+      const mark = claimedRow(object) ?? 0;
+      if (!ids.includes(mark) && !asked.has(mark)) continue;
       this.#strangers.delete(key);
       if (ids.length === 0) this.#options.onNobodys(object);
     }
@@ -74,14 +75,12 @@ export class RowMirror implements Mirror {
   #tell(object: DynamicObject, seen: Seen): void {
     const ids = this.#rowsOf(object);
     for (const id of ids) this.#options.observer.see(id, seen);
-    if (ids.length > 0) return;
     const key = keyOf(refOf(object));
-    if (seen.type === "absent") {
-      this.#strangers.delete(key);
-      return;
-    }
+    this.#strangers.delete(key);
+    if (seen.type === "absent") return;
     const mark = claimedRow(object);
-    if (mark === undefined) return;
+    // Also beside a row that is known: that may be the one before, which is being deleted.
+    if (mark === undefined || ids.includes(mark)) return;
     this.#strangers.set(key, object);
     this.#options.onStranger(mark);
   }

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DynamicObject } from "@keelson/client";
+import type { Observer, Seen } from "./observer.ts";
+import { RowMirror } from "./row-mirror.ts";
+import type { WatchedRows } from "./watched-rows.ts";
+
+const kind = "/ConfigMap";
+
+/** A mirror, what it told of each row, and the rows that are known. */
+function mirrored(known: number[]) {
+  const told: (readonly [number, Seen["type"]])[] = [];
+  const strangers: number[] = [];
+  const nobodys: DynamicObject[] = [];
+  const mirror = new RowMirror({
+    kind,
+    namespace: undefined,
+    rows: { of: () => known, all: () => [] } as unknown as WatchedRows,
+    observer: {
+      see: (id: number, { type }: Seen) => told.push([id, type]),
+    } as unknown as Observer,
+    onStranger: (id) => strangers.push(id),
+    onNobodys: (object) => nobodys.push(object),
+  });
+  return { mirror, told, strangers, nobodys };
+}
+
+function marked(id: number): DynamicObject {
+  const annotations = { "kontrol/resource-id": String(id) };
+  const metadata = { name: "web", namespace: "shop", resourceVersion: "7", annotations };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata };
+}
+
+test("an object of a row that is not known yet is told of it as soon as it is", () => {
+  const known: number[] = [];
+  const { mirror, told, strangers } = mirrored(known);
+  mirror.change("ADDED", marked(5));
+  assert.deepEqual([told, strangers], [[], [5]]);
+  known.push(5);
+  mirror.lookAgain(new Set([5]));
+  assert.deepEqual(told, [[5, "present"]]);
+});
+
+test("also while the row before it is known, which is being deleted", () => {
+  const known = [4];
+  const { mirror, told, strangers } = mirrored(known);
+  mirror.change("MODIFIED", marked(5));
+  assert.deepEqual([told, strangers], [[[4, "present"]], [5]]);
+  mirror.lookAgain(new Set()); // Read before it came.
+  known.splice(0, 1, 5);
+  mirror.lookAgain(new Set([5]));
+  assert.deepEqual(told.at(-1), [5, "present"]);
+});
+
+test("one whose row is not there is nobody's, once", () => {
+  const { mirror, told, nobodys } = mirrored([]);
+  mirror.change("ADDED", marked(5));
+  mirror.lookAgain(new Set([5]));
+  mirror.lookAgain(new Set([5]));
+  assert.deepEqual([told, nobodys.length], [[], 1]);
+});
