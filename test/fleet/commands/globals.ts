@@ -111,9 +111,10 @@ export function testGlobals(lab: CommandLab): void {
     assert.equal((await lab.keelson("global resume cm/rules")).out, `${name} resumed\n`);
     await row(name, "default", "synced", "1/1", "2");
 
-    // A target that joins, and one that leaves.
+    // A target that joins, where a resource of that key is in the way, and leaves.
+    await lab.keelson("apply -f rules.yaml --cluster inside");
     await lab.bed.rest.ask("POST", "/targets", { cluster_id: "inside", agent: true });
-    await row(name, "default", "pending", "1/2", "2");
+    await row(name, "default", "error", "1/2", "2");
     await lab.bed.rest.ask("DELETE", "/targets/inside?orphan=true");
     await until(() => shown.trimEnd().split("\n").at(-1)?.includes(" 1/1 "), lab.signal);
     await lab.keelson("global delete cm/rules --wait");
