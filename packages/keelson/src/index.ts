@@ -11,6 +11,6 @@ export type { RouteModule, RouteTools } from "./rest/route-module.ts";
 export { PrometheusMetrics } from "./prometheus.ts";
 export { newLog } from "./logging.ts";
 export { CommandError } from "./commands/command-error.ts";
-export type { CommandContext } from "./commands/fleet/command-context.ts";
+export type { CommandContext } from "./commands/command-context.ts";
 export { addFleetCommands } from "./commands/fleet/fleet-commands.ts";
 export { readRunFile, type Addresses, type RunFile } from "./run-file.ts";

@@ -3,7 +3,7 @@
 import { systemClock } from "@keelson/base";
 import { Command, CommanderError, Option } from "commander";
 import { CommandError } from "./commands/command-error.ts";
-import type { CommandContext } from "./commands/fleet/command-context.ts";
+import type { CommandContext } from "./commands/command-context.ts";
 import { addFleetCommands } from "./commands/fleet/fleet-commands.ts";
 import { processTerminal } from "./commands/terminal.ts";
 import { ConfigError, loadConfig, processEnvironment, type Config } from "./config.ts";

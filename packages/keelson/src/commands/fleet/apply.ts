@@ -12,7 +12,7 @@ import {
   type ListedResource,
   type NamedResource,
 } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { waitFor } from "./wait.ts";
 import { readWanted, type ManifestOptions, type Wanted } from "./wanted.ts";
 
@@ -49,7 +49,7 @@ const colours: Readonly<Record<Outcome, Colour>> = {
 };
 
 export async function apply(
-  session: FleetSession,
+  session: Session,
   options: ApplyOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export function outcomeText(paint: Paint, outcome: Outcome): string {
 
 /** Asks for all of it at once, and lays a refusal at the door of the object that it is about. */
 export async function sendWanted(
-  { client }: FleetSession,
+  { client }: Session,
   wanted: readonly Wanted[],
   { policies, query = {} }: Pick<ApplyOptions, "policies"> & { readonly query?: Query },
   signal: AbortSignal,
@@ -120,7 +120,7 @@ function appliedOf(result: Result, wanted: Wanted | undefined): Applied {
 
 /** What goes to a cluster that nobody knows waits until somebody does: better said than found out. */
 async function warnOfTargets(
-  { client, terminal }: FleetSession,
+  { client, terminal }: Session,
   applied: readonly Applied[],
   signal: AbortSignal,
 ): Promise<void> {

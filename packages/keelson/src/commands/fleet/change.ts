@@ -4,7 +4,7 @@ import { CommandError } from "../command-error.ts";
 import { readReferences } from "./reference.ts";
 import { fullName, type ListedResource } from "./resource-shapes.ts";
 import { listResources, select, toChange, type Filters } from "./select.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { waitFor } from "./wait.ts";
 import { readWanted, type ManifestOptions } from "./wanted.ts";
 
@@ -18,7 +18,7 @@ export interface ChangeOptions {
 
 /** The resources that `words` name for a command that changes them. */
 export async function selectToChange(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   options: Pick<ChangeOptions, "filters" | "isAll">,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function selectToChange(
 
 /** Asks for an apply now. */
 export async function sync(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   options: ChangeOptions,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ export async function sync(
 
 /** Pauses, or resumes. */
 export async function setPaused(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { isPaused, ...options }: ChangeOptions & { readonly isPaused: boolean },
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export interface DeleteOptions extends ChangeOptions {
 }
 
 export async function remove(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   options: DeleteOptions,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ export async function remove(
 
 /** The resources that manifests declare. Throws before anything is deleted if one is not there. */
 async function declaredIn(
-  session: FleetSession,
+  session: Session,
   manifests: ManifestOptions,
   { ignoresMissing }: Pick<DeleteOptions, "ignoresMissing">,
   signal: AbortSignal,

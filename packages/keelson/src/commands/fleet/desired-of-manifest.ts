@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import type { KindNames } from "@keelson/kube/kind-names";
 import { usageError } from "../command-error.ts";
-import type { Manifest } from "./read-manifests.ts";
+import type { Manifest } from "../read-manifests.ts";
 import { groupOf } from "./resource-shapes.ts";
 
 /** A resource without its cluster. */

@@ -6,12 +6,12 @@ import { valueText } from "../output/formats.ts";
 import { diffText, isOurs, noteHidden, type DiffField, type DiffOptions } from "./diff.ts";
 import { noteTrials, reasonAgainst, shownOf, tryManifests } from "./dry-run.ts";
 import { fullName } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import type { ManifestOptions } from "./wanted.ts";
 
 /** Shows it; ends as a failure where anything would change, or where a cluster would not take an object. */
 export async function diffManifests(
-  session: FleetSession,
+  session: Session,
   { output, isForeign, ...manifests }: ManifestOptions & Pick<DiffOptions, "output" | "isForeign">,
   signal: AbortSignal,
 ): Promise<void> {

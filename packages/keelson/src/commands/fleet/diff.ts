@@ -6,7 +6,7 @@ import { fieldPath } from "../output/field-path.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { selectToChange, type ChangeOptions } from "./change.ts";
 import { fullName, type NamedResource } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 /** A field that differs, as the API tells it. */
 export interface DiffField {
@@ -26,7 +26,7 @@ export interface DiffOptions extends Pick<ChangeOptions, "filters" | "isAll"> {
 
 /** Shows them; ends as a failure where anything that is wanted is not there. */
 export async function diff(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   options: DiffOptions,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ export function isOurs({ cause, desired }: DiffField): boolean {
 
 /** A heading, and for each field what is there (`-`) and what is wanted (`+`). */
 export async function diffText(
-  { paint }: Pick<FleetSession, "paint">,
+  { paint }: Pick<Session, "paint">,
   heading: string,
   fields: readonly DiffField[],
   pendingText: (field: DiffField) => string = () => "not sent yet",
@@ -113,7 +113,7 @@ function paintedLines(
 }
 
 /** Says that there are fields which are not shown. */
-export function noteHidden({ terminal }: FleetSession, name: string, hidden: number): void {
+export function noteHidden({ terminal }: Session, name: string, hidden: number): void {
   if (hidden === 0) return;
   const what = hidden === 1 ? "one field that" : `${hidden} fields that`;
   terminal.note(`${name}: other managers set ${what} nobody here asked for; --foreign shows`);

@@ -6,7 +6,7 @@ import { valueText } from "../output/formats.ts";
 import { outcomeText, sendWanted, type ApplyOptions, type Outcome } from "./apply.ts";
 import type { DiffField } from "./diff.ts";
 import { fullName, type NamedResource } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { readWanted, type ManifestOptions, type Wanted } from "./wanted.ts";
 
 /** An object that was tried: by a cluster that would take it, or with the reason why none would. */
@@ -29,7 +29,7 @@ interface Declined {
 
 /** `keelson apply --dry-run`: ends as a failure where a cluster would not take an object. */
 export async function applyDryRun(
-  session: FleetSession,
+  session: Session,
   options: Omit<ApplyOptions, "waitMs">,
   signal: AbortSignal,
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function applyDryRun(
 
 /** Tries the objects of manifests, each in each cluster that was named. */
 export async function tryManifests(
-  session: FleetSession,
+  session: Session,
   options: ManifestOptions & Pick<ApplyOptions, "policies">,
   signal: AbortSignal,
 ): Promise<readonly Tried[]> {
@@ -73,7 +73,7 @@ export function shownOf(tried: readonly Tried[]): Json {
 }
 
 /** Says who would refuse what and why, and what else there is to know before it is done for real. */
-export function noteTrials({ terminal }: FleetSession, tried: readonly Tried[]): void {
+export function noteTrials({ terminal }: Session, tried: readonly Tried[]): void {
   for (const one of tried) {
     const reason = reasonAgainst(one.answer);
     if (reason !== undefined) {

@@ -1,18 +1,10 @@
-// The flags that commands about fleet share, and what they mean.
+// The flags that commands about fleet share besides, and what they mean.
 
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { BadValue, positiveDuration } from "../../config/kinds.ts";
 import type { ServerFlags } from "../client/find-server.ts";
 import { usageError } from "../command-error.ts";
-import { outputs, type Output } from "../output/formats.ts";
+import { gather, waitMsOf, type OutputFlags, type WaitFlags } from "../flags.ts";
 import type { Filters } from "./select.ts";
-
-export function withServer(command: Command): Command {
-  return command
-    .option("--server <url>", "the server's REST API (KEELSON_SERVER; else what runs here)")
-    .option("--token <token>", "a token of that server (KEELSON_TOKEN)")
-    .option("--data-dir <folder>", "where to look for what runs here (KEELSON_DATA_DIR)");
-}
 
 export interface PlaceFlags extends ServerFlags {
   readonly cluster?: string | undefined;
@@ -74,35 +66,6 @@ export function withAll(command: Command): Command {
 
 export function changeOf(flags: FilterFlags & AllFlags & Partial<WaitFlags>) {
   return { filters: filtersOf(flags), isAll: flags.all === true, waitMs: waitMsOf(flags) };
-}
-
-export interface OutputFlags {
-  readonly output: Output;
-}
-
-export function withOutput(command: Command, choices: readonly Output[] = outputs): Command {
-  const option = new Option("-o, --output <format>", "how to show it").choices(
-    choices.includes("table") ? choices : ["table", ...choices],
-  );
-  return command.addOption(option.default("table"));
-}
-
-export interface WaitFlags {
-  readonly wait?: true;
-  readonly timeout: number;
-}
-
-export function withWait(
-  command: Command,
-  help = "wait until the clusters have it, and fail with the reason if they do not",
-): Command {
-  return command
-    .option("--wait", help)
-    .option("--timeout <duration>", "how long to wait at most (default 5m)", durationOf, 300_000);
-}
-
-export function waitMsOf({ wait, timeout }: Partial<WaitFlags>): number | undefined {
-  return wait === true ? timeout : undefined;
 }
 
 export interface ManifestFlags extends ServerFlags {
@@ -186,26 +149,8 @@ export function policiesOf(flags: PolicyFlags): Readonly<Record<string, string>>
   );
 }
 
-export function gather(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
 export function labelsOf(value: string, before: readonly string[] = []): readonly string[] {
   const labels = value.split(",").map((label) => label.trim().replace("==", "="));
   if (labels.every((label) => /^[^=!\s]+=[^=\s]*$/.test(label))) return [...before, ...labels];
   throw new InvalidArgumentError("It must be a label and its value: app=web");
-}
-
-export function countOf(value: string): number {
-  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("It must be a whole number from 1 on.");
-}
-
-function durationOf(value: string): number {
-  try {
-    return positiveDuration.read(value, { folder: "" });
-  } catch (error) {
-    if (!(error instanceof BadValue)) throw error;
-    throw new InvalidArgumentError(`It ${error.message}.`);
-  }
 }

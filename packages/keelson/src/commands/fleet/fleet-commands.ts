@@ -2,9 +2,17 @@
 
 import { Option, type Command } from "commander";
 import { usageError } from "../command-error.ts";
-import { inSession, type CommandContext } from "./command-context.ts";
+import { inSession, type CommandContext } from "../command-context.ts";
 import {
   withServer,
+  type OutputFlags,
+  withOutput,
+  type WaitFlags,
+  withWait,
+  waitMsOf,
+  countOf,
+} from "../flags.ts";
+import {
   type PlaceFlags,
   withPlace,
   type FilterFlags,
@@ -14,11 +22,6 @@ import {
   type AllFlags,
   withAll,
   changeOf,
-  type OutputFlags,
-  withOutput,
-  type WaitFlags,
-  withWait,
-  waitMsOf,
   type ManifestFlags,
   withManifests,
   withOptionalManifests,
@@ -27,7 +30,6 @@ import {
   type PolicyFlags,
   withPolicies,
   policiesOf,
-  countOf,
 } from "./flags.ts";
 import { addGlobalCommands } from "./global-commands.ts";
 import { addTargetCommands } from "./target-commands.ts";

@@ -10,7 +10,7 @@ import { fullName, reasonOf, shortName, type ListedResource } from "./resource-s
 import { readReferences } from "./reference.ts";
 import { readWholes } from "./read-wholes.ts";
 import { eachOnce, select, type Filters } from "./select.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 export interface GetOptions {
   readonly output: Output;
@@ -18,7 +18,7 @@ export interface GetOptions {
 }
 
 export async function get(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, filters }: GetOptions,
   signal: AbortSignal,
@@ -60,7 +60,7 @@ export async function get(
 
 /** The columns of a list of resources; with reasons, all that fits into lines. */
 export function resourceColumns(
-  { clock, paint }: Pick<FleetSession, "clock" | "paint">,
+  { clock, paint }: Pick<Session, "clock" | "paint">,
   reasons?: ReadonlyMap<number, string>,
 ): readonly Column<ListedResource>[] {
   const usual: readonly Column<ListedResource>[] = [

@@ -3,20 +3,18 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { JsonObject } from "@keelson/base";
 import type { ServerFlags } from "../client/find-server.ts";
-import { inSession, type CommandContext } from "./command-context.ts";
+import { inSession, type CommandContext } from "../command-context.ts";
 import {
   countOf,
   gather,
-  policiesOf,
   waitMsOf,
   withOutput,
-  withPolicies,
   withServer,
   withWait,
   type OutputFlags,
-  type PolicyFlags,
   type WaitFlags,
-} from "./flags.ts";
+} from "../flags.ts";
+import { policiesOf, withPolicies, type PolicyFlags } from "./flags.ts";
 import { targetSelector } from "./target-selector.ts";
 
 interface PlaceFlags extends ServerFlags {

@@ -5,7 +5,7 @@ import { Refused } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import type { Output } from "../output/formats.ts";
 import { desiredOfManifest } from "./desired-of-manifest.ts";
-import { readManifests } from "./read-manifests.ts";
+import { readManifests } from "../read-manifests.ts";
 import {
   findGlobal,
   readGlobal,
@@ -17,7 +17,7 @@ import {
 } from "./read-globals.ts";
 import { shortName } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 export interface GlobalApplyOptions extends Place {
   readonly files: readonly string[];
@@ -30,7 +30,7 @@ export interface GlobalApplyOptions extends Place {
 
 /** One after the other: what was written before one that is refused stays. */
 export async function applyGlobals(
-  session: FleetSession,
+  session: Session,
   { files, isRecursive, namespace, policies, selector, waitMs }: GlobalApplyOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -78,7 +78,7 @@ function outcomeOf(before: GlobalDetails | undefined, now: GlobalDetails): strin
 }
 
 export async function removeGlobals(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   {
     isOrphaning,
@@ -102,7 +102,7 @@ export async function removeGlobals(
 
 /** Pauses every copy, those to come too, or resumes them. */
 export async function setGlobalPaused(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { isPaused, ...place }: Place & { readonly isPaused: boolean },
   signal: AbortSignal,
@@ -115,7 +115,7 @@ export async function setGlobalPaused(
 }
 
 export async function globalHistory(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, limit, ...place }: Place & { readonly output: Output; readonly limit: number },
   signal: AbortSignal,
@@ -128,7 +128,7 @@ export async function globalHistory(
 }
 
 export async function rollbackGlobal(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   {
     toRevision,

@@ -12,13 +12,13 @@ import {
   type Revision,
 } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { waitFor } from "./wait.ts";
 
 type OneOptions = Pick<ChangeOptions, "filters">;
 
 export async function history(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, limit, filters }: OneOptions & { readonly output: Output; readonly limit: number },
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function history(
 }
 
 export async function rollback(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   {
     toRevision,
@@ -85,7 +85,7 @@ export async function rollback(
 
 /** The one resource that the words name. */
 export async function theOne(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { filters }: OneOptions,
   signal: AbortSignal,
@@ -98,7 +98,7 @@ export async function theOne(
 }
 
 async function whole(
-  { client }: FleetSession,
+  { client }: Session,
   id: number,
   signal: AbortSignal,
 ): Promise<ResourceDetails> {

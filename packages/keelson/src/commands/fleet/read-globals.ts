@@ -5,7 +5,7 @@ import { Refused } from "../client/rest-client.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { readReferences, type Reference } from "./reference.ts";
 import { groupOf, shortName } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 export interface ListedGlobal {
   readonly id: number;
@@ -39,7 +39,7 @@ export interface Place {
 
 /** Those that the words name; all, without any. */
 export async function selectGlobals(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { namespace }: Place,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ export function isMeant(reference: Reference, global: ListedGlobal): boolean {
 
 /** The one that the words name. */
 export async function theGlobal(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   place: Place,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ export async function theGlobal(
 }
 
 async function listGlobals(
-  { client }: FleetSession,
+  { client }: Session,
   query: {
     readonly namespace?: string | undefined;
     readonly kind?: string;
@@ -105,7 +105,7 @@ async function listGlobals(
 
 /** The one of that key, if there is one. */
 export async function findGlobal(
-  session: FleetSession,
+  session: Session,
   key: Pick<ListedGlobal, "namespace" | "kind" | "name" | "api_version">,
   signal: AbortSignal,
 ): Promise<GlobalDetails | undefined> {
@@ -118,7 +118,7 @@ export async function findGlobal(
 }
 
 export async function readGlobal(
-  { client }: FleetSession,
+  { client }: Session,
   id: number,
   signal: AbortSignal,
 ): Promise<GlobalDetails> {
@@ -127,7 +127,7 @@ export async function readGlobal(
 
 /** Says when it is as wanted; throws with the clusters that lag behind when the time is up. */
 export async function waitForGlobal(
-  session: FleetSession,
+  session: Session,
   id: number,
   timeoutMs: number,
   signal: AbortSignal,

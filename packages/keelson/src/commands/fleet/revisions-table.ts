@@ -5,11 +5,11 @@ import { ageOf } from "../output/age.ts";
 import { shortText, valueText, type Output } from "../output/formats.ts";
 import { Table } from "../output/table.ts";
 import type { Revision } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 /** The newest revisions of what stands at `address`. */
 export async function readRevisions(
-  { client }: FleetSession,
+  { client }: Session,
   address: string,
   limit: number,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export async function readRevisions(
 
 /** Shows so many of them; one more tells what the oldest of those has changed. */
 export async function showRevisions(
-  { clock, terminal }: FleetSession,
+  { clock, terminal }: Session,
   revisions: readonly Revision[],
   {
     output,

@@ -13,10 +13,10 @@ import {
   type Place,
 } from "./read-globals.ts";
 import { shortName } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 export async function showGlobals(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, ...place }: Place & { readonly output: Output },
   signal: AbortSignal,
@@ -63,10 +63,7 @@ export async function showGlobals(
 }
 
 /** The columns of a list of global resources. */
-export function globalColumns(
-  session: FleetSession,
-  output: Output,
-): readonly Column<ListedGlobal>[] {
+export function globalColumns(session: Session, output: Output): readonly Column<ListedGlobal>[] {
   const { clock } = session;
   return [
     { heading: "NAME", of: shortName },
@@ -92,7 +89,7 @@ export function globalColumns(
   ];
 }
 
-function painted({ paint }: FleetSession, word: string, text: string): string {
+function painted({ paint }: Session, word: string, text: string): string {
   const colour = colourOf(word);
   return colour === undefined ? text : paint(colour, text);
 }

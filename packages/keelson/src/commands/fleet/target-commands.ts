@@ -1,16 +1,16 @@
 // `keelson target …`, as it is typed.
 
 import type { Command } from "commander";
-import { inSession, type CommandContext } from "./command-context.ts";
+import { inSession, type CommandContext } from "../command-context.ts";
 import {
-  labelsOf,
   waitMsOf,
   withOutput,
   withServer,
   withWait,
   type OutputFlags,
   type WaitFlags,
-} from "./flags.ts";
+} from "../flags.ts";
+import { labelsOf } from "./flags.ts";
 import type { ServerFlags } from "../client/find-server.ts";
 
 interface AddFlags extends ServerFlags, WaitFlags {

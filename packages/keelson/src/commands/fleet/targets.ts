@@ -9,7 +9,7 @@ import { valueText, type Output } from "../output/formats.ts";
 import { colourOf } from "../output/paint.ts";
 import { Table } from "../output/table.ts";
 import { portableKubeconfig } from "./portable-kubeconfig.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 interface Target {
   readonly cluster_id: string;
@@ -33,7 +33,7 @@ export interface TargetSettings {
 }
 
 export async function addTarget(
-  session: FleetSession,
+  session: Session,
   name: string,
   settings: TargetSettings & { readonly waitMs: number | undefined },
   signal: AbortSignal,
@@ -64,7 +64,7 @@ export async function addTarget(
 }
 
 export async function showTargets(
-  session: FleetSession,
+  session: Session,
   names: readonly string[],
   { output }: { readonly output: Output },
   signal: AbortSignal,
@@ -112,7 +112,7 @@ export async function showTargets(
 }
 
 export async function removeTarget(
-  session: FleetSession,
+  session: Session,
   name: string,
   { isOrphaning }: { readonly isOrphaning: boolean },
   signal: AbortSignal,
@@ -138,7 +138,7 @@ export async function removeTarget(
 
 /** Pauses, or resumes. */
 export async function setTargetPaused(
-  { client, terminal }: FleetSession,
+  { client, terminal }: Session,
   name: string,
   { isPaused }: { readonly isPaused: boolean },
   signal: AbortSignal,
@@ -153,7 +153,7 @@ export async function setTargetPaused(
 }
 
 async function waitUntilHealthy(
-  { client, clock, terminal }: FleetSession,
+  { client, clock, terminal }: Session,
   name: string,
   timeoutMs: number,
   signal: AbortSignal,

@@ -12,7 +12,7 @@ import {
   type ResourceDetails,
 } from "./resource-shapes.ts";
 import { listResources } from "./select.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 /** What is waited for. */
 export type Goal = "synced" | "gone";
@@ -33,7 +33,7 @@ const singlesMax = 50;
  * become so by itself, or when the time is up.
  */
 export async function waitFor(
-  session: FleetSession,
+  session: Session,
   resources: readonly NamedResource[],
   { goal, timeoutMs }: WaitOptions,
   signal: AbortSignal,

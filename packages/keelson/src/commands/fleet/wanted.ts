@@ -2,9 +2,9 @@
 
 import { usageError } from "../command-error.ts";
 import { desiredOfManifest, type DesiredOfManifest } from "./desired-of-manifest.ts";
-import { readManifests } from "./read-manifests.ts";
+import { readManifests } from "../read-manifests.ts";
 import { shortName } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 export interface ManifestOptions {
   readonly files: readonly string[];
@@ -20,7 +20,7 @@ export interface Wanted extends DesiredOfManifest {
 
 /** Reads them, and says what of them was left out, unless it does not matter. */
 export async function readWanted(
-  session: FleetSession,
+  session: Session,
   { files, isRecursive, clusters, namespace }: ManifestOptions,
   { isQuiet }: { readonly isQuiet: boolean } = { isQuiet: false },
 ): Promise<readonly Wanted[]> {

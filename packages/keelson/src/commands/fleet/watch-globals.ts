@@ -13,13 +13,13 @@ import {
 } from "./read-globals.ts";
 import { readReferences } from "./reference.ts";
 import { groupOf, shortName } from "./resource-shapes.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { globalColumns } from "./show-globals.ts";
 import { insisting, shower } from "./watch-list.ts";
 
 /** Shows them until `signal`, at which it throws. */
 export async function watchGlobals(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, ...place }: Place & { readonly output: Output },
   signal: AbortSignal,
@@ -103,7 +103,7 @@ function keyOf({
 }
 
 async function findById(
-  session: FleetSession,
+  session: Session,
   id: number,
   signal: AbortSignal,
 ): Promise<GlobalDetails | undefined> {

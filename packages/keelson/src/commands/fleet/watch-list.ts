@@ -4,11 +4,11 @@ import { Backoff, jsonEqual, systemRandom, writeJson, type Json } from "@keelson
 import { Unreachable } from "../client/rest-client.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { Table, type Column } from "../output/table.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 
 /** Asks until there is an answer: a server that is away comes back, and the stream of events with it. */
 export async function insisting<T>(
-  { clock }: FleetSession,
+  { clock }: Session,
   ask: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -33,7 +33,7 @@ export interface ShowerOptions<Row> {
 
 /** Shows of a list what was not shown before, and remembers it in `shown`. */
 export function shower<Row extends { readonly id: number }>(
-  { terminal }: FleetSession,
+  { terminal }: Session,
   { output, columns, nameOf, shown }: ShowerOptions<Row>,
 ) {
   const table = new Table(columns);

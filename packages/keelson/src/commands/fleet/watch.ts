@@ -13,7 +13,7 @@ import {
   type ResourceDetails,
 } from "./resource-shapes.ts";
 import { eachOnce, select, type Filters } from "./select.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "../session.ts";
 import { insisting, shower } from "./watch-list.ts";
 
 export interface WatchOptions {
@@ -23,7 +23,7 @@ export interface WatchOptions {
 
 /** Shows them until `signal`, at which it throws. */
 export async function watch(
-  session: FleetSession,
+  session: Session,
   words: readonly string[],
   { output, filters }: WatchOptions,
   signal: AbortSignal,

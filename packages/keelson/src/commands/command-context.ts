@@ -1,10 +1,10 @@
 // What the process lends to its commands, and the way from there to a server.
 
 import type { Clock } from "@keelson/base";
-import type { Environment } from "../../config/given.ts";
-import type { ServerFlags } from "../client/find-server.ts";
-import type { Terminal } from "../terminal.ts";
-import type { FleetSession } from "./session.ts";
+import type { Environment } from "../config/given.ts";
+import type { ServerFlags } from "./client/find-server.ts";
+import type { Terminal } from "./terminal.ts";
+import type { Session } from "./session.ts";
 
 /** What the process lends to its commands. */
 export interface CommandContext {
@@ -20,7 +20,7 @@ export interface CommandContext {
 export async function inSession(
   flags: ServerFlags,
   context: CommandContext,
-  work: (session: FleetSession, signal: AbortSignal) => Promise<void>,
+  work: (session: Session, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const { openSession } = await import("./open-session.ts");
   await context.run(async (signal) => {

@@ -1,23 +1,23 @@
 // The way from flags to a server that can be asked.
 
 import type { KindNames } from "@keelson/kube/kind-names";
-import { findServer, type ServerFlags } from "../client/find-server.ts";
-import { explained } from "../client/refusal.ts";
-import { RestClient } from "../client/rest-client.ts";
-import { paintFor } from "../output/paint.ts";
+import { findServer, type ServerFlags } from "./client/find-server.ts";
+import { explained } from "./client/refusal.ts";
+import { RestClient } from "./client/rest-client.ts";
+import { paintFor } from "./output/paint.ts";
 import type { CommandContext } from "./command-context.ts";
-import type { FleetSession } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** A session, and what makes words for people of whatever its requests throw. */
 export async function openSession(
   flags: ServerFlags,
   context: Pick<CommandContext, "environment" | "workingFolder" | "clock" | "openTerminal">,
-): Promise<{ readonly session: FleetSession; readonly explain: (error: unknown) => unknown }> {
+): Promise<{ readonly session: Session; readonly explain: (error: unknown) => unknown }> {
   const { clock, workingFolder } = context;
   const server = await findServer(flags, context);
   const terminal = context.openTerminal();
   let names: Promise<readonly KindNames[]> | undefined;
-  const session: FleetSession = {
+  const session: Session = {
     client: new RestClient(server, clock),
     terminal,
     paint: paintFor(terminal),

@@ -1,12 +1,12 @@
-// What every command about fleet works with.
+// What every command that asks a server works with.
 
 import type { Clock } from "@keelson/base";
 import type { KindNames } from "@keelson/kube/kind-names";
-import type { RestClient } from "../client/rest-client.ts";
-import type { Paint } from "../output/paint.ts";
-import type { Terminal } from "../terminal.ts";
+import type { RestClient } from "./client/rest-client.ts";
+import type { Paint } from "./output/paint.ts";
+import type { Terminal } from "./terminal.ts";
 
-export interface FleetSession {
+export interface Session {
   readonly client: RestClient;
   readonly terminal: Terminal;
   readonly paint: Paint;

@@ -10,8 +10,8 @@ import {
   type Json,
   type JsonObject,
 } from "@keelson/base";
-import { CommandError, usageError } from "../command-error.ts";
-import type { FleetSession } from "./session.ts";
+import { CommandError, usageError } from "./command-error.ts";
+import type { Session } from "./session.ts";
 
 /** An object as somebody wrote it, and where. */
 export interface Manifest {
@@ -22,7 +22,7 @@ export interface Manifest {
 
 /** Every object of the paths, in their order; `-` is standard input. The files of a folder come by name. */
 export async function readManifests(
-  { terminal, workingFolder }: Pick<FleetSession, "terminal" | "workingFolder">,
+  { terminal, workingFolder }: Pick<Session, "terminal" | "workingFolder">,
   paths: readonly string[],
   { isRecursive }: { readonly isRecursive: boolean },
 ): Promise<readonly Manifest[]> {
