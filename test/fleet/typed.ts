@@ -1,7 +1,12 @@
 // `keelson` commands as somebody types them, in this process: what they print, and how they end.
 
 import { systemClock } from "@keelson/base";
-import { addFleetCommands, CommandError, type CommandContext } from "@keelson/keelson";
+import {
+  addClusterCommands,
+  addFleetCommands,
+  CommandError,
+  type CommandContext,
+} from "@keelson/keelson";
 import { Command, CommanderError } from "commander";
 
 export interface Typed {
@@ -54,6 +59,7 @@ export function typing(url: string, workingFolder: string) {
         said += text;
       },
     });
+    addClusterCommands(program, context);
     addFleetCommands(program, context);
     const typed = typeof words === "string" ? words.split(" ") : words;
     try {

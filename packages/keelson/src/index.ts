@@ -10,6 +10,7 @@ export { ApiDocument } from "./rest/openapi.ts";
 export type { RouteModule, RouteTools } from "./rest/route-module.ts";
 export { PrometheusMetrics } from "./prometheus.ts";
 export { newLog } from "./logging.ts";
+export { addClusterCommands } from "./commands/clusters/cluster-commands.ts";
 export { CommandError } from "./commands/command-error.ts";
 export type { CommandContext } from "./commands/command-context.ts";
 export { addFleetCommands } from "./commands/fleet/fleet-commands.ts";

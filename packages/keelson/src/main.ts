@@ -2,6 +2,7 @@
 
 import { systemClock } from "@keelson/base";
 import { Command, CommanderError, Option } from "commander";
+import { addClusterCommands } from "./commands/clusters/cluster-commands.ts";
 import { CommandError } from "./commands/command-error.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { addFleetCommands } from "./commands/fleet/fleet-commands.ts";
@@ -115,7 +116,9 @@ function commandLine(): Command {
     const { showConfig } = await import("./commands/config.ts");
     showConfig(config, { asJson: options.json === true });
   });
-  addFleetCommands(program, commandContext());
+  const context = commandContext();
+  addClusterCommands(program, context);
+  addFleetCommands(program, context);
   program.commandsGroup("Others:").helpCommand("help [command]", "print the help of a command");
   program
     .command("version")

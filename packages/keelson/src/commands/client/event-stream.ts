@@ -20,6 +20,8 @@ export interface ServerEvent {
 export interface FollowOptions {
   readonly client: RestClient;
   readonly clock: Clock;
+  /** Whose events, if not all of fleet's: the way to one resource. */
+  readonly path?: string;
   readonly query: Query;
   /** Called when the stream has broken off, once until it goes on. */
   readonly onBroken: (reason: string) => void;
@@ -31,7 +33,7 @@ export interface FollowOptions {
  * where it ended; only the first attempt to open it fails for good, and a refusal.
  */
 export async function* followEvents(
-  { client, clock, query, onBroken }: FollowOptions,
+  { client, clock, path = "", query, onBroken }: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ServerEvent[]> {
   const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random: systemRandom });
@@ -48,7 +50,7 @@ export async function* followEvents(
         accept: "text/event-stream",
         ...(lastId === undefined ? {} : { "last-event-id": lastId }),
       };
-      const body = await client.stream("/events", { query, headers }, signal);
+      const body = await client.stream(`${path}/events`, { query, headers }, signal);
       if (isFirst) yield [];
       // One that has had no event yet had no place to go on from: what was missed is not known.
       else if (lastId === undefined) yield [{ type: "reset", data: {} }];

@@ -9,28 +9,35 @@ export interface ServerFlags {
   readonly server?: string | undefined;
   readonly token?: string | undefined;
   readonly dataDir?: string | undefined;
+  /** Who is asking, for a server that believes it. */
+  readonly as?: string | undefined;
 }
 
 export interface FoundServer {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string | undefined;
+  /** The e-mail address to come with. */
+  readonly email: string | undefined;
 }
 
 /** Flags win over variables; without either, `run.json` of the data folder says. */
 export async function findServer(
-  { server, token, dataDir }: ServerFlags,
+  { server, token, dataDir, as: email }: ServerFlags,
   {
     environment,
     workingFolder,
   }: { readonly environment: Environment; readonly workingFolder: string },
 ): Promise<FoundServer> {
   const known = token ?? (environment["KEELSON_TOKEN"] || undefined);
+  if (known !== undefined && email !== undefined) {
+    throw usageError("a token says who you are: leave out --as, or --token and KEELSON_TOKEN");
+  }
   const [given, name] =
     server === undefined
       ? [environment["KEELSON_SERVER"] || undefined, "KEELSON_SERVER"]
       : [server, "--server"];
-  if (given !== undefined) return { url: baseOf(given, name), token: known };
+  if (given !== undefined) return { url: baseOf(given, name), token: known, email };
 
   const config = await loadConfig({
     flags: dataDir === undefined ? {} : { "data-dir": dataDir },
@@ -51,7 +58,7 @@ export async function findServer(
       `what runs on ${config.dataDir} serves no REST API: start all of it with "keelson up", ${otherwise}`,
     );
   }
-  return { url: baseOf(running.rest, "run.json"), token: known };
+  return { url: baseOf(running.rest, "run.json"), token: known, email };
 }
 
 function baseOf(text: string, name: string): string {

@@ -19,6 +19,8 @@ function others({ fields }: Refused): readonly string[] {
 function next({ status, code }: Refused, hasToken: boolean): string {
   switch (status) {
     case 401:
+      if (code === "UNTRUSTED_GATEWAY") return ": it believes its gateway and no --as, ask there";
+      if (code === "INVALID_EMAIL") return ": write --as like you@example.com";
       return hasToken
         ? ": the server does not take this token, see --token and KEELSON_TOKEN"
         : ": give a token with --token or KEELSON_TOKEN";

@@ -20,12 +20,14 @@ export class Refused extends Error {
   /** The machine's word for it: `RESOURCE_NOT_FOUND`. */
   readonly code: string;
   readonly fields: readonly FieldProblem[];
+  readonly details: JsonObject;
 
   constructor(status: number, { error, code, details }: JsonObject) {
     super(textOf(error));
     this.status = status;
     this.code = textOf(code);
-    const fields = isJsonObject(details) ? details["fields"] : undefined;
+    this.details = details !== undefined && isJsonObject(details) ? details : {};
+    const { fields } = this.details;
     this.fields =
       fields !== undefined && isJsonArray(fields)
         ? fields.filter(isJsonObject).map(({ field, message, index }) => ({
@@ -121,10 +123,11 @@ export class RestClient {
       readonly signal: AbortSignal;
     },
   ): Promise<Response> {
-    const { url, token } = this.#server;
+    const { url, token, email } = this.#server;
     const headers: Headers = {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(email === undefined ? {} : { "x-user-email": email }),
       ...request.headers,
     };
     try {

@@ -17,6 +17,7 @@ export function colourOf(word: string): Colour | undefined {
   switch (word) {
     case "synced":
     case "Healthy":
+    case "Ready":
       return "green";
     case "error":
     case "drifted":
@@ -24,11 +25,14 @@ export function colourOf(word: string): Colour | undefined {
     case "Missing":
     case "Unreachable":
     case "conflict":
+    case "Failed":
       return "red";
     case "pending":
     case "out-of-sync":
     case "pending-applied":
     case "deleting":
+    case "Pending":
+    case "Deleting":
     case "Progressing":
     case "Suspended":
       return "yellow";

@@ -1,0 +1,232 @@
+// `keelson cluster …` and `keelson nodepool …`, as they are typed. What they do is loaded when they are run.
+
+import type { Command } from "commander";
+import type { ServerFlags } from "../client/find-server.ts";
+import { inSession, type CommandContext } from "../command-context.ts";
+import {
+  countOf,
+  waitMsOf,
+  withOutput,
+  withServer,
+  withWait,
+  type OutputFlags,
+  type WaitFlags,
+} from "../flags.ts";
+import type { Session } from "../session.ts";
+import { kinds, type Kind } from "./shapes.ts";
+
+/** Where nodepools are looked for. */
+interface PlaceFlags extends ServerFlags {
+  readonly cluster?: string;
+}
+
+interface DeclareFlags extends PlaceFlags, OutputFlags, WaitFlags {
+  readonly spec?: string;
+  readonly platform?: string;
+  readonly project?: string;
+  readonly ifGeneration?: number;
+}
+
+interface ListFlags extends PlaceFlags, OutputFlags {
+  readonly platform?: string;
+  readonly status?: string;
+  readonly name?: string;
+}
+
+interface DeleteFlags extends PlaceFlags, WaitFlags {
+  readonly confirm?: string;
+  readonly force?: true;
+}
+
+interface EventFlags extends PlaceFlags, OutputFlags {
+  readonly limit: number;
+  readonly watch?: true;
+}
+
+/** Adds them below `program`. */
+export function addClusterCommands(program: Command, context: CommandContext): void {
+  program.commandsGroup("Clusters:");
+  addKind(
+    program.command("cluster").description("clusters, what they are to be and where they stand"),
+    { kind: kinds.cluster, context },
+  );
+  addKind(program.command("nodepool").description("the nodepools of clusters, alike"), {
+    kind: kinds.nodepool,
+    context,
+  });
+}
+
+interface Parts {
+  readonly kind: Kind;
+  readonly context: CommandContext;
+}
+
+function addKind(parent: Command, parts: Parts): void {
+  addDeclaring(parent, parts);
+  addShowing(parent, parts);
+  addChanging(parent, parts);
+}
+
+function addDeclaring(parent: Command, { kind, context }: Parts): void {
+  const { noun } = kind;
+  const isCluster = noun === "cluster";
+  const declaring = (name: string): Command => {
+    const command = withWait(
+      withOutput(asked(parent.command(name)), ["json", "yaml", "name"]),
+      "wait until it is Ready, and fail with the reason if it cannot be",
+    ).option("--platform <type>", "the platform: gcp, aws, azure or any other");
+    return isCluster
+      ? command.option("--project <id>", "the project that the cluster goes to")
+      : command;
+  };
+  const wants = async (session: Session, options: DeclareFlags, signal: AbortSignal) => {
+    const { spec: specFile, platform, project, output } = options;
+    const clusterId = await placeOf(session, options, signal);
+    const waitMs = waitMsOf(options);
+    return { kind, specFile, platform, project, output, clusterId, waitMs };
+  };
+
+  const create = declaring("create").description(`declare a ${noun}`);
+  if (!isCluster) create.requiredOption("--cluster <name>", "the cluster it is for, or its id");
+  create
+    .argument("<name>", `what the ${noun} is called`)
+    .option("--spec <file>", "its spec as YAML or JSON, or - for standard input")
+    .action(async (name: string, options: DeclareFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const declare = await import("./declare.ts");
+        await declare.create(session, name, await wants(session, options, signal), signal);
+      }),
+    );
+
+  placed(declaring("update"), kind)
+    .description(`replace the spec of a ${noun}, the whole of it`)
+    .argument("<what>", `a ${noun}: its name, or its id`)
+    .requiredOption(
+      "--spec <file>",
+      "the spec as YAML or JSON, or - for standard input; also what get -o yaml has shown",
+    )
+    .option("--if-generation <number>", "only if it is at this generation still", countOf)
+    .action(async (word: string, options: DeclareFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const declare = await import("./declare.ts");
+        const { ifGeneration } = options;
+        const wanted = await wants(session, options, signal);
+        await declare.update(session, word, { ...wanted, ifGeneration }, signal);
+      }),
+    );
+}
+
+function addShowing(parent: Command, { kind, context }: Parts): void {
+  const { noun, plural } = kind;
+  placed(withOutput(asked(parent.command("list"))), kind)
+    .description(`show ${plural}, newest first`)
+    .option("--platform <type>", "only those of this platform")
+    .option("--status <phase>", "only those in this phase: Pending, Progressing, Ready, …")
+    .option("--name <name>", "only those of this name; a* means all that begin with a")
+    .action(async (options: ListFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { list } = await import("./show.ts");
+        const { platform, status, name, output } = options;
+        const clusterId = await placeOf(session, options, signal);
+        const filters = { platform, status, name, clusterId };
+        await list(session, { kind, output, filters }, signal);
+      }),
+    );
+
+  placed(withOutput(asked(parent.command("get"))), kind)
+    .description(`show ${plural} by name or id`)
+    .argument("<what...>", `${plural}: names, or ids`)
+    .action(async (words: string[], options: PlaceFlags & OutputFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { get } = await import("./show.ts");
+        const clusterId = await placeOf(session, options, signal);
+        await get(session, words, { kind, output: options.output, clusterId }, signal);
+      }),
+    );
+
+  placed(withOutput(asked(parent.command("status")), ["table", "wide", "json", "yaml"]), kind)
+    .description("show where it stands, and what each controller has reported")
+    .argument("<what>", `a ${noun}: its name, or its id`)
+    .action(async (word: string, options: PlaceFlags & OutputFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { showStatus } = await import("./status.ts");
+        const clusterId = await placeOf(session, options, signal);
+        await showStatus(session, word, { kind, output: options.output, clusterId }, signal);
+      }),
+    );
+
+  placed(withOutput(asked(parent.command("events")), ["json", "yaml"]), kind)
+    .description("show what was told of it, newest first")
+    .argument("<what>", `a ${noun}: its name, or its id`)
+    .option("--limit <count>", "how many", countOf, 20)
+    .option("-w, --watch", "oldest first, and then what comes, until Ctrl-C or the end of it")
+    .action(async (word: string, options: EventFlags) =>
+      inSession(options, context, async (session, signal) => {
+        const { showEvents, watchEvents } = await import("./events.ts");
+        const clusterId = await placeOf(session, options, signal);
+        const { output, limit } = options;
+        const show = options.watch === true ? watchEvents : showEvents;
+        await show(session, word, { kind, output, limit, clusterId }, signal);
+      }),
+    );
+}
+
+function addChanging(parent: Command, { kind, context }: Parts): void {
+  const { noun, plural } = kind;
+  const remove = withWait(placed(asked(parent.command("delete")), kind), "wait until it is gone")
+    .description(`delete ${plural}, after their controllers have let go`)
+    .argument("<what...>", `${plural}: names, or ids`)
+    .option("--force", "in any phase, and at once: no controller is waited for");
+  if (noun === "cluster") {
+    remove.option("--confirm <phase>", "although it is in this phase, as Ready or Progressing");
+  }
+  remove.action(async (words: string[], options: DeleteFlags) =>
+    inSession(options, context, async (session, signal) => {
+      const changes = await import("./change.ts");
+      const clusterId = await placeOf(session, options, signal);
+      const { confirm, force } = options;
+      const how = { confirm, isForced: force === true, waitMs: waitMsOf(options) };
+      await changes.remove(session, words, { kind, clusterId, ...how }, signal);
+    }),
+  );
+
+  for (const [verb, summary] of [
+    ["reconcile", "announce it to its controllers now"],
+    ["pause", "announce it by schedule no longer; changes are announced still"],
+    ["resume", "announce it by schedule again"],
+  ] as const) {
+    placed(asked(parent.command(verb)), kind)
+      .description(summary)
+      .argument("<what...>", `${plural}: names, or ids`)
+      .action(async (words: string[], options: PlaceFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const changes = await import("./change.ts");
+          const clusterId = await placeOf(session, options, signal);
+          await changes.ask(session, words, { kind, clusterId, verb }, signal);
+        }),
+      );
+  }
+}
+
+/** Whom it asks, and as whom. */
+function asked(command: Command): Command {
+  return withServer(command).option(
+    "--as <email>",
+    "who you are, for a server that believes everybody; a controller unless told",
+  );
+}
+
+function placed(command: Command, { noun }: Kind): Command {
+  return noun === "cluster"
+    ? command
+    : command.option("--cluster <name>", "only in this cluster, by name or id");
+}
+
+async function placeOf(
+  { client }: Session,
+  { cluster }: PlaceFlags,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { clusterIdOf } = await import("./find.ts");
+  return clusterIdOf(client, cluster, signal);
+}
