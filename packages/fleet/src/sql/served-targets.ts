@@ -30,7 +30,11 @@ export const readServed = statement<{ readonly onlyCluster: string | null }, Ser
             FROM (SELECT due_at, lease_until FROM resource_attempts a
                   WHERE a.cluster_id = t.cluster_id AND a.due_at IS NOT NULL
                   ORDER BY due_at LIMIT 100) first) AS wait_ms,
-           (SELECT max(id) FROM resources r WHERE r.cluster_id = t.cluster_id) AS last_id
+           -- Not max(id): where one cluster has nearly all rows, PostgreSQL would look for those of another from the
+           -- newest of all downwards, through every one of them. Only idx_resources_newest has this order.
+           (SELECT r.id FROM resources r
+            WHERE (r.cluster_id, r.id) >= (t.cluster_id, 0) AND (r.cluster_id, r.id) <= (t.cluster_id, 2147483647)
+            ORDER BY r.cluster_id DESC, r.id DESC LIMIT 1) AS last_id
     FROM targets t
     ${onlyCluster === null ? sql`` : sql`WHERE t.cluster_id = ${onlyCluster}`}`,
 );
