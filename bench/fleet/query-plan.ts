@@ -11,33 +11,42 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** The index of each scan of the table that was run; the kind of scan where there is none. */
-export async function waysInto<Parameters, Result extends object>(
-  table: string,
+/** A scan that was run. */
+export interface Scan {
+  readonly table: string;
+  /** Its index; the kind of scan where there is none. */
+  readonly way: string;
+}
+
+/** Runs the statement, and tells how it read its tables. */
+export async function scansIn<Parameters, Result extends object>(
   { name, build }: Statement<Parameters, Result>,
   parameters: Parameters,
   database: Database,
-): Promise<readonly string[]> {
+): Promise<readonly Scan[]> {
   const explain = statement<Parameters, { readonly "QUERY PLAN": readonly { Plan: PlanNode }[] }>(
     `explain ${name}`,
     (sql, given) => sql`EXPLAIN (ANALYZE, FORMAT JSON) ${build(sql, given)}`,
   );
   const [row] = await database.run(explain, parameters, new AbortController().signal);
-  return (row?.["QUERY PLAN"] ?? []).flatMap(({ Plan: root }) => scansOf(root, table));
+  return (row?.["QUERY PLAN"] ?? []).flatMap(({ Plan: root }) => scansOf(root));
 }
 
-function scansOf(node: PlanNode, table: string): readonly string[] {
-  const below = (node.Plans ?? []).flatMap((child) => scansOf(child, table));
-  const isScan = node["Node Type"].endsWith("Scan") && node["Relation Name"] === table;
-  if (!isScan || node["Actual Loops"] === 0) return below;
+function scansOf(node: PlanNode): readonly Scan[] {
+  const children = node.Plans ?? [];
+  const { "Relation Name": table, "Index Name": index, "Node Type": type } = node;
+  if (node["Actual Loops"] === 0) return [];
   // A scan by bitmap has its indexes below it.
-  const isByBitmap = node["Node Type"] === "Bitmap Heap Scan";
-  return isByBitmap ? indexesBelow(node) : [node["Index Name"] ?? node["Node Type"], ...below];
+  if (table !== undefined && type === "Bitmap Heap Scan") {
+    return indexesOf(children).map((way) => ({ table, way }));
+  }
+  const isScan = table !== undefined && type.endsWith("Scan");
+  return [...(isScan ? [{ table, way: index ?? type }] : []), ...children.flatMap(scansOf)];
 }
 
-function indexesBelow({ Plans: children = [] }: PlanNode): readonly string[] {
-  return children.flatMap((child) => [
-    ...(child["Index Name"] === undefined ? [] : [child["Index Name"]]),
-    ...indexesBelow(child),
+function indexesOf(nodes: readonly PlanNode[]): readonly string[] {
+  return nodes.flatMap(({ "Index Name": index, Plans: children = [] }) => [
+    ...(index === undefined ? [] : [index]),
+    ...indexesOf(children),
   ]);
 }

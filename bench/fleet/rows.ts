@@ -9,7 +9,7 @@ import { Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { startBed, type Bed } from "./bed.ts";
-import { waysInto } from "./query-plan.ts";
+import { scansIn } from "./query-plan.ts";
 
 /** Served by a worker inside it, which is not here: nobody compares its rows with objects that were never made. */
 const clusterId = "parked";
@@ -53,20 +53,24 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     polls.add(polledMs - beganMs);
     pages.add(listedMs - polledMs);
   }
-  const ways = [
-    ...(await waysInto("resource_attempts", readServed, { onlyCluster: null }, bed.database)),
-    ...(await waysInto("resource_attempts", claimWork, claim, bed.database)),
-  ];
-  const others = ways.filter((way) => way !== "idx_attempts_due");
-  if (ways.length === 0) throw new Error("the plan of the poll shows no way into the work queue");
-  for (const way of others) run.say(`the poll reads resource_attempts by ${way}`);
+  const scans = [
+    ...(await scansIn(readServed, { onlyCluster: null }, bed.database)),
+    ...(await scansIn(claimWork, claim, bed.database)),
+  ].filter(({ table }) => table !== "targets");
+  if (!scans.some(({ way }) => way === "idx_attempts_due")) {
+    throw new Error("the poll's plans do not show how it reads the work queue");
+  }
+  // The newest of a cluster is asked for in the same question, and has an index for it.
+  const indexes = ["idx_attempts_due", "idx_resources_newest"];
+  const others = scans.filter(({ way }) => !indexes.includes(way));
+  for (const { table, way } of others) run.say(`the poll reads ${table} by ${way}`);
   const rows = `${count.toLocaleString("en-US")} rows`;
   const unit = "ms";
   return [
     judged({ name: `idle poll, ${rows}, p50`, value: polls.percentile(0.5), unit }),
     judged({ name: `idle poll, ${rows}, p99`, value: polls.percentile(0.99), unit }, { atMost: 5 }),
     judged(
-      { name: "ways of the poll beside idx_attempts_due", value: others.length, unit: "" },
+      { name: "reads of the poll by other than its indexes", value: others.length, unit: "" },
       { atMost: 0 },
     ),
     judged({ name: `first list page, ${rows}, p50`, value: pages.percentile(0.5), unit }),
