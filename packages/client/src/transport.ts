@@ -147,7 +147,7 @@ export class Transport implements AsyncDisposable {
     this.#retire("streams");
     const dispatchers = [...this.#retired.keys()];
     for (const timer of this.#retired.values()) timer[Symbol.dispose]();
-    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+    await Promise.all(dispatchers.map(cut));
   }
 
   async #dispatch(
@@ -209,7 +209,7 @@ export class Transport implements AsyncDisposable {
     const old = this.#lanes[lane]?.dispatcher;
     if (old === undefined) return;
     this.#lanes[lane] = undefined;
-    const timer = this.#clock.after(this.#limits.retiredMsMax, () => void old.destroy());
+    const timer = this.#clock.after(this.#limits.retiredMsMax, () => void cut(old));
     this.#retired.set(old, timer);
     const forget = (): void => {
       timer[Symbol.dispose]();
@@ -265,6 +265,11 @@ export class Transport implements AsyncDisposable {
     }
     // What is left is no whole line: the stream was cut, and half a document means nothing.
   }
+}
+
+/** Ends what is still open. One that is closing already may say so by a rejection, which is nobody's to handle. */
+async function cut(dispatcher: Dispatcher): Promise<void> {
+  await dispatcher.destroy().catch(() => undefined);
 }
 
 function headersOf(
