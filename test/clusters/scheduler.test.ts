@@ -9,6 +9,7 @@ import { Scheduler, schedulerMetrics, type SchedulerOptions } from "@keelson/clu
 import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
 import { Outbox, statement, Wakeups, type Database } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { until } from "../oracle/until.ts";
 
 const never = new AbortController().signal;
 const minute = 60_000;
@@ -355,6 +356,12 @@ suite("scheduler", () => {
     await new Promise((resolve) => child.stdout.once("data", resolve));
     child.kill("SIGKILL");
     await exited;
+    // The database does not notice at once: the statement under way runs to its end.
+    await until(async () => {
+      const busy = await it.query(`SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`);
+      return busy.length === 0;
+    }, never);
     const before = (await announcements(it)).length;
     assert.ok(before > 0 && before < 600, `${before} of 600 were announced before the kill`);
     assert.equal(await schedulerOn(it.database).tick(never), 600 - before);
