@@ -16,6 +16,8 @@ interface Frame {
 class Reader implements AsyncDisposable {
   readonly frames: Frame[] = [];
   readonly comments: string[] = [];
+  /** The other side has ended the stream. */
+  isOver = false;
   readonly #ending = new AbortController();
   #text = "";
   #reading: Promise<void> = Promise.resolve();
@@ -48,6 +50,7 @@ class Reader implements AsyncDisposable {
         this.#text = parts.pop() ?? "";
         for (const part of parts) this.#take(part);
       }
+      this.isOver = true;
     } catch {
       // We have left.
     }
@@ -210,8 +213,8 @@ suite("streams of events", () => {
     await using bed = await startLifecycleServer({ heartbeatMs: 30 });
     await using reader = await Reader.open(`${bed.url}/events?topic=nodepool-events`);
     await bed.tell({ clusterId: uuid() });
-    await until(() => reader.comments.some((text) => text.includes("id: 1")));
-    assert.deepEqual(reader.events, []);
+    await until(() => reader.isOver || reader.comments.some((text) => text.includes("id: 1")));
+    assert.deepEqual([reader.isOver, reader.events], [false, []]);
   });
 
   test("one resource's events, live and as history, newest first, page by page", async () => {

@@ -9,7 +9,6 @@ suite("cluster lifecycle", () => {
   test("a cluster is declared, announced, reported on, ready, and deleted", async (t) => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(folder.path, {
-      flags: ["--kube-port", "0"],
       environment: { RECONCILIATION_CHECK_INTERVAL: "1s" },
     });
     const { rest = "", metrics = "" } = await keelson.ready();

@@ -50,7 +50,7 @@ async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
 suite("the example controllers before keelson up", () => {
   test("make a cluster Ready, go on after a kill of the server, and let go of it", async () => {
     await using folder = await temporaryFolder();
-    await using first = new KeelsonProcess(folder.path, { flags: ["--kube-port", "0"] });
+    await using first = new KeelsonProcess(folder.path);
     const { rest = "" } = await first.ready();
     const port = new URL(rest).port;
     await using examples = new Examples(folder.path);
@@ -76,7 +76,7 @@ suite("the example controllers before keelson up", () => {
     await until(() => isReady(1));
 
     await first.stop("SIGKILL");
-    const flags = ["--kube-port", "0", "--port", port];
+    const flags = ["--port", port];
     await using second = new KeelsonProcess(folder.path, { flags });
     await second.ready();
     assert.equal((await ask("PUT", path, { spec: { ...spec, more: true } })).code, 200);

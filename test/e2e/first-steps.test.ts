@@ -34,7 +34,7 @@ suite("first steps", { skip: isMissing && "kubectl is not here" }, () => {
     const { signal } = t;
     await using folder = await temporaryFolder();
     const dataDir = join(folder.path, "data");
-    const flags = ["--kube-port", "0", "--log-level", "debug"];
+    const flags = ["--log-level", "debug"];
     let said = "";
     await using first = new KeelsonProcess(dataDir, { flags });
     let { rest = "", metrics = "", kubeconfig = "" } = await first.ready();

@@ -54,14 +54,18 @@ export class KeelsonProcess implements AsyncDisposable {
   constructor(dataDir: string, options: StartOptions = {}) {
     const { command = "up", flags = [], environment = {}, uid } = options;
     this.dataDir = dataDir;
-    const args = [entry, command, "--data-dir", dataDir, "--port", "0", "--metrics-port", "0"];
-    this.#child = spawn(process.execPath, [...args, ...flags], {
-      stdio: ["ignore", "pipe", "pipe"],
-      cwd: tmpdir(),
-      env: { PATH: process.env["PATH"] ?? "", ...environment },
-      detached: true,
-      ...(uid === undefined ? {} : { uid, gid: uid }),
-    });
+    const ports = ["--port", "0", "--metrics-port", "0", "--kube-port", "0"];
+    this.#child = spawn(
+      process.execPath,
+      [entry, command, "--data-dir", dataDir, ...ports, ...flags],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        cwd: tmpdir(),
+        env: { PATH: process.env["PATH"] ?? "", ...environment },
+        detached: true,
+        ...(uid === undefined ? {} : { uid, gid: uid }),
+      },
+    );
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
         this.#output += text;

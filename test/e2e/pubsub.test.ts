@@ -23,7 +23,6 @@ suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
     await using folder = await temporaryFolder();
     const start = (): KeelsonProcess =>
       new KeelsonProcess(folder.path, {
-        flags: ["--kube-port", "0"],
         environment: {
           GOOGLE_CLOUD_PROJECT: "e2e-project",
           PUBSUB_EMULATOR_HOST: wire.host,

@@ -38,8 +38,8 @@ export async function* eventStream(
     let next = batches.next();
     for (;;) {
       // From the last word to this reader: events for others do not count.
-      const leftMs = toldMs + heartbeatMs - clock.monotonic();
-      const batch = leftMs <= 0 ? "late" : await within(next, { clock, ms: leftMs });
+      const leftMs = Math.max(0, toldMs + heartbeatMs - clock.monotonic());
+      const batch = await within(next, { clock, ms: leftMs });
       if (batch === "late") {
         toldMs = clock.monotonic();
         yield `: still here\nid: ${cursor}\n\n`;
