@@ -212,6 +212,7 @@ suite("streams of events", () => {
   test("a quiet stream beats, and its beats carry the place that was reached", async () => {
     await using bed = await startLifecycleServer({ heartbeatMs: 30 });
     await using reader = await Reader.open(`${bed.url}/events?topic=nodepool-events`);
+    await until(() => reader.isOver || reader.comments.length >= 2);
     await bed.tell({ clusterId: uuid() });
     await until(() => reader.isOver || reader.comments.some((text) => text.includes("id: 1")));
     assert.deepEqual([reader.isOver, reader.events], [false, []]);

@@ -71,5 +71,5 @@ async function within<T>(
 ): Promise<T | "late"> {
   const late = Promise.withResolvers<"late">();
   using _timer = clock.after(ms, () => late.resolve("late"));
-  return Promise.race([promise, late.promise]);
+  return await Promise.race([promise, late.promise]);
 }
