@@ -44,6 +44,35 @@ class Workers {
   }
 }
 
+/** Leases of a store that is asked over a wire, and whether it has answered. */
+class Asked implements Leases {
+  readonly #store: Leases;
+  readonly #open = new Set<Promise<unknown>>();
+
+  constructor(store: Leases) {
+    this.#store = store;
+  }
+
+  claim(...asked: Parameters<Leases["claim"]>): ReturnType<Leases["claim"]> {
+    return this.#keep(this.#store.claim(...asked));
+  }
+
+  release(...asked: Parameters<Leases["release"]>): ReturnType<Leases["release"]> {
+    return this.#keep(this.#store.release(...asked));
+  }
+
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#open);
+  }
+
+  #keep<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    this.#open.add(answer);
+    const forget = (): void => void this.#open.delete(answer);
+    answer.then(forget, forget);
+    return answer;
+  }
+}
+
 /** Leases that run out by the test's clock; those of PostgreSQL do by the database's. */
 function leasesOn(clock: Clock): Leases & { isDown: boolean; give(holder: string): void } {
   let held = { holder: "", untilMs: 0 };
@@ -68,27 +97,28 @@ function leasesOn(clock: Clock): Leases & { isDown: boolean; give(holder: string
 }
 
 suite("work that one does at a time", () => {
-  test("is done by the other as soon as the first has stopped, on PostgreSQL", async (t) => {
+  test("is done by the other as soon as the first has stopped, on PostgreSQL", async () => {
     const url = async (): Promise<string> => (await sharedThrowawayPostgres("embedded")).url;
     await using bed = await postgresFixture({ name: "", missing: undefined, url }).prepare();
     await using store = await bed.open();
     const clock = new ManualClock();
     const workers = new Workers();
+    const leases = new Asked(store);
     const isWorking = (name: string) => async (): Promise<boolean> => {
-      // In small steps: a claim takes its time of the database while this clock runs on.
-      await clock.advance(50);
-      await store.ping(t.signal);
+      await clock.advance(250);
+      // While the database thinks about a claim, this clock stands: else the lease would run out meanwhile.
+      await leases.answered();
       return workers.working.has(name);
     };
     {
-      await using _first = workers.start("first", { store, clock });
+      await using _first = workers.start("first", { store: leases, clock });
       await eventually(isWorking("first"), "the first works");
-      await using second = workers.start("second", { store, clock });
-      for (let round = 0; round < 80; round += 1) await isWorking("second")();
+      await using second = workers.start("second", { store: leases, clock });
+      for (let round = 0; round < 16; round += 1) await isWorking("second")();
       assert.deepEqual([...workers.working], ["first"]);
       await second[Symbol.asyncDispose]();
     }
-    await using _second = workers.start("second", { store, clock });
+    await using _second = workers.start("second", { store: leases, clock });
     await eventually(isWorking("second"), "the second works");
     assert.equal(workers.most, 1);
   });
