@@ -125,7 +125,7 @@ suite("faults", () => {
           );
           return status === 201 || status === 409;
         },
-        AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+        AbortSignal.any([t.signal, AbortSignal.timeout(120_000)]),
       );
       assert.deepEqual(await names(server, t.signal), new Set([...acknowledged, "healed"]));
       assert.ok(server.isAlive);
@@ -223,7 +223,7 @@ suite("faults", () => {
         const answer = await server.client.send({ method: "POST", path, body }, t.signal);
         return answer.status === 503 && /connection|slots/.test(answer.text) ? answer : undefined;
       },
-      AbortSignal.any([t.signal, AbortSignal.timeout(40_000)]),
+      AbortSignal.any([t.signal, AbortSignal.timeout(120_000)]),
     ).catch(() => undefined);
     enough.abort();
     const over = new AbortController();
@@ -234,7 +234,7 @@ suite("faults", () => {
         await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
         return over.signal.aborted;
       },
-      AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+      AbortSignal.any([t.signal, AbortSignal.timeout(120_000)]),
     );
     await ended;
     await hogs.end({ timeout: 5 });
@@ -243,7 +243,7 @@ suite("faults", () => {
     assert.ok(refusal.headers["retry-after"] !== undefined, refusal.text);
     await until(
       async () => (await create(server, "after", t.signal)) !== 503,
-      AbortSignal.any([t.signal, AbortSignal.timeout(20_000)]),
+      AbortSignal.any([t.signal, AbortSignal.timeout(120_000)]),
     );
     assert.ok((await names(server, t.signal)).has("before"));
   });

@@ -21,7 +21,7 @@ import type { Target } from "./target.ts";
 import { Wire, type WireRequest } from "./wire.ts";
 import { textOf } from "./text-of.ts";
 
-const untilMs = 20_000;
+const untilMs = 60_000;
 const eventMs = 10_000;
 
 /** One step of a case: what was asked, and the normalised answer. */

@@ -10,7 +10,7 @@ import { Lab, type Observation } from "./lab.ts";
 import type { Target } from "./target.ts";
 
 const concurrencyDefault = 8;
-const caseMs = 90_000;
+const caseMs = 240_000;
 
 /** What each case saw, by its name. A case that threw has that as its last step. */
 export type Recording = ReadonlyMap<string, readonly Observation[]>;
@@ -89,6 +89,6 @@ async function createNamespaces(
         if (metadata.name === "default") wanted.delete(metadata.namespace);
       return wanted.size === 0;
     },
-    AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
+    AbortSignal.any([signal, AbortSignal.timeout(240_000)]),
   );
 }

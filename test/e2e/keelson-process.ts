@@ -139,9 +139,9 @@ export function leftBehind(dataDir: string): readonly string[] {
   ];
 }
 
-/** Waits until no process of any kind works in the folder. One that does not end within half a minute is an orphan. */
+/** Waits until no process of any kind works in the folder. One that does not end within two minutes is an orphan. */
 export async function nothingRunsIn(dataDir: string): Promise<void> {
-  const deadlineMs = performance.now() + 30_000;
+  const deadlineMs = performance.now() + 120_000;
   for (;;) {
     const pids = processesIn(dataDir);
     if (pids.length === 0) return;

@@ -14,7 +14,7 @@ import { HttpClient } from "./http-client.ts";
 import { findFreePorts } from "./ports.ts";
 import { programPath, type ProgramName } from "./programs.ts";
 
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 120_000;
 const pollMs = 25;
 const attemptsMax = 3;
 

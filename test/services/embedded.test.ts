@@ -62,7 +62,7 @@ function mount(folder: string, options: string): Disposable {
 }
 
 async function gone(path: string): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 20_000;
+  const deadlineMs = systemClock.monotonic() + 120_000;
   while (existsSync(path)) {
     assert.ok(systemClock.monotonic() < deadlineMs, `${path} is still there`);
     await systemClock.sleep(10, never);
@@ -83,7 +83,7 @@ function residents(home: string): string[] {
 suite("embedded PostgreSQL, its process and its disk", () => {
   test(
     "what was committed survives kill -9 of its owner, again and again, and a clean stop leaves no server",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       await using place = await emptyHome();
       const dataDir = join(place.home, "postgres");
@@ -118,7 +118,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
 
   test(
     "killed at any moment of its start it leaves no server behind",
-    { skip: process.platform !== "linux" && "reads /proc", timeout: 120_000 },
+    { skip: process.platform !== "linux" && "reads /proc", timeout: 300_000 },
     async () => {
       await using place = await emptyHome();
       const dataDir = join(place.home, "postgres");
@@ -130,7 +130,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
         child.kill("SIGKILL");
         await exited;
       }
-      const deadlineMs = systemClock.monotonic() + 30_000;
+      const deadlineMs = systemClock.monotonic() + 120_000;
       while (residents(place.home).length > 0) {
         assert.ok(
           systemClock.monotonic() < deadlineMs,
@@ -146,7 +146,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
 
   test(
     "a read-only folder and a full disk are named",
-    { skip: !isRoot && "mounting needs root", timeout: 60_000 },
+    { skip: !isRoot && "mounting needs root", timeout: 300_000 },
     async () => {
       await using place = await emptyHome();
       const disk = join(place.home, "disk");
@@ -171,7 +171,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
 
   test(
     "it runs as an ordinary user, who may be refused a folder",
-    { skip: !isRoot && "needs root to become somebody else", timeout: 60_000 },
+    { skip: !isRoot && "needs root to become somebody else", timeout: 300_000 },
     async () => {
       await using place = await emptyHome();
       const as = { uid: nobody, gid: nobody };
@@ -190,7 +190,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
 
   test(
     "as root it runs below a folder that only root may enter",
-    { skip: !isRoot && "needs root", timeout: 60_000 },
+    { skip: !isRoot && "needs root", timeout: 300_000 },
     async () => {
       await using place = await emptyHome();
       await chmod(place.home, 0o700);

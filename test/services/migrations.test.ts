@@ -6,7 +6,7 @@ import { runProgram } from "./process.ts";
 eachPostgres("migrations", (server) => {
   test(
     "ten processes that start at once apply each migration once",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       await using database = await (await server()).createDatabase();
       const ended = await Promise.all(

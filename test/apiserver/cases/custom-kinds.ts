@@ -20,7 +20,7 @@ export async function served(lab: Lab, definition: JsonObject): Promise<void> {
     ? (spec["versions"][0] as JsonObject)["name"]
     : "v1";
   const path = `/apis/${textOf(spec["group"])}/${textOf(version)}/${textOf(spec["names"]["plural"])}?limit=1`;
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const { status } = await lab.quietly({ path });
     if (status === 200) return;

@@ -109,7 +109,7 @@ export class Clients implements Disposable {
 
   /** Waits until every watch has come as far as `head`, or for long enough; then says that they are quiet. */
   async settle(head: number): Promise<void> {
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + 90_000;
     while (
       [...this.#positions.values()].some((position) => position < head) &&
       performance.now() < deadline

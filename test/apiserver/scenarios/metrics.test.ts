@@ -66,7 +66,7 @@ suite("metrics of the API server", () => {
           const present = new Set(samples.map(({ name }) => name));
           return Object.keys(expected).every((name) => present.has(name));
         },
-        AbortSignal.any([t.signal, AbortSignal.timeout(40_000)]),
+        AbortSignal.any([t.signal, AbortSignal.timeout(120_000)]),
       ).catch(() => undefined);
       const labels = new Map(samples.map((one) => [one.name, Object.keys(one.labels).toSorted()]));
       assert.deepEqual(

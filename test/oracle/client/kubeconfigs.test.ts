@@ -179,7 +179,7 @@ async function kubectl(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly stdout: string }> {
   return await new Promise((resolve) => {
-    execFile(programPath("kubectl"), arguments_, { env, timeout: 20_000 }, (_, stdout) =>
+    execFile(programPath("kubectl"), arguments_, { env, timeout: 120_000 }, (_, stdout) =>
       resolve({ stdout }),
     );
   });

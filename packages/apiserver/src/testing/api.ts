@@ -157,7 +157,7 @@ export function messageOf({ object }: { readonly object: JsonObject }): string {
 
 /** Waits for a fact about the server. */
 export async function eventually(fact: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 60_000;
   while (!(await fact())) {
     if (performance.now() > deadline) throw new Error(`it never came true: ${what}`);
   }
