@@ -1,21 +1,15 @@
 // What an Ark kind is, before it is a definition.
 
 import type { TSchema } from "typebox";
-import type { PrinterColumn } from "@keelson/kube";
+import type { DeclaredKind, PrinterColumn } from "@keelson/kube";
+import { arkGroup } from "./ark-group.ts";
 
 /** A kind of `ark.mckinsey.com`. */
-export interface ArkKind {
-  readonly kind: string;
-  readonly plural: string;
+export interface ArkKind extends DeclaredKind {
+  readonly group: typeof arkGroup;
   readonly version: "v1alpha1" | "v1prealpha1";
-  readonly isNamespaced: boolean;
-  readonly description: string;
   readonly spec: TSchema;
   readonly status: TSchema;
-  /** `Age` comes after them. */
-  readonly columns: readonly PrinterColumn[];
-  /** What a field selector may name: `spec.type`. */
-  readonly selectableFields: readonly string[];
 }
 
 /** A kind as most are. */
@@ -23,7 +17,13 @@ export function arkKind(
   kind: Pick<ArkKind, "kind" | "plural" | "description" | "spec" | "status" | "columns"> &
     Partial<ArkKind>,
 ): ArkKind {
-  return { version: "v1alpha1", isNamespaced: true, selectableFields: [], ...kind };
+  return {
+    group: arkGroup,
+    version: "v1alpha1",
+    isNamespaced: true,
+    selectableFields: [],
+    ...kind,
+  };
 }
 
 /** A column of text. */

@@ -1,14 +1,13 @@
 // The kinds of `ark.mckinsey.com`: as definitions, and as resources.
 
-import { cloneJson, type Json, type JsonObject } from "@keelson/base";
-import { defaultPrinterColumns } from "@keelson/kube";
+import type { JsonObject } from "@keelson/base";
+import { definitionOf } from "@keelson/kube";
 
 import { customResources } from "../resources/custom-resource.ts";
 import type { Resource } from "../resources/resource.ts";
 import { a2aTask } from "./a2a-task.ts";
 import { agent } from "./agent.ts";
 import { arkConfig } from "./ark-config.ts";
-import { arkGroup } from "./ark-group.ts";
 import type { ArkKind } from "./ark-kind.ts";
 import { evaluation, evaluator } from "./evaluation.ts";
 import { model } from "./model.ts";
@@ -48,61 +47,4 @@ export function arkResources(): Resource[] {
 
 function nameOf({ metadata }: JsonObject): JsonObject {
   return metadata as JsonObject;
-}
-
-function definitionOf(kind: ArkKind): JsonObject {
-  const { plural, version, isNamespaced, columns, selectableFields } = kind;
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${arkGroup}` },
-    spec: {
-      group: arkGroup,
-      scope: isNamespaced ? "Namespaced" : "Cluster",
-      names: {
-        kind: kind.kind,
-        listKind: `${kind.kind}List`,
-        plural,
-        singular: kind.kind.toLowerCase(),
-      },
-      conversion: { strategy: "None" },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schemaOf(kind) },
-          subresources: { status: {} },
-          additionalPrinterColumns: [...columns, ...defaultPrinterColumns].map(
-            (column): JsonObject => ({ ...column }),
-          ),
-          ...(selectableFields.length === 0
-            ? {}
-            : { selectableFields: selectableFields.map((field) => ({ jsonPath: `.${field}` })) }),
-        },
-      ],
-    },
-  };
-}
-
-function schemaOf({ description, spec, status }: ArkKind): JsonObject {
-  const { required } = spec as { readonly required?: readonly string[] };
-  return {
-    type: "object",
-    description,
-    // An object without a spec would lack what the spec requires.
-    ...(required === undefined ? {} : { required: ["spec"] }),
-    properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: { type: "object" },
-      spec: plain(spec),
-      status: plain(status),
-    },
-  };
-}
-
-/** A TypeBox schema is JSON with hidden marks; these stay behind. */
-function plain(schema: object): JsonObject {
-  return cloneJson(JSON.parse(JSON.stringify(schema)) as Json) as JsonObject;
 }
