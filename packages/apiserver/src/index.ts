@@ -18,7 +18,7 @@ export { Discovery, type DiscoveryOptions } from "./discovery/discovery.ts";
 export type { DocumentAnswer, DocumentRequest } from "./discovery/document.ts";
 export { OpenApi, type OpenApiOptions } from "./openapi/openapi.ts";
 export { builtinResources } from "./resources/builtin-resource.ts";
-export { customResources } from "./resources/custom-resource.ts";
+export { customResources, declaredResources } from "./resources/custom-resource.ts";
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
 export { arkAdmission, type ArkAdmissionOptions } from "./ark/admission/ark-admission.ts";
 export {

@@ -83,7 +83,7 @@ export {
   type DefinitionCondition,
   type DefinitionConditionType,
 } from "./crd/conditions.ts";
-export { definitionOf, type DeclaredKind, type ValidationRule } from "./crd/definition.ts";
+export { definitionOf, type DeclaredKind } from "./crd/definition.ts";
 export {
   beginTermination,
   cleanupFinalizer,

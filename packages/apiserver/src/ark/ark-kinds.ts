@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 import { definitionOf } from "@keelson/kube";
 
-import { customResources } from "../resources/custom-resource.ts";
+import { declaredResources } from "../resources/custom-resource.ts";
 import type { Resource } from "../resources/resource.ts";
 import { a2aTask } from "./a2a-task.ts";
 import { agent } from "./agent.ts";
@@ -39,12 +39,5 @@ export function arkDefinitions(): JsonObject[] {
 
 /** As resources of ours. Make them once: schemas are compiled for each. */
 export function arkResources(): Resource[] {
-  return arkDefinitions().flatMap((definition) =>
-    // They never change while they are served, as generation 1 says.
-    customResources({ ...definition, metadata: { ...nameOf(definition), generation: 1 } }),
-  );
-}
-
-function nameOf({ metadata }: JsonObject): JsonObject {
-  return metadata as JsonObject;
+  return declaredResources(arkDefinitions());
 }

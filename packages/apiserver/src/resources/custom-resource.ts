@@ -67,6 +67,15 @@ export function customResources(definition: JsonObject): Resource[] {
   });
 }
 
+/** The resources of definitions that are part of the program. Make them once: schemas are compiled for each. */
+export function declaredResources(definitions: readonly JsonObject[]): Resource[] {
+  return definitions.flatMap((definition) => {
+    const metadata = memberOf(definition, "metadata") as JsonObject;
+    // They never change while they are served, as generation 1 says.
+    return customResources({ ...definition, metadata: { ...metadata, generation: 1 } });
+  });
+}
+
 /** In this order, as the real server lists them. */
 const verbs = {
   usual: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],

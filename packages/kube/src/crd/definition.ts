@@ -2,6 +2,7 @@
 
 import { cloneJson, type Json, type JsonObject } from "@keelson/base";
 
+import type { ValidationRule } from "../schema/structural.ts";
 import { defaultPrinterColumns, type PrinterColumn } from "../table/custom-columns.ts";
 
 /** A kind of ours, before it is a definition. Schemas are JSON schemas as a definition has them. */
@@ -21,14 +22,6 @@ export interface DeclaredKind {
   readonly selectableFields: readonly string[];
   /** What must hold of the whole object, its name among it. */
   readonly rules?: readonly ValidationRule[];
-}
-
-/** One of `x-kubernetes-validations`. */
-export interface ValidationRule {
-  readonly rule: string;
-  readonly message: string;
-  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden";
-  readonly fieldPath?: string;
 }
 
 /** Complete: a server defaults nothing. */

@@ -1,10 +1,11 @@
-// The Ark kinds as definitions in a real cluster: it takes them, and judges objects as we do.
+// The kinds of Ark and of the platform as definitions in a real cluster: it takes them, and judges objects as we do.
 
 import assert from "node:assert/strict";
 
-import { arkDefinitions, arkResources } from "@keelson/apiserver";
+import { arkDefinitions, declaredResources } from "@keelson/apiserver";
 import type { JsonObject } from "@keelson/base";
 import { printFieldError, TypedDecodeError } from "@keelson/kube";
+import { platformDefinitions } from "@keelson/platform";
 
 import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference } from "./compare.ts";
@@ -13,6 +14,9 @@ import { until } from "./until.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const value = { value: "x" };
+const definitions = [...arkDefinitions(), ...platformDefinitions()];
+const app = { repository: "r", framework: "nextjs", environment: "staging" };
+const preview = { applicationRef: "app", pullRequest: 1, branch: "b" };
 
 /** Specs, good and bad, by plural. */
 const specs: readonly (readonly [string, JsonObject, JsonObject?])[] = [
@@ -64,10 +68,28 @@ const specs: readonly (readonly [string, JsonObject, JsonObject?])[] = [
   ["executionengines", { address: value }],
   ["executionengines", { type: "langchain" }],
   ["arkconfigs", { queryTTL: "720h", evaluationTTL: "x" }],
+  ["applications", {}],
+  ["applications", app],
+  [
+    "applications",
+    { ...app, scaling: { min: 3 }, auth: {}, storage: { buckets: [{ name: "b" }] } },
+  ],
+  ["applications", { ...app, scaling: { min: 30 }, runAsUser: 0, deletionPolicy: "Keep" }],
+  ["applications", { ...app, cors: { origins: ["*", "https://a.b:80", "https://a.b:80"] } }],
+  ["applications", { ...app, envVars: [{ name: "A" }, { name: "A", value: "1" }] }],
+  ["applications", { ...app, envVars: [{ name: "a-b", value: "", secretKeyRef: { name: "s" } }] }],
+  ["applications", { ...app, database: { enabled: true, schemaName: "pg_x" } }],
+  ["applications", { ...app, database: { migrations: { engine: "raw", path: "a/../b" } } }],
+  ["applications", { ...app, database: { migrations: { engine: "flyway", path: "..b/./c" } } }],
+  ["applications", { ...app, auth: { providers: ["facebook", "github"] }, domain: "a..b" }],
+  ["previewenvironments", preview],
+  ["previewenvironments", { ...preview, ttl: "31d", pullRequest: 0 }],
+  ["previewenvironments", { ...preview, ttl: "43200m", applicationRef: "a/b/c" }],
+  ["previewenvironments", { ...preview, ttl: "0m" }],
 ];
 
 async function install(oracle: Oracle, signal: AbortSignal): Promise<void> {
-  for (const body of arkDefinitions()) {
+  for (const body of definitions) {
     const sent = { method: "POST", path: definitionsPath, body } as const;
     const { status, text } = await oracle.client.send(sent, signal);
     assert.equal(status, 201, text);
@@ -86,7 +108,7 @@ oracleTest(
   async (t) => {
     await using oracle = await startOracle({}, t.signal);
     await install(oracle, t.signal);
-    for (const definition of arkDefinitions()) {
+    for (const definition of definitions) {
       const { name } = definition["metadata"] as { name: string };
       const { body } = await oracle.client.send({ path: `${definitionsPath}/${name}` }, t.signal);
       const got = body as JsonObject & { status: { conditions: { type: string }[] } };
@@ -100,7 +122,7 @@ oracleTest(
 oracleTest("a real server judges and defaults objects of these kinds as we do", async (t) => {
   await using oracle = await startOracle({}, t.signal);
   await install(oracle, t.signal);
-  const resources = arkResources();
+  const resources = declaredResources(definitions);
   const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
   const differences: string[] = [];
   for (const [index, [plural, spec]] of specs.entries()) {

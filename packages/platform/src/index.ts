@@ -1,0 +1,8 @@
+// Applications and preview environments. An operator watches both kinds in any cluster, and gives each app its
+// schema, buckets, login realm, workload, routes and autoscaling; each pull request the same, apart and for a while.
+
+export type { ApplicationSpec, ApplicationStatus, Environment } from "./kinds/application.ts";
+export { platformDefinitions } from "./kinds/definitions.ts";
+export { platformGroup } from "./kinds/platform-group.ts";
+export type { PreviewSpec, PreviewStatus } from "./kinds/preview-environment.ts";
+export type { Condition, Owned, OwnedKind, Phase } from "./kinds/status.ts";
