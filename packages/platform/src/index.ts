@@ -6,3 +6,5 @@ export { platformDefinitions } from "./kinds/definitions.ts";
 export { platformGroup } from "./kinds/platform-group.ts";
 export type { PreviewSpec, PreviewStatus } from "./kinds/preview-environment.ts";
 export type { Condition, Owned, OwnedKind, Phase } from "./kinds/status.ts";
+export type { Ledger } from "./ownership/ledger.ts";
+export { StepError, type StepReason } from "./steps/step-error.ts";
