@@ -228,9 +228,24 @@ eachPostgres("lifecycle's tables", (server) => {
       domain: "example.com",
       roles: [],
     });
+    // A person with SQL may write anything: it holds up nobody.
+    await it.query(`INSERT INTO outbox_unnumbered (event_id, topic, ordering_key, data)
+      SELECT gen_random_uuid(), 'cluster-events', 'no id', d::jsonb FROM unnest(ARRAY['{}', '7', '{"type":"x"}']) d`);
+    await outbox.numberAll(never);
     assert.deepEqual(
       await it.query(
-        `SELECT position::integer, actor, action, kind, resource_id, data ->> 'id' AS id FROM audit ORDER BY id`,
+        `SELECT position::integer, actor, action FROM audit WHERE resource_id IS NULL ORDER BY position`,
+      ),
+      [
+        { position: 4, actor: "unknown", action: "unknown" },
+        { position: 5, actor: "unknown", action: "unknown" },
+        { position: 6, actor: "unknown", action: "x" },
+      ],
+    );
+    assert.deepEqual(
+      await it.query(
+        `SELECT position::integer, actor, action, kind, resource_id, data ->> 'id' AS id FROM audit
+         WHERE resource_id IS NOT NULL ORDER BY id`,
       ),
       [
         {
