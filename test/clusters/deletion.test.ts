@@ -163,6 +163,19 @@ suite("deletion", () => {
     assert.equal(events.filter((event) => event.endsWith("force_deletion")).length, 2);
   });
 
+  test("43: who has retired and reports again with a finalizer is waited for again", async () => {
+    await using it = await start();
+    const path = `/clusters/${await it.cluster(alice)}`;
+    const held = { conditions: [available("False")], finalizer: true };
+    await it.report(path, "storage", held);
+    assert.equal(await code(it.ask(ctl, "DELETE", "/controllers/storage")), 204);
+    await it.report(path, "storage", held);
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Progressing`)), 202);
+    assert.equal((await it.ask(alice, "GET", path)).body.status.phase, "Deleting");
+    await it.report(path, "storage", { ...finalized, finalizer: true });
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+  });
+
   test("a cluster waits for its nodepools, and what a crash left unfinished the pass ends", async () => {
     await using it = await start();
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });

@@ -94,11 +94,20 @@ suite("wakes after reports", () => {
     assert.equal((await wakes(rest)).length, 2);
   });
 
-  test("without reactive reconciliation there are none", async () => {
+  test("without reactive reconciliation there are none", async ({ signal }) => {
     const server = await sharedThrowawayPostgres("embedded");
     await using rest = await startClustersRest(server, { wakesDependents: false });
     const id = await rest.cluster(alice);
+    const { wakeups, numberedChannel } = rest.service.outbox;
+    const never = { pollMs: 3_600_000, deafPollMs: 3_600_000 };
+    using pass = wakeups.subscribe(numberedChannel, never);
+    await pass.wait(signal); // Whatever was before.
     await rest.report(`/clusters/${id}`, "dns");
     assert.deepEqual(await wakes(rest), []);
+    assert.equal(
+      await pass.wait(signal),
+      "woken",
+      "the pass of statuses hears of reports all the same",
+    );
   });
 });

@@ -31,7 +31,7 @@ export class Reports {
     body: StatusReport,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const { access, metrics } = this.#lifecycle;
+    const { access, metrics, outbox, wakesDependents } = this.#lifecycle;
     requireController(caller);
     requireWriter(caller);
     access.requireName(caller, body.controller_name);
@@ -46,6 +46,8 @@ export class Reports {
       throw error;
     });
     metrics.reports.add({ kind: kind.name, result });
+    // No event will do it.
+    if (!wakesDependents) outbox.wakeups.wakeHere(outbox.numberedChannel);
     this.#lifecycle.log.debug(
       {
         requestId: caller.requestId,
@@ -95,6 +97,7 @@ export class Reports {
       id,
       ...report,
       finalizer: sent.finalizer ?? null,
+      isDeleting,
       isFinalized,
     });
     const isGone = isDeleting && (await this.#deletions.finish(sql, kind, [id], caller)).length > 0;

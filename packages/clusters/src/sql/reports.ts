@@ -53,7 +53,9 @@ export interface WrittenReport extends Omit<Report, "updatedAt"> {
   readonly id: string;
   /** True: a deletion waits for it; false: it does not; null: as before. */
   readonly finalizer: boolean | null;
-  /** Whether it has nothing left to do for a deletion that was asked for. */
+  /** Whether a deletion was asked for: a finalizer that was closed before is open again. */
+  readonly isDeleting: boolean;
+  /** Whether it has nothing left to do for that. */
   readonly isFinalized: boolean;
 }
 
@@ -62,7 +64,7 @@ export const writeReport = statement<WrittenReport>(
   "writeReport",
   (sql, { kind, id, controllerName, observedGeneration, finalizer, isFinalized, ...report }) => {
     const { reports, key } = tables[kind];
-    const { conditions, metadata, lastError } = report;
+    const { conditions, metadata, lastError, isDeleting } = report;
     const lastErrorText = lastError === null ? null : writeJson(lastError as unknown as Json);
     return sql`
       WITH written AS (
@@ -87,7 +89,8 @@ export const writeReport = statement<WrittenReport>(
                CASE WHEN ${isFinalized}::boolean THEN clock_timestamp() END
         WHERE ${finalizer}::boolean IS TRUE
         ON CONFLICT (kind, resource_id, controller_name) DO UPDATE
-        SET finalized_at = coalesce(finalizers.finalized_at, excluded.finalized_at)
+        SET finalized_at = CASE WHEN ${isDeleting}::boolean
+                                THEN coalesce(finalizers.finalized_at, excluded.finalized_at) END
       )
       UPDATE finalizers SET finalized_at = clock_timestamp()
       WHERE ${isFinalized}::boolean AND ${finalizer}::boolean IS NOT TRUE AND kind = ${kind} AND resource_id = ${id}
