@@ -13,6 +13,7 @@ const folders: Readonly<Record<string, string>> = {
   scenarios: "test/apiserver/scenarios",
   "in-process": "packages/apiserver/src/scenarios",
   fleet: "test/fleet",
+  clusters: "test/clusters",
 };
 
 /** A page, and how many scenarios its contract has of each sort. */
@@ -36,6 +37,12 @@ const pages: Readonly<Record<string, Page>> = {
     counts: { F: 56 },
     separator: "",
     mayBeOpen: true,
+  },
+  clusters: {
+    path: "docs/scenarios-clusters.md",
+    counts: { C: 49 },
+    separator: "",
+    mayBeOpen: false,
   },
 };
 

@@ -1,121 +1,21 @@
-// Announcements: when, why, once, and ever more seldom where nobody answers.
+// Announcements: when, why, and ever more seldom where nobody answers.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { suite, test } from "node:test";
-import { silentLog, systemClock, systemRandom } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
-import { Scheduler, schedulerMetrics, type SchedulerOptions } from "@keelson/clusters";
-import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
-import { Outbox, statement, Wakeups, type Database } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { until } from "../oracle/until.ts";
-
-const never = new AbortController().signal;
-const minute = 60_000;
-const hour = 60 * minute;
-
-const cadence = { unhealthyMs: 30_000, healthyMs: 5 * minute, newMs: 2 * hour, decayAfter: 10 };
-
-/** Time that a test moves on; it begins where the database is. */
-class TestTime {
-  #aheadMs = 0;
-  now(): number {
-    return systemClock.now() + this.#aheadMs;
-  }
-  pass(ms: number): void {
-    this.#aheadMs += ms;
-  }
-}
-
-function schedulerOn(database: Database, options: Partial<SchedulerOptions> = {}): Scheduler {
-  const wakeups = new Wakeups({ database });
-  return new Scheduler({
-    database,
-    outbox: new Outbox({ database, wakeups, name: "lifecycle.outbox" }),
-    clock: systemClock,
-    time: systemClock,
-    random: systemRandom,
-    log: silentLog,
-    metrics: schedulerMetrics(new RecordingMetrics()),
-    cadence,
-    tickMs: 30_000,
-    refreshStatuses: async () => undefined,
-    ...options,
-  });
-}
-
-async function fresh(): Promise<ClustersDatabase> {
-  return createClustersDatabase(await sharedThrowawayPostgres("embedded"));
-}
-
-interface Cluster {
-  readonly name?: string;
-  readonly phase?: string;
-  /** How long ago it was made. */
-  readonly ageMs?: number;
-  /** When it was announced last; null is never. */
-  readonly reconciledMs?: number | null;
-}
-
-/** A cluster whose status was calculated for its generation. */
-async function insertCluster(
-  tables: ClustersDatabase,
-  { name = systemRandom.uuid(), phase = "Pending", ageMs = 0, reconciledMs = null }: Cluster = {},
-): Promise<string> {
-  const [row] = await tables.query<{ id: string }>(
-    `INSERT INTO clusters (name, created_by, spec, status, status_dirty, created_at)
-     VALUES ($1, 'alice@example.com', '{"platform": {"type": "gcp"}}',
-             jsonb_build_object('phase', $2::text, 'observedGeneration', 1), false,
-             now() - $3::float8 * interval '1 ms') RETURNING id`,
-    [name, phase, ageMs],
-  );
-  assert.ok(row !== undefined);
-  if (reconciledMs !== null) {
-    await tables.query(
-      `UPDATE reconciliation_schedule SET last_reconciled_at = now() - $2::float8 * interval '1 ms'
-       WHERE cluster_id = $1`,
-      [row.id, reconciledMs],
-    );
-  }
-  return row.id;
-}
-
-async function report(
-  tables: ClustersDatabase,
-  id: string,
-  { name = "dns", generation = 1, available = "True" } = {},
-): Promise<void> {
-  await tables.query(
-    `INSERT INTO controller_status (cluster_id, controller_name, observed_generation, conditions)
-     VALUES ($1, $2, $3, jsonb_build_array(jsonb_build_object('type', 'Available', 'status', $4::text)))
-     ON CONFLICT (cluster_id, controller_name) DO UPDATE
-     SET observed_generation = excluded.observed_generation, conditions = excluded.conditions`,
-    [id, name, generation, available],
-  );
-}
-
-interface Announcement {
-  readonly ordering_key: string;
-  readonly reason: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-async function announcements(tables: ClustersDatabase): Promise<readonly Announcement[]> {
-  return tables.query<Announcement>(
-    `SELECT ordering_key, data ->> 'reason' AS reason, data -> 'metadata' AS metadata
-     FROM outbox_unnumbered ORDER BY id`,
-  );
-}
-
-async function waitOf(tables: ClustersDatabase, id: string, nowMs: number): Promise<number> {
-  const [row] = await tables.query<{ ms: number }>(
-    `SELECT (extract(epoch FROM next_reconcile_at) * 1000)::float8 AS ms
-     FROM reconciliation_schedule WHERE cluster_id = $1`,
-    [id],
-  );
-  return Math.round(((row?.ms ?? NaN) - nowMs) / 1_000);
-}
+import { never } from "./events-bed.ts";
+import {
+  announcements,
+  cadence,
+  fresh,
+  hour,
+  insertCluster,
+  minute,
+  report,
+  schedulerOn,
+  TestTime,
+  waitOf,
+  type Cluster,
+} from "./scheduler-bed.ts";
 
 suite("scheduler", () => {
   const cases: readonly {
@@ -207,6 +107,18 @@ suite("scheduler", () => {
       Array.from({ length: 3 }, () => [held, "deletion_pending"]),
     );
     assert.ok(free !== held);
+  });
+
+  test("a status that has changed since the pass is looked at again soon", async () => {
+    await using it = await fresh();
+    const id = await insertCluster(it, { phase: "Ready", ageMs: 3 * hour, reconciledMs: 1_000 });
+    await report(it, id);
+    await it.query(`UPDATE controller_status SET conditions = '[]'`);
+    const time = new TestTime();
+    time.pass(31_000);
+    const nowMs = time.now();
+    assert.equal(await schedulerOn(it.database, { time: { now: () => nowMs } }).tick(never), 1);
+    assert.equal(await waitOf(it, id, nowMs), 30);
   });
 
   test("what is paused is never due", async () => {
@@ -317,99 +229,4 @@ suite("scheduler", () => {
     time.pass(31_000);
     assert.equal(await scheduler.tick(never), 0);
   });
-
-  test("three replicas announce each of a thousand once, and a locked one is skipped, not waited for", async () => {
-    await using it = await fresh();
-    await insertMany(it, 1_000);
-    const [locked] = await it.query<{ id: string }>(`SELECT id FROM clusters LIMIT 1`);
-    const release = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    const writer = it.openAnother().transaction(async (sql) => {
-      await sql.run(lockCluster, locked?.id ?? "");
-      held.resolve();
-      await release.promise;
-    }, never);
-    await held.promise;
-    const schedulers = [it.database, it.openAnother(), it.openAnother()].map((database) =>
-      schedulerOn(database, { batchMax: 50 }),
-    );
-    const counts = await Promise.all(schedulers.map((scheduler) => scheduler.tick(never)));
-    release.resolve();
-    await writer;
-    assert.equal(
-      counts.reduce((sum, count) => sum + count, 0),
-      999,
-    );
-    assert.equal(await schedulers[0]?.tick(never), 1);
-    await assertEachOnce(it, 1_000);
-  });
-
-  test("a scheduler killed in the middle loses none and repeats none", async () => {
-    await using it = await fresh();
-    await insertMany(it, 600);
-    const program = new URL("./scheduler-process.ts", import.meta.url);
-    const child = spawn(process.execPath, [program.pathname, it.url], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const exited = new Promise((resolve) => child.once("exit", resolve));
-    // It tells of each batch, and is killed while it is busy with the next.
-    await new Promise((resolve) => child.stdout.once("data", resolve));
-    child.kill("SIGKILL");
-    await exited;
-    // The database does not notice at once: the statement under way runs to its end.
-    await until(async () => {
-      const busy = await it.query(`SELECT FROM pg_stat_activity WHERE datname = current_database()
-        AND backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`);
-      return busy.length === 0;
-    }, never);
-    const before = (await announcements(it)).length;
-    assert.ok(before > 0 && before < 600, `${before} of 600 were announced before the kill`);
-    assert.equal(await schedulerOn(it.database).tick(never), 600 - before);
-    await assertEachOnce(it, 600);
-  });
-
-  test("five thousand stable ones are looked for by their index, and nothing due is found at once", async () => {
-    await using it = await fresh();
-    await insertMany(it, 5_000);
-    await it.query(`UPDATE reconciliation_schedule SET attention = false,
-      next_reconcile_at = now() + interval '4 min'`);
-    await it.query(`ANALYZE`);
-    assert.equal(await schedulerOn(it.database).tick(never), 0);
-    const before = await indexReads(it);
-    assert.equal(await schedulerOn(it.database).tick(never), 0);
-    const after = await indexReads(it);
-    assert.equal(after.tableScans, before.tableScans, "the table was walked");
-    const time = new TestTime();
-    time.pass(5 * minute);
-    assert.equal(await schedulerOn(it.database, { time }).tick(never), 5_000);
-    await assertEachOnce(it, 5_000);
-  });
 });
-
-const lockCluster = statement<string>(
-  "lockCluster",
-  (sql, id) => sql`SELECT FROM clusters WHERE id = ${id} FOR UPDATE`,
-);
-
-async function insertMany(tables: ClustersDatabase, count: number): Promise<void> {
-  await tables.query(
-    `INSERT INTO clusters (name, created_by, spec, status, status_dirty)
-     SELECT 'c' || n, 'alice@example.com', '{"platform": {"type": "gcp"}}',
-            '{"phase": "Pending", "observedGeneration": 1}', false
-     FROM generate_series(1, $1::integer) n`,
-    [count],
-  );
-}
-
-async function assertEachOnce(it: ClustersDatabase, count: number): Promise<void> {
-  const keys = (await announcements(it)).map(({ ordering_key }) => ordering_key);
-  assert.deepEqual([keys.length, new Set(keys).size], [count, count]);
-}
-
-async function indexReads(tables: ClustersDatabase): Promise<{ tableScans: number }> {
-  await tables.query(`SELECT pg_stat_force_next_flush()`);
-  const [row] = await tables.query<{ scans: string }>(
-    `SELECT seq_scan AS scans FROM pg_stat_user_tables WHERE relname = 'reconciliation_schedule'`,
-  );
-  return { tableScans: Number(row?.scans) };
-}

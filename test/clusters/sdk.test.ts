@@ -1,7 +1,6 @@
 // Controllers written with the SDK before the real API: over its stream, and over Pub/Sub.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { suite, test } from "node:test";
 import { PubSub } from "@google-cloud/pubsub";
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
@@ -243,32 +242,6 @@ for (const [name, open, skip] of [
     });
   });
 }
-
-suite("the examples", () => {
-  test("run with one command, and make clusters Ready, each for its platforms", async () => {
-    await using field = await overStream();
-    const child = spawn(process.execPath, ["examples/run.ts"], {
-      cwd: new URL("../..", import.meta.url),
-      env: { ...process.env, KEELSON_SERVER: new URL(field.server.url).origin },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await until(() => said.includes("version-resolution and dns follow"));
-    const id = await field.create({ ...gcp, dns: { baseDomain: "example.com" } });
-    const foreign = await field.create({ platform: { type: "aws" } });
-    await until(async () => (await field.phase(id)) === "Ready");
-    await until(async () => (await field.phase(foreign)) === "Ready");
-    assert.match(JSON.stringify((await field.report(id, "dns"))?.["metadata"]), /example\.com/);
-    assert.equal(await field.report(foreign, "dns"), undefined);
-    await field.ask("DELETE", `/clusters/${id}?confirm=Ready`);
-    await until(async () => (await field.ask("GET", `/clusters/${id}`)).code === 404);
-    child.kill("SIGTERM");
-    assert.equal(await exited, 0);
-    assert.match(said, /zone is gone/);
-  });
-});
 
 suite("controllers over Pub/Sub, when others publish too", { skip: withoutEmulator }, () => {
   test("nonsense is acknowledged and counted, the same event twice is worked on once at a time", async () => {

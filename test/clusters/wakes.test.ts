@@ -11,9 +11,12 @@ async function start(wakesPerMinuteMax: number): Promise<ClustersRest> {
   return startClustersRest(await sharedThrowawayPostgres("embedded"), { wakesPerMinuteMax });
 }
 
-async function wakes(rest: ClustersRest): Promise<readonly (readonly unknown[])[]> {
+async function wakes(
+  rest: ClustersRest,
+  wanted = "cluster.reconcile",
+): Promise<readonly (readonly unknown[])[]> {
   return (await rest.events())
-    .filter(({ type }) => type === "cluster.reconcile")
+    .filter(({ type }) => type === wanted)
     .map(({ reason, metadata }) => [
       reason,
       (metadata as { readonly controller_name?: string }).controller_name,
@@ -22,9 +25,11 @@ async function wakes(rest: ClustersRest): Promise<readonly (readonly unknown[])[
 
 /** The minute is over. */
 async function pass({ tables }: ClustersRest): Promise<void> {
-  await tables.query(`UPDATE reconciliation_schedule
-    SET wake_due_at = wake_due_at - interval '1 min',
-        woken_at = ARRAY(SELECT at - interval '1 min' FROM unnest(woken_at) at)`);
+  for (const schedule of ["reconciliation_schedule", "nodepool_reconciliation_schedule"]) {
+    await tables.query(`UPDATE ${schedule}
+      SET wake_due_at = wake_due_at - interval '1 min',
+          woken_at = ARRAY(SELECT at - interval '1 min' FROM unnest(woken_at) at)`);
+  }
 }
 
 async function send({ service }: ClustersRest): Promise<number> {
@@ -50,18 +55,24 @@ suite("wakes after reports", () => {
     ]);
   });
 
-  test("beyond so many in a minute one wake waits for all, and comes when there is room", async () => {
+  test("beyond so many in a minute one wake waits for all, and comes when there is room; of a nodepool too", async () => {
     await using rest = await start(3);
     const id = await rest.cluster(alice);
-    for (let n = 1; n <= 10; n++) await rest.report(`/clusters/${id}`, "dns", { metadata: { n } });
-    assert.equal((await wakes(rest)).length, 3);
-    assert.equal(await send(rest), 0, "its time has not come");
-    await pass(rest);
-    assert.equal(await send(rest), 1);
-    assert.equal(await send(rest), 0);
-    const told = await wakes(rest);
-    assert.deepEqual(told.at(-1), ["controller_status_change", "dns"]);
-    assert.equal(told.length, 4);
+    const { body } = await rest.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    for (const [path, type] of [
+      [`/clusters/${id}`, "cluster.reconcile"],
+      [`/nodepools/${body.id as string}`, "nodepool.reconcile"],
+    ] as const) {
+      for (let n = 1; n <= 10; n++) await rest.report(path, "dns", { metadata: { n } });
+      assert.equal((await wakes(rest, type)).length, 3);
+      assert.equal(await send(rest), 0, "its time has not come");
+      await pass(rest);
+      assert.equal(await send(rest), 1);
+      assert.equal(await send(rest), 0);
+      const told = await wakes(rest, type);
+      assert.deepEqual(told.at(-1), ["controller_status_change", "dns"]);
+      assert.equal(told.length, 4);
+    }
   });
 
   test("what waits for several reporters names none of them: each wants to hear of the others", async () => {

@@ -1,17 +1,12 @@
 // The command line as a person types it, in processes of its own, before a `keelson up` that runs.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { until } from "../oracle/until.ts";
-import { entry } from "./keelson-process.ts";
+import { typingAt, type TypingOptions } from "./typed-process.ts";
 
-export interface WalkOptions {
-  /** Where the server keeps its data: so commands find it. */
-  readonly dataDir: string;
-  /** Where commands are typed. */
-  readonly folder: string;
+export interface WalkOptions extends TypingOptions {
   readonly kubectl: (...words: string[]) => Promise<string>;
 }
 
@@ -28,16 +23,7 @@ export async function walkCommands(
   { dataDir, folder, kubectl }: WalkOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const keelson = (line: string): Promise<{ code: number; out: string; said: string }> =>
-    new Promise((resolve, reject) => {
-      const env = { PATH: process.env["PATH"] ?? "", KEELSON_DATA_DIR: dataDir };
-      const words = [entry, ...line.split(" ")];
-      execFile(process.execPath, words, { cwd: folder, env, signal }, (error, out, said) => {
-        const code = error === null ? 0 : error.code;
-        if (typeof code === "number") resolve({ code, out, said });
-        else reject(error ?? new Error(`${line} did not end`));
-      });
-    });
+  const keelson = typingAt({ dataDir, folder }, signal);
   const typed = async (line: string, expected: { code?: number; out?: string; said?: string }) =>
     assert.deepEqual(await keelson(line), { code: 0, out: "", said: "", ...expected }, line);
 

@@ -23,6 +23,10 @@ class Examples implements AsyncDisposable {
     this.#child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
   }
 
+  get output(): string {
+    return this.#output;
+  }
+
   async following(): Promise<void> {
     await until(() => this.#output.includes("follow http"));
   }
@@ -74,6 +78,17 @@ suite("the example controllers before keelson up", () => {
       return phase === "Ready" && observedGeneration === generation;
     };
     await until(() => isReady(1));
+    // The other platform is none of the second controller's business, and Ready by the first alone.
+    const foreign = await ask("POST", "", { name: "aws", spec: { platform: { type: "aws" } } });
+    const other = async () =>
+      (await ask("GET", `/${foreign.body["id"] as string}?include=controller_status`)).body;
+    await until(async () => ((await other())["status"] as { phase: string }).phase === "Ready");
+    assert.deepEqual(
+      ((await other())["controller_status"] as { controller_name: string }[]).map(
+        ({ controller_name: name }) => name,
+      ),
+      ["version-resolution"],
+    );
 
     await first.stop("SIGKILL");
     const flags = ["--port", port];
@@ -85,6 +100,7 @@ suite("the example controllers before keelson up", () => {
     assert.equal((await ask("DELETE", `${path}?confirm=Ready`)).code, 202);
     await until(async () => (await ask("GET", path)).code === 404);
     assert.equal(await examples.stop(), 0);
+    assert.match(examples.output, /zone is gone/);
     assert.equal((await second.stop()).code, 0);
   });
 });

@@ -19,6 +19,12 @@ const readHolders = statement<undefined, { readonly owner: string }>(
   (sql) => sql`SELECT lease_owner AS owner FROM fleet.targets ORDER BY cluster_id`,
 );
 
+const readAnnounced = statement<undefined>(
+  "readAnnounced",
+  (sql) => sql`
+    SELECT FROM lifecycle.reconciliation_schedule WHERE last_reconciled_at IS NOT NULL`,
+);
+
 suite("keelson serve", () => {
   test("replicas start at once on an empty database, know their callers, and survive a restart of it", async (t) => {
     await using folder = await temporaryFolder();
@@ -31,6 +37,7 @@ suite("keelson serve", () => {
       DATABASE_URL: database.url,
       KEELSON_TOKENS_FILE: tokensFile,
       KEELSON_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
+      RECONCILIATION_CHECK_INTERVAL: "1s",
     };
     const replica = (name: string, roles: string, ...flags: string[]): KeelsonProcess =>
       new KeelsonProcess(join(folder.path, name), {
@@ -126,10 +133,29 @@ suite("keelson serve", () => {
     await postgres.stop({ mode: "fast" });
     const down = await fetch(`${rest}/readyz`, { signal: t.signal });
     assert.deepEqual([down.status, down.headers.get("retry-after")], [503, "5"]);
-    assert.equal((await fetch(`${rest}/health`, { signal: t.signal })).status, 200);
+    for (const path of ["/health", "/health/live"]) {
+      assert.equal((await fetch(`${rest}${path}`, { signal: t.signal })).status, 200);
+    }
+    const refused = await fetch(`${rest}/api/v1/clusters`, { headers, signal: t.signal });
+    const { code: word } = (await refused.json()) as { readonly code: string };
+    assert.deepEqual(
+      [refused.status, refused.headers.get("retry-after"), word],
+      [503, "5", "DATABASE_UNAVAILABLE"],
+    );
     await postgres.start();
     let status = 0;
     while (status !== 200) status = (await fetch(`${rest}/readyz`, { signal: t.signal })).status;
+
+    // Nothing was restarted: a cluster is declared, told of and announced.
+    const made = await until(async () => {
+      const answer = await ask("/clusters", { name: "one", spec: { platform: { type: "gcp" } } });
+      return answer.id === undefined ? undefined : (answer as { readonly id: string });
+    }, t.signal);
+    await until(async () => (await ask(`/clusters/${made.id}/events`)).events.length > 0, t.signal);
+    await until(
+      async () => (await tables.run(readAnnounced, undefined, t.signal)).length > 0,
+      t.signal,
+    );
 
     for (const replica of [one, other, worker]) {
       const { code, output } = await replica.stop("SIGTERM");

@@ -4,7 +4,7 @@ import { statement } from "@keelson/database";
 import type { ScheduleReason } from "../events/event.ts";
 import type { KindName } from "../kinds.ts";
 import { insertEvents } from "./events.ts";
-import { tables } from "./tables.ts";
+import { isStale, tables } from "./tables.ts";
 
 export interface Cadence {
   /** Between announcements of what needs attention, and of what is stable. */
@@ -44,7 +44,7 @@ export const announceDue = statement<Claim, ClaimedRow>(
     const now = sql`to_timestamp(${nowMs / 1_000}::float8)`;
     const due = (attention: boolean) => sql`
       SELECT s.${sql(key)} AS id, s.next_reconcile_at, s.last_reconciled_at, s.unanswered, r.generation, r.created_by,
-             r.created_at, r.status, r.deletion_timestamp, ${platform(sql)} AS platform,
+             r.created_at, r.status, ${isStale(sql, nowMs)} AS is_stale, r.deletion_timestamp, ${platform(sql)} AS platform,
              ${clusterId(sql)} AS cluster_id, ${nodepoolId(sql)} AS nodepool_id,
              ${kind === "nodepool" ? sql`c.deletion_timestamp IS NOT NULL` : sql`false`} AS is_parent_deleting
       FROM ${from(sql)} JOIN ${sql(schedule)} s ON s.${sql(key)} = r.id
@@ -67,7 +67,8 @@ export const announceDue = statement<Claim, ClaimedRow>(
         CROSS JOIN LATERAL ${sql(`expectations_of_${kind}`)}(d.id, d.generation, d.platform) e
       ), judged AS MATERIALIZED (
         SELECT f.*,
-               f.is_deleting OR f.is_new OR f.is_ready IS NOT TRUE OR f.behind > 0 AS attention,
+               -- A status that changed since the pass may be a failure: look again soon.
+               f.is_deleting OR f.is_new OR f.is_stale IS TRUE OR f.is_ready IS NOT TRUE OR f.behind > 0 AS attention,
                -- One more unanswered announcement, unless nobody has to answer.
                CASE WHEN f.expected = 0 OR f.awaited > 0 THEN f.unanswered + 1 ELSE 0 END AS unanswered_now,
                CASE WHEN f.is_deleting THEN CASE WHEN f.is_held THEN 'deletion_pending' END
