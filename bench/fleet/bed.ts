@@ -1,13 +1,13 @@
 // `keelson up` as a user runs it, for the length of a benchmark: its API over HTTP, its cluster, its database.
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@keelson/base";
 import { Client, loadKubeconfig } from "@keelson/client";
 import { openDatabase, type Database } from "@keelson/database";
 import { KeelsonProcess, temporaryFolder } from "../../test/e2e/keelson-process.ts";
 import { until } from "../../test/oracle/until.ts";
-import { judged, type Row } from "../report.ts";
+import type { Row } from "../report.ts";
+import { memoryRows } from "../resident.ts";
 import type { Run } from "../suite.ts";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -72,13 +72,7 @@ export async function startBed(
       const path = `/resources?status=synced&limit=1${of}`;
       await until(async () => (await ask<{ total: number }>("GET", path)).total >= count, signal);
     },
-    memoryRows: (when) => {
-      const { nowMb, mostMb } = residentOf(keelson.pid);
-      return [
-        judged({ name: `resident memory, ${when}`, value: nowMb, unit: "MB" }),
-        judged({ name: `resident memory, ${when}, at most`, value: mostMb, unit: "MB" }),
-      ];
-    },
+    memoryRows: (when) => memoryRows(keelson.pid, when),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -98,16 +92,3 @@ export function specOf(stamp: string): object {
 }
 
 const filler = "lorem ipsum dolor sit amet ".repeat(30);
-
-/** Linux alone tells; elsewhere nothing is known. */
-function residentOf(pid: number): { readonly nowMb: number; readonly mostMb: number } {
-  let status = "";
-  try {
-    status = readFileSync(`/proc/${pid}/status`, "utf8");
-  } catch {
-    // No such folder here.
-  }
-  const megabytes = (field: string): number =>
-    Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? Number.NaN) / 1024;
-  return { nowMb: megabytes("VmRSS"), mostMb: megabytes("VmHWM") };
-}
