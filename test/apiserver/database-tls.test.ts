@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
-import postgres from "postgres";
+import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { CertificateAuthority } from "../oracle/certificates.ts";
+import { useCertificate } from "../services/use-certificate.ts";
 
 const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
 
@@ -116,34 +116,3 @@ suite("a database behind TLS", () => {
     });
   });
 });
-
-/** Has the server show this certificate from now on. */
-async function useCertificate(
-  { dataDir, url }: ThrowawayPostgres,
-  { certificate, key }: { readonly certificate: string; readonly key: string },
-): Promise<void> {
-  const { uid, gid } = statSync(dataDir);
-  for (const [name, text] of [
-    ["server.crt", certificate],
-    ["server.key", key],
-  ] as const) {
-    const path = join(dataDir, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    chownSync(path, uid, gid);
-  }
-  const sql = postgres(url, { max: 1, onnotice: () => undefined });
-  try {
-    await sql`ALTER SYSTEM SET ssl = on`;
-    await sql`SELECT pg_reload_conf()`;
-    // Whoever connects now may still meet the old one; who was told the new one is not.
-    for (let isOn = false; !isOn;) {
-      const probe = postgres(url, { max: 1, ssl: "require", onnotice: () => undefined });
-      const [row] = await probe<{ ssl: boolean }[]>`
-        SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`.catch(() => []);
-      isOn = row?.ssl === true;
-      await probe.end();
-    }
-  } finally {
-    await sql.end();
-  }
-}

@@ -17,7 +17,7 @@ import {
 } from "./errors.ts";
 import { statement } from "./sql/statement.ts";
 import { eachPostgres } from "./testing/each-postgres.ts";
-import { startThrowawayPostgres } from "./testing/throwaway-postgres.ts";
+import { sharedThrowawayPostgres, startThrowawayPostgres } from "./testing/throwaway-postgres.ts";
 
 const one = statement<undefined, { one: number }>("one", (sql) => sql`SELECT 1 AS one`);
 const sleep = statement<number>("sleep", (sql, seconds) => sql`SELECT pg_sleep(${seconds})`);
@@ -144,6 +144,10 @@ eachPostgres("database", (server) => {
       ["DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$", TransactionConflict],
       ["DO $$ BEGIN RAISE SQLSTATE '57P01'; END $$", DatabaseUnavailable],
       ["DO $$ BEGIN RAISE SQLSTATE '53100'; END $$", DatabaseUnavailable],
+      [
+        "DO $$ BEGIN RAISE SQLSTATE '28P01' USING MESSAGE = 'nobody knows you'; END $$",
+        DatabaseUnavailable,
+      ],
     ];
     for (const [text, type] of cases) {
       const error = await it.database
@@ -267,6 +271,19 @@ suite("database without a server", () => {
     }
     await server.start();
     assert.equal((await database.run(one, undefined, never)).length, 1);
+  });
+
+  test("a wrong password is waited out, and told", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    const url = new URL(server.url);
+    url.password = "another";
+    await using database = openDatabase({ url: url.href, name: "test" });
+    await assert.rejects(
+      database.run(one, undefined, never),
+      (error) =>
+        isTransient(error) &&
+        /does not let us in: password authentication failed/.test(String(error)),
+    );
   });
 
   test("idle connections are closed by the clock", async () => {

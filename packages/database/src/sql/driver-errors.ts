@@ -15,9 +15,14 @@ import {
 /** Names what the driver threw for `statement`. Errors that are already named pass through. */
 export function nameDriverError(cause: unknown, statement: string): DatabaseError {
   if (cause instanceof DatabaseError) return cause;
-  const { code = "", constraint_name: constraint = "unnamed" } = cause as {
+  const {
+    code = "",
+    constraint_name: constraint = "unnamed",
+    message = "",
+  } = cause as {
     readonly code?: string;
     readonly constraint_name?: string;
+    readonly message?: string;
   };
   const facts = { statement, cause };
   switch (code) {
@@ -42,7 +47,13 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     case "53100":
       return new DatabaseUnavailable("the disk of the database is full", facts);
   }
-  if (isAway(code)) return new DatabaseUnavailable("the database is away", facts);
+  if (isAway(code)) {
+    // What the system or the driver says has the address in it.
+    const why = /^[A-Z_]+$/.test(code) ? `: ${message}` : "";
+    return new DatabaseUnavailable(`the database is away${why}`, facts);
+  }
+  const refusal = refusalOf(code, message);
+  if (refusal !== undefined) return new DatabaseUnavailable(refusal, facts);
   if (code.startsWith("22")) {
     return new ValueRefused(`${statement} has a value that its column cannot hold`, facts);
   }
@@ -56,4 +67,23 @@ function isAway(code: string): boolean {
     /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED))$/.test(code) ||
     /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/.test(code)
   );
+}
+
+/** How OpenSSL calls a certificate that nobody has vouched for, or nobody does any more. */
+const distrustCodes = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_)/;
+
+/**
+ * Why there is no connection although somebody answers. That may end without us, when a password or a certificate is
+ * being replaced, so whoever waits for a database waits for this too.
+ */
+function refusalOf(code: string, message: string): string | undefined {
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return `the database's certificate is another's: ${message}`;
+  if (distrustCodes.test(code))
+    return `the database's certificate is not trusted (${code}): NODE_EXTRA_CA_CERTS names the file of its authority`;
+  if (/^ERR_(?:TLS|SSL)_/.test(code)) return `the database does not speak TLS with us: ${message}`;
+  if (code.startsWith("28") || code === "3D000")
+    // Who we are; a database that is not there.
+    return `the database does not let us in: ${message}`;
+  return undefined;
 }

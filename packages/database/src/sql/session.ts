@@ -6,6 +6,7 @@ import postgres from "postgres";
 import { DatabaseTimeout, DatabaseUnavailable } from "../errors.ts";
 import { nameDriverError } from "./driver-errors.ts";
 import { quoted } from "./identifier.ts";
+import { serverAddress } from "./server-address.ts";
 import type { Sql, Statement } from "./statement.ts";
 import { begin, type TransactionModes } from "./transaction.ts";
 
@@ -39,6 +40,7 @@ export class Session {
     this.#clock = clock;
     this.openedMs = clock.monotonic();
     const settings = {
+      ...serverAddress(url),
       max: 1,
       connect_timeout: Math.ceil(options.connectTimeoutMs / 1000),
       max_lifetime: null,

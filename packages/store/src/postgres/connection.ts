@@ -1,14 +1,12 @@
 // One connection to PostgreSQL, with a deadline of our own on every call.
 
-import { isIP } from "node:net";
-import { checkServerIdentity, type ConnectionOptions as TlsOptions } from "node:tls";
-
 import postgres, { type Sql } from "postgres";
 import type { Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
 import { untilAbort } from "../until-abort.ts";
 import { isConnectionLost, toStoreError } from "./errors.ts";
+import { serverAddress } from "./server-address.ts";
 
 export interface DriverOptions {
   readonly url: string;
@@ -97,9 +95,8 @@ export function connect(
     readonly onclose?: () => void;
   } = {},
 ): Sql {
-  const ssl = addressCheck(url);
   return postgres(url, {
-    ...(ssl === undefined ? {} : { ssl }),
+    ...serverAddress(url),
     max: 1,
     prepare,
     idle_timeout: 0,
@@ -111,14 +108,4 @@ export function connect(
     connection: { application_name: "keelson-store" },
     ...hooks,
   });
-}
-
-/** A server reached by its address must prove that address: the driver would have it prove to be `localhost`. */
-function addressCheck(url: string): TlsOptions | undefined {
-  if (!URL.canParse(url)) return undefined; // Several hosts; their names are checked.
-  const { hostname, searchParams } = new URL(url);
-  const address = hostname.replace(/^\[(.*)\]$/, "$1");
-  const mode = searchParams.get("sslmode") ?? searchParams.get("ssl");
-  if (mode !== "verify-full" || isIP(address) === 0) return undefined;
-  return { checkServerIdentity: (_, certificate) => checkServerIdentity(address, certificate) };
 }
