@@ -1,6 +1,7 @@
 // The object store of the Kubernetes API, as the configuration wants it.
 
 import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
 import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import {
   migratePostgres,
@@ -10,9 +11,6 @@ import {
   type Backend,
 } from "@keelson/store";
 import type { Config } from "./config.ts";
-
-/** The schema of the store in a PostgreSQL database. */
-const schema = "ark";
 
 export interface OpenStoreOptions {
   readonly config: Config;
@@ -40,6 +38,7 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
     case "sqlite":
       return new SqliteBackend({ path: config.sqlitePath, clock });
     case "postgresql": {
+      const { postgresSchema: schema } = config;
       const url = await storeUrl(options);
       if (options.migrates) await migratePostgres({ url, schema });
       return PostgresBackend.open({ url, schema, clock, random, log, metrics }, signal);
@@ -51,9 +50,10 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
 export async function migrateStore(
   options: Pick<OpenStoreOptions, "config" | "databaseUrl">,
 ): Promise<void> {
-  if (options.config.storageDriver === "postgresql") {
-    await migratePostgres({ url: await storeUrl(options), schema });
-  }
+  const { storageDriver, postgresSchema: schema, postgresServerRole: serverRole } = options.config;
+  if (storageDriver !== "postgresql") return;
+  const url = await storeUrl(options);
+  await migratePostgres({ url, schema, ...(serverRole !== undefined && { serverRole }) });
 }
 
 async function storeUrl({
@@ -62,13 +62,15 @@ async function storeUrl({
 }: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<string> {
   const { postgresHost: host, postgresPasswordFile: file } = config;
   if (host === undefined) return databaseUrl;
+  const password =
+    config.postgresPassword ?? (file === undefined ? "" : (await readFile(file, "utf8")).trim());
   const url = new URL("postgres://host");
-  url.hostname = host;
+  url.hostname = isIPv6(host) ? `[${host}]` : host;
   url.port = String(config.postgresPort);
   url.pathname = `/${config.postgresDatabase}`;
-  url.username = config.postgresUsername;
-  url.password =
-    config.postgresPassword ?? (file === undefined ? "" : (await readFile(file, "utf8")).trim());
+  // By hand: a URL takes a `%` as it is, and whoever reads it takes that for the beginning of a character.
+  url.username = encodeURIComponent(config.postgresUsername);
+  url.password = encodeURIComponent(password);
   url.searchParams.set("sslmode", config.postgresSslmode);
   return url.href;
 }

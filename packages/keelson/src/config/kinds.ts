@@ -275,6 +275,23 @@ export const postgresUrl: Kind<string> = {
   write: (value) => value,
 };
 
+/** A schema of PostgreSQL that is ours to fill: neither the system's nor one of the services'. */
+export const schemaName: Kind<string> = {
+  name: "schema",
+  read: (text) => {
+    if (!/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)) {
+      throw new BadValue(
+        "must be a name of a-z, 0-9 and _ that does not begin with a digit or pg_",
+      );
+    }
+    if (["fleet", "lifecycle", "keelson"].includes(text)) {
+      throw new BadValue("is the schema of other tables of ours");
+    }
+    return text;
+  },
+  write: (value) => value,
+};
+
 /** A URL that answers are trusted from: https, or http on this machine. */
 export const trustedUrl: Kind<string> = {
   name: "url",

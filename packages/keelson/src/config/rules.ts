@@ -170,7 +170,9 @@ const rules: readonly Rule[] = [
   },
   function storageOfTheDriver({ values, sources }) {
     if (values.storageDriver === "postgresql") return [];
-    return (["postgresHost", "postgresPassword", "postgresPasswordFile"] as const)
+    return (
+      ["postgresHost", "postgresServerRole", "postgresPassword", "postgresPasswordFile"] as const
+    )
       .filter((key) => values[key] !== undefined)
       .map((key) => ({
         field: nameOf(key, sources),

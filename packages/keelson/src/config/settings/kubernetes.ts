@@ -11,6 +11,7 @@ import {
   path,
   port,
   positiveDuration,
+  schemaName,
   text,
 } from "../kinds.ts";
 import { alias, optional, setting } from "../setting.ts";
@@ -69,7 +70,7 @@ export const kubernetesSettings = {
     }),
     { place: "storage.sqlite.path" },
   ),
-  postgresHost: optional(text, "host of the store's PostgreSQL; none: the services' database", {
+  postgresHost: optional(address, "host of the store's PostgreSQL; none: the services' database", {
     place: "storage.postgresql.host",
   }),
   postgresPort: setting(
@@ -86,6 +87,14 @@ export const kubernetesSettings = {
   postgresUsername: setting(text, "user of the store's PostgreSQL", "ark", {
     place: "storage.postgresql.username",
   }),
+  postgresSchema: setting(schemaName, "schema of the store's tables", "ark", {
+    place: "storage.postgresql.schema",
+  }),
+  postgresServerRole: optional(
+    text,
+    "role that will serve, where migrate runs as another: it is granted what it needs",
+    { place: "storage.postgresql.serverRole" },
+  ),
   postgresPassword: optional(text, "password of the store's PostgreSQL", {
     aliases: [alias("POSTGRES_PASSWORD")],
     place: "storage.postgresql.password",
