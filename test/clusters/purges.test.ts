@@ -40,6 +40,7 @@ suite("purges", () => {
     await it.query(`UPDATE clusters SET deleted_at = now() - interval '8 d' WHERE id <> $1`, [
       recent,
     ]);
+    await it.query(`UPDATE outbox SET created_at = now() - interval '3 h'`);
     await it.query(
       `UPDATE outbox SET published_at = now() - interval '2 h' WHERE ordering_key <> $1`,
       [unpublished],

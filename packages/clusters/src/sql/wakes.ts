@@ -69,7 +69,7 @@ export const sendDeferredWakes = statement<
       SELECT r.id, r.generation, r.created_by, ${platform(sql)} AS platform, ${clusterId(sql)} AS cluster_id,
              ${nodepoolId(sql)} AS nodepool_id, s.wake_reason, s.wake_controller, s.wake_caller
       FROM ${from(sql)} JOIN ${sql(schedule)} s ON s.${sql(key)} = r.id
-      WHERE s.wake_due_at <= clock_timestamp()
+      WHERE s.wake_due_at <= (SELECT clock_timestamp())
       ORDER BY s.wake_due_at LIMIT ${limit} FOR NO KEY UPDATE OF r, s SKIP LOCKED
     ), noted AS (
       UPDATE ${sql(schedule)} s

@@ -30,8 +30,8 @@ const pending = statement<undefined, { rows: number }>(
 );
 const ageEvents = statement<undefined>(
   "ageEvents",
-  (sql) =>
-    sql`UPDATE outbox SET published_at = published_at - interval '2 h' WHERE published_at IS NOT NULL`,
+  (sql) => sql`
+    UPDATE outbox SET created_at = created_at - interval '2 h', published_at = published_at - interval '2 h'`,
 );
 
 function event(orderingKey: string, seq: number): OutboxEvent {

@@ -96,7 +96,7 @@ export const claimKeys = statement<
   (sql, { claim, leaseMs, keysMax, eventsPerKeyMax }) => sql`
     WITH due AS (
       SELECT ordering_key FROM outbox_keys
-      WHERE due_at <= clock_timestamp()
+      WHERE due_at <= (SELECT clock_timestamp()) -- Once: only then does the index end there.
       ORDER BY due_at LIMIT ${keysMax}
       FOR UPDATE SKIP LOCKED
     ), claimed AS (
@@ -195,16 +195,24 @@ export const measureBacklog = statement<
     ) pending`,
 );
 
-/** Removes events published longer ago than the retention, the oldest first; and keys that have been idle as long. */
+/**
+ * Removes events published longer ago than the retention, the oldest first; and keys that have been idle as long. It
+ * looks no further than to the first event that is younger than that: the log may be long.
+ */
 export const purgeEvents = statement<
   { readonly log: string; readonly retentionMs: number; readonly limit: number },
   { purged: number }
 >(
   "purgeEvents",
   (sql, { log, retentionMs, limit }) => sql`
-    WITH old AS (
+    WITH kept AS (
       SELECT position FROM outbox
-      WHERE published_at < clock_timestamp() - ${retentionMs} * interval '1 ms'
+      WHERE created_at >= clock_timestamp() - ${retentionMs} * interval '1 ms'
+      ORDER BY position LIMIT 1
+    ), old AS (
+      SELECT position FROM outbox
+      WHERE position < coalesce((SELECT position FROM kept), ${Number.MAX_SAFE_INTEGER}::bigint)
+        AND published_at < clock_timestamp() - ${retentionMs} * interval '1 ms'
       ORDER BY position LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     ), removed AS (
