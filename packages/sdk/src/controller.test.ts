@@ -237,6 +237,68 @@ suite("controller", () => {
     assert.deepEqual(attempts, [1, 2, 3, 1], "a success begins the count again");
   });
 
+  test("a resource that goes on failing owes one event, however often it is announced", async () => {
+    await using it = new Bench();
+    let runs = 0;
+    let isBroken = true;
+    await it.start({
+      reconcile: () => {
+        runs++;
+        if (isBroken) throw new Error("the zone is locked");
+        return ready();
+      },
+    });
+    const { id } = await it.backend.createCluster("c");
+    for (let round = 0; round < 20; round++) {
+      await it.clock.advance(30_000);
+      await it.backend.announce(id, "unhealthy_reconciliation");
+      await it.settle();
+    }
+    runs = 0;
+    for (let round = 0; round < 60; round++) {
+      await it.clock.advance(1_000);
+      await it.settle();
+    }
+    assert.ok(runs >= 1 && runs <= 2, `in a minute one event was delivered again ${runs} times`);
+
+    isBroken = false;
+    await it.backend.announce(id);
+    await it.settle();
+    runs = 0;
+    for (let round = 0; round < 60; round++) {
+      await it.clock.advance(1_000);
+      await it.settle();
+    }
+    assert.equal(runs, 0, "what was given back before is done with");
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    await it.backend.transport.idle();
+  });
+
+  test("a start that fails half-way follows nothing, and may be made again", async () => {
+    await using it = new Bench();
+    const controller = createController({
+      name: "dns",
+      kinds: ["cluster"],
+      transport: it.backend.transport,
+      api: it.backend.api,
+      reconcile: () => ready(),
+      clock: it.clock,
+      random: it.random,
+    });
+    await using _stopped = controller;
+    it.backend.onRequest = (request) => (request === "GET /clusters" ? 403 : undefined);
+    await assert.rejects(controller.start(), /HTTP_FAULT|http_fault/);
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns"), undefined);
+
+    it.backend.onRequest = () => undefined;
+    await controller.start();
+    await it.settle();
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    await assert.rejects(controller.start(), /started twice/);
+  });
+
   test("other failures wait for the next event", async () => {
     await using it = new Bench();
     let runs = 0;

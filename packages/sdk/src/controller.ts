@@ -31,6 +31,8 @@ export function createController(options: ControllerOptions): Controller {
 /** How many events, and how many resources, are remembered: beyond that one is looked at once more. */
 const rememberedMax = 10_000;
 
+const acknowledged: Promise<Disposition> = Promise.resolve(ack);
+
 class RunningController implements Controller {
   readonly name: string;
   readonly #settings: Settings;
@@ -42,12 +44,15 @@ class RunningController implements Controller {
   /** By resource: the latest generation that was dealt with, and the failures since. */
   readonly #generations = new Recent<number>({ capacity: rememberedMax });
   readonly #failures = new Recent<number>({ capacity: rememberedMax });
+  /** By resource: the event that comes again because looking failed. One a resource: a later one takes its place. */
+  readonly #owed = new Recent<string>({ capacity: rememberedMax });
   /** By resource: when we look again by ourselves. One a resource at most. */
   readonly #timers = new Map<string, Disposable>();
   /** Aborts when we begin to stop: what waits ends, what runs goes on. */
   readonly #stopping = new AbortController();
   /** Aborts when what runs has had its time. */
   readonly #ending = new AbortController();
+  #isStarted = false;
   #subscription: Subscription | undefined;
   #listing: Promise<void> | undefined;
   #isGap = false;
@@ -65,8 +70,26 @@ class RunningController implements Controller {
   }
 
   async start(signal: AbortSignal = this.#stopping.signal): Promise<void> {
+    const { name, kinds, platforms, log } = this.#settings;
+    if (this.#isStarted) throw new Error(`controller ${name} was started twice`);
+    this.#isStarted = true;
+    const failing = new AbortController();
+    const following = AbortSignal.any([this.#stopping.signal, failing.signal]);
+    try {
+      await this.#follow(following, signal);
+    } catch (error) {
+      failing.abort(error);
+      await this.#subscription?.close();
+      this.#subscription = undefined;
+      this.#isStarted = false;
+      throw error;
+    }
+    log.info({ controller: name, kinds, platforms }, "controller started");
+  }
+
+  /** Everything that `start` does; what is subscribed to is followed until `following` aborts. */
+  async #follow(following: AbortSignal, signal: AbortSignal): Promise<void> {
     const { name, kinds, platforms, transport, finalize, log, clock, random } = this.#settings;
-    if (this.#subscription !== undefined) throw new Error(`controller ${name} was started twice`);
     const registration = { kinds, platforms, finalizer: finalize !== undefined };
     await this.#api.register(name, registration, signal);
     this.#subscription = await transport.subscribe(
@@ -82,10 +105,9 @@ class RunningController implements Controller {
         deliver: (event) => this.#deliver(event),
         onGap: () => this.#listAgain(),
       },
-      this.#stopping.signal,
+      following,
     );
     await this.#list(signal);
-    log.info({ controller: name, kinds, platforms }, "controller started");
   }
 
   stop(): Promise<void> {
@@ -133,9 +155,25 @@ class RunningController implements Controller {
     const becoming = this.#attendTo(event);
     this.#seen.set(event.id, becoming);
     const disposition = await becoming;
-    if (disposition.kind === "nack") this.#seen.delete(event.id);
+    this.#settle(event, disposition);
     this.#metrics.events.add({ result: disposition.kind === "ack" ? "handled" : "retried" });
     return disposition;
+  }
+
+  /**
+   * An event that was given back before is done with by this one, whether that succeeded or comes again itself: else a
+   * resource that goes on failing would owe one more event with every announcement.
+   */
+  #settle(event: ControllerEvent, { kind }: Disposition): void {
+    const key = keyOf(event);
+    const former = this.#owed.get(key);
+    if (former !== undefined && former !== event.id) this.#seen.set(former, acknowledged);
+    if (kind === "ack") {
+      this.#owed.delete(key);
+    } else {
+      this.#seen.delete(event.id);
+      this.#owed.set(key, event.id);
+    }
   }
 
   async #attendTo(event: ControllerEvent): Promise<Disposition> {

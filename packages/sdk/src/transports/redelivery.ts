@@ -4,14 +4,19 @@ import { isCancellation, onAbort } from "@keelson/base";
 import type { RawEvent } from "../event.ts";
 import type { TransportContext } from "../transport.ts";
 
-/** How many events are out at once: beyond that the source is not read. */
+/** How many events are being looked at, and how many wait to be looked at again: beyond either the source is not read. */
 const inFlightMax = 256;
+const waitingMax = 10_000;
 
-/** Delivers each event until it is acknowledged, each after its own waits, so many at a time. */
+/**
+ * Delivers each event until it is acknowledged, each after its own waits, so many at a time. What waits is in nobody's
+ * way: resources that fail for days do not keep the others from being heard of.
+ */
 export class Redelivery {
   readonly #context: TransportContext;
   readonly #signal: AbortSignal;
   #inFlight = 0;
+  #waiting = 0;
   #onChange: PromiseWithResolvers<void> = Promise.withResolvers();
 
   constructor(context: TransportContext, signal: AbortSignal) {
@@ -21,33 +26,41 @@ export class Redelivery {
 
   /** Takes an event in, waiting for room. Ends early when we stop. */
   async take(event: RawEvent): Promise<void> {
-    await this.#until(() => this.#inFlight < inFlightMax || this.#signal.aborted);
+    const hasRoom = () => this.#inFlight < inFlightMax && this.#waiting < waitingMax;
+    await this.#until(() => hasRoom() || this.#signal.aborted);
     if (this.#signal.aborted) return;
-    this.#inFlight++;
-    void this.#deliver(event).finally(() => {
-      this.#inFlight--;
-      this.#onChange.resolve();
-      this.#onChange = Promise.withResolvers();
-    });
+    void this.#deliver(event);
   }
 
   /** Ends when nothing is out any more. Once we stop, what was not acknowledged is dropped. */
   async idle(): Promise<void> {
-    await this.#until(() => this.#inFlight === 0);
+    await this.#until(() => this.#inFlight + this.#waiting === 0);
   }
 
   async #deliver(event: RawEvent): Promise<void> {
-    const { deliver, clock } = this.#context;
     for (;;) {
-      const disposition = await deliver(event);
-      if (disposition.kind === "ack" || this.#signal.aborted) return;
-      try {
-        await clock.sleep(disposition.afterMs, this.#signal);
-      } catch (error) {
-        if (isCancellation(error, this.#signal)) return;
-        throw error;
-      }
+      this.#inFlight++;
+      const disposition = await this.#context.deliver(event).finally(() => this.#inFlight--);
+      if (disposition.kind === "ack" || this.#signal.aborted) break;
+      this.#waiting++;
+      this.#changed();
+      await this.#sleep(disposition.afterMs).finally(() => this.#waiting--);
+      if (this.#signal.aborted) break;
     }
+    this.#changed();
+  }
+
+  async #sleep(waitMs: number): Promise<void> {
+    try {
+      await this.#context.clock.sleep(waitMs, this.#signal);
+    } catch (error) {
+      if (!isCancellation(error, this.#signal)) throw error;
+    }
+  }
+
+  #changed(): void {
+    this.#onChange.resolve();
+    this.#onChange = Promise.withResolvers();
   }
 
   async #until(fact: () => boolean): Promise<void> {

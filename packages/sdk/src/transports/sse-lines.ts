@@ -14,19 +14,23 @@ export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGener
   const decoder = new TextDecoder();
   let rest = "";
   let lines: string[] = [];
+  let linesChars = 0;
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    if (rest.length > frameCharsMax) throw new Error("a line of the stream is too long");
+    if (linesChars + rest.length > frameCharsMax)
+      throw new Error("an event of the stream is too long");
     // A line that ends in a carriage return may go on with the line feed in the next chunk.
     const parts = rest.split(/\r\n|\n|\r(?!$)/);
     rest = parts.pop() ?? "";
     for (const line of parts) {
       if (line !== "") {
         lines.push(line);
+        linesChars += line.length;
         continue;
       }
       const frame = frameOf(lines);
       lines = [];
+      linesChars = 0;
       if (frame !== undefined) yield frame;
     }
   }

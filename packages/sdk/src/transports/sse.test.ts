@@ -197,6 +197,21 @@ suite("sse()", () => {
     assert.deepEqual(heard.data, ["2", "1"]);
   });
 
+  test("any number that wait to come again keep nobody from being heard", async () => {
+    await using server = await EventServer.start();
+    const heard = listener(server, async ({ data }) =>
+      data === "last" ? { kind: "ack" } : { kind: "nack", afterMs: 3_600_000 },
+    );
+    const stop = new AbortController();
+    const subscription = await sse(quick).subscribe(heard.context, stop.signal);
+    for (let event = 0; event < 600; event++) server.publish(String(event));
+    server.publish("last");
+    await until(() => heard.data.length === 1);
+    stop.abort();
+    await subscription.close();
+    assert.deepEqual(heard.data, ["last"]);
+  });
+
   test("a server that refuses us at the start says so", async () => {
     await using server = await EventServer.start();
     server.refuseWith = 403;
@@ -211,6 +226,12 @@ suite("sse()", () => {
       { event: "message", data: "x\ny" },
       { id: "7", event: "message", data: "" },
     ];
+    const endless = ReadableStream.from(
+      Array.from({ length: 80 }, () => new TextEncoder().encode(`data: ${"x".repeat(65_536)}\n`)),
+    );
+    await assert.rejects(async () => {
+      for await (const frame of readFrames(endless)) assert.fail(frame.event);
+    }, /too long/);
     const bytes = new TextEncoder().encode(text);
     for (let size = 1; size < bytes.length; size++) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
