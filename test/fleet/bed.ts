@@ -48,6 +48,8 @@ export type Details = any;
 export interface WorkerOptions {
   readonly leaseMs?: number;
   readonly backoffMs?: { readonly min: number; readonly max: number };
+  /** How often it is asked which kinds are in use. */
+  readonly kindsMs?: number;
 }
 
 export interface Worker extends AsyncDisposable {
@@ -98,6 +100,7 @@ export async function startBed(
   const startWorker: Bed["startWorker"] = ({
     leaseMs = 30_000,
     backoffMs = { min: 50, max: 500 },
+    kindsMs = 600_000,
   } = {}) => {
     const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
     const wakeups = new Wakeups({ database });
@@ -122,6 +125,7 @@ export async function startBed(
       // The usual poll: what only it would find makes a test wait, and be seen.
       limits: {
         leaseMs,
+        kindsMs,
         pollMs: 30_000,
         deafPollMs: 100,
         staleMs: 60_000,

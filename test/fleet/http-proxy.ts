@@ -29,6 +29,7 @@ export class HttpProxy implements AsyncDisposable {
   intercept: Intercept = () => undefined;
   /** Every request that came by, passed on or not. */
   readonly seen: string[] = [];
+  readonly #open = new Set<string>();
 
   private constructor(server: Server, target: number) {
     this.#server = server;
@@ -47,6 +48,11 @@ export class HttpProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** The paths of the watches that are under way. */
+  get watched(): ReadonlySet<string> {
+    return new Set([...this.#open].map((line) => line.split(" ")[1] ?? ""));
+  }
+
   /** Breaks every stream and call that is open. */
   cut(): void {
     this.#server.closeAllConnections();
@@ -62,6 +68,11 @@ export class HttpProxy implements AsyncDisposable {
     const { method = "GET", url = "/", headers } = request;
     const { pathname: path, searchParams: query } = new URL(url, "http://proxy");
     this.seen.push(`${method} ${path}${query.has("watch") ? " watch" : ""}`);
+    if (query.has("watch")) {
+      const line = `${this.seen.length} ${path}`;
+      this.#open.add(line);
+      response.on("close", () => this.#open.delete(line));
+    }
     const instead = this.intercept({ method, path, query });
     if (instead !== undefined) {
       request.resume();

@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web, type Details } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
+const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 const ref = { namespace: "default", name: "web" };
 const synced = ({ status }: Details) => status === "synced";
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
@@ -122,6 +124,31 @@ suite("clusters that refuse", { skip }, () => {
     assert.deepEqual(writes, [{ changes: 2 }]);
   });
 
+  test("4.3: a kind is watched while rows want one of it, and for a day after a deletion", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker({ kindsMs: 0 });
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const isWatched = (plural: string) => [...http.watched].some((path) => path.endsWith(plural));
+    const secret = { ...web, kind: "Secret", desired_spec: { data: { a: "MQ==" } } };
+    for (const body of [web, secret]) await it.becomes(await it.create(body), synced);
+    const [forgotten] = (await it.rest.ask("GET", "/resources?kind=Secret")).body.resources;
+    await it.rest.ask("DELETE", `/resources/${forgotten.id}?orphan=true`);
+    await it.create({ ...web, name: "other" }); // What a worker is woken by.
+    await until(() => !isWatched("/secrets"), t.signal);
+    assert.ok(isWatched("/configmaps"));
+    const again = await it.create(secret);
+    await it.becomes(again, synced);
+    // What was deleted may come back for a day: it stays watched.
+    await it.rest.ask("DELETE", `/resources/${again}`);
+    await until(
+      async () => (await it.rest.ask("GET", `/resources/${again}`)).code === 404,
+      t.signal,
+    );
+    await it.becomes(await it.create({ ...web, name: "third" }), synced);
+    assert.ok(isWatched("/secrets"));
+  });
+
   test("F35, F43: what happened while the database was away is right after it, without another change", async (t) => {
     let isAway = false;
     await using it = await startBed(t.signal, {
@@ -138,6 +165,8 @@ suite("clusters that refuse", { skip }, () => {
     await maps.delete({ ...ref, name: "other" }, t.signal);
     await it.rest.ask("PUT", `/resources/${deleted}`, { desired_spec: { data: { a: "2" } } });
     assert.equal(await it.status(healed), "synced");
+    // As long as the changes take, or as was asked for, as in the scenario's 30 s.
+    await wait(Math.min(Number(awayMs), 30_000), undefined, { signal: t.signal });
     isAway = false;
     const whole = await it.becomes(
       deleted,

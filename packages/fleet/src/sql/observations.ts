@@ -32,6 +32,24 @@ export const readWatched = statement<
     WHERE cluster_id = ${clusterId} AND (id > ${after} OR id = ANY (${ids}::integer[])) ORDER BY id`,
 );
 
+/**
+ * The kinds of which a cluster has rows, or of which something was deleted lately, with each of their versions; the one
+ * of the newest row first. A pass over all rows of the cluster.
+ */
+export const kindsInUse = statement<
+  string,
+  { readonly api_version: string; readonly kind: string }
+>(
+  "kindsInUse",
+  (sql, clusterId) => sql`
+    SELECT coalesce(api_version, '') AS api_version, kind
+    FROM (SELECT api_version, kind, id FROM resources WHERE cluster_id = ${clusterId}
+          UNION ALL
+          SELECT api_version, kind, 0 FROM resource_tombstones
+          WHERE cluster_id = ${clusterId} AND api_version IS NOT NULL) used
+    GROUP BY api_version, kind ORDER BY max(id) DESC`,
+);
+
 /** What was applied for rows, and whether they are still there. */
 export const readApplied = statement<
   readonly number[],

@@ -25,13 +25,6 @@ export const findTombstones = statement<
                           = (t.cluster_id, t.namespace, t.api_group, t.kind, t.name))`,
 );
 
-export const buriedKinds = statement<string, { api_version: string; kind: string }>(
-  "buriedKinds",
-  (sql, clusterId) => sql`
-    SELECT DISTINCT api_version, kind FROM resource_tombstones
-    WHERE cluster_id = ${clusterId} AND api_version IS NOT NULL`,
-);
-
 /** Forgets those older than their time, so many at most. */
 export const pruneTombstones = statement<
   { readonly retentionMs: number; readonly limit: number },

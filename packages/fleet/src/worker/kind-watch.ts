@@ -16,6 +16,7 @@ import {
   hasCode,
   isExpired,
   runReflector,
+  UnknownKind,
   type Client,
   type DynamicObject,
 } from "@keelson/client";
@@ -33,6 +34,8 @@ export interface KindWatchOptions {
   readonly scope: TaskScope;
   readonly onStranger: (id: number) => void;
   readonly onNobodys: (object: DynamicObject) => void;
+  /** The cluster does not serve the kind at this version, or not any more. */
+  readonly onUnknown: (kind: WatchedKind) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -43,6 +46,7 @@ export interface KindWatchOptions {
 export class KindWatch {
   readonly #options: KindWatchOptions;
   readonly #mirrors = new Map<string | undefined, RowMirror>();
+  readonly #ended = new AbortController();
   #isByNamespace = false;
 
   constructor(options: KindWatchOptions) {
@@ -52,6 +56,15 @@ export class KindWatch {
   /** Begins, in the scope of the watcher. */
   start(): void {
     this.#spawn(undefined);
+  }
+
+  /** Nobody wants to know any more. */
+  stop(): void {
+    this.#ended.abort();
+  }
+
+  get kind(): WatchedKind {
+    return this.#options.kind;
   }
 
   /** Rows were read, these among them. */
@@ -72,7 +85,10 @@ export class KindWatch {
     const mirror = new RowMirror({ ...this.#options, kind: kind.id, namespace });
     this.#mirrors.set(namespace, mirror);
     const name = `watch of ${kind.id} in ${namespace ?? "all namespaces"}`;
-    scope.spawn(name, (within) => this.#follow(namespace, mirror, within));
+    scope.spawn(name, async (within) => {
+      using _end = onAbort(within, () => this.#ended.abort(within.reason));
+      await this.#follow(namespace, mirror, this.#ended.signal);
+    });
   }
 
   async #follow(
@@ -106,6 +122,7 @@ export class KindWatch {
         return;
       } catch (error) {
         if (isCancellation(error, signal)) return;
+        if (error instanceof UnknownKind) this.#options.onUnknown(kind);
         log.debug(
           { error, cluster_id: clusterId, kind: kind.kind },
           "a kind cannot be watched yet",

@@ -3,10 +3,9 @@
 import { keyOf, refOfKey } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { groupOf } from "../resources/kinds.ts";
-import { readHorizon, readWatched, type WatchedRow } from "../sql/observations.ts";
-import { buriedKinds } from "../sql/tombstones.ts";
+import { kindsInUse, readHorizon, readWatched, type WatchedRow } from "../sql/observations.ts";
 
-/** A kind of which rows want objects; watched at the version of the newest of them. */
+/** A kind of which rows want objects; watched at a version that one of them has. */
 export interface WatchedKind {
   readonly id: string;
   readonly apiVersion: string;
@@ -49,9 +48,25 @@ export class WatchedRows {
     this.#open ??= { lastId: rows.at(-1)?.id ?? 0, next: undefined };
   }
 
-  /** Kinds of which something was deleted lately: it may come back, by a request that was on its way. */
-  async refreshBuried(database: Database, clusterId: string, signal: AbortSignal): Promise<void> {
-    for (const row of await database.run(buriedKinds, clusterId, signal)) this.#addKind(row);
+  /**
+   * Which kinds are in use; also those of which something was deleted lately, since it may come back by a request that
+   * was on its way. Of others nothing need be known any more. A kind that is watched stays at its version while some row
+   * has that, unless it is `unserved`. After a `refresh`: what that has read is committed, and counts here.
+   */
+  async refreshKinds(
+    database: Database,
+    { clusterId, unserved }: { readonly clusterId: string; readonly unserved: ReadonlySet<string> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const used = Map.groupBy(await database.run(kindsInUse, clusterId, signal), kindIdOf);
+    for (const id of this.#kinds.keys()) if (!used.has(id)) this.#forgetKind(id);
+    for (const [id, rows] of used) {
+      const now = this.#kinds.get(id)?.apiVersion;
+      const versions = rows.map(({ api_version: version }) => version);
+      const isRight = now !== undefined && versions.includes(now) && !unserved.has(id);
+      const apiVersion = isRight ? now : (versions.find((version) => version !== now) ?? now ?? "");
+      this.#kinds.set(id, { id, apiVersion, kind: rows[0]?.kind ?? "" });
+    }
   }
 
   get kinds(): readonly WatchedKind[] {
@@ -94,9 +109,25 @@ export class WatchedRows {
     this.#places.set(id, { kind: kindId, key });
   }
 
-  #addKind({ api_version: apiVersion, kind }: Pick<WatchedRow, "api_version" | "kind">): string {
-    const id = `${groupOf(apiVersion)}/${kind}`;
-    this.#kinds.set(id, { id, apiVersion, kind });
+  #addKind(row: KindRow): string {
+    const id = kindIdOf(row);
+    const { api_version: apiVersion, kind } = row;
+    // One that is watched is left as it is: two rows may have two versions.
+    if (!this.#kinds.has(id)) this.#kinds.set(id, { id, apiVersion, kind });
     return id;
   }
+
+  #forgetKind(id: string): void {
+    this.#kinds.delete(id);
+    for (const ids of this.#rows.get(id)?.values() ?? []) {
+      for (const row of ids) this.#places.delete(row);
+    }
+    this.#rows.delete(id);
+  }
+}
+
+type KindRow = Pick<WatchedRow, "api_version" | "kind">;
+
+function kindIdOf({ api_version: apiVersion, kind }: KindRow): string {
+  return `${groupOf(apiVersion)}/${kind}`;
 }

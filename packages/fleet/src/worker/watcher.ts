@@ -11,7 +11,7 @@ import { KindWatch } from "./kind-watch.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { Observer, type Seen } from "./observer.ts";
 import type { TargetContact } from "./target-contact.ts";
-import { WatchedRows } from "./watched-rows.ts";
+import { WatchedRows, type WatchedKind } from "./watched-rows.ts";
 import type { WorkSignal } from "./work-signal.ts";
 
 export interface WatcherOptions {
@@ -32,7 +32,13 @@ export interface WatcherOptions {
 
 export interface WatcherLimits {
   readonly leaseMs: number;
+  /** How often it is asked which kinds are in use. */
+  readonly kindsMs?: number;
 }
+
+const usualKindsMs = 600_000;
+/** The same while some kind is not served: another version of it may be meant by now. */
+const unservedKindsMs = 30_000;
 
 /** Watches while it holds the target's lease; one replica does. Runs until `signal`. */
 export async function watchTarget(options: WatcherOptions, signal: AbortSignal): Promise<void> {
@@ -117,7 +123,10 @@ async function keepLease(
   }
 }
 
-/** Begins to watch a kind when a row wants one of it, and looks at whatever is left over whenever rows may be new. */
+/**
+ * Begins to watch a kind when a row wants one of it, ends that when none does any more, and looks at whatever is left over
+ * whenever rows may be new.
+ */
 async function followKinds(
   options: WatcherOptions,
   parts: {
@@ -128,8 +137,12 @@ async function followKinds(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, clusterId, watch, bell, clock, log } = options;
+  const { database, clusterId, watch, bell, clock, log, limits } = options;
   const { rows, observer, graves } = parts;
+  const { kindsMs = usualKindsMs } = limits;
+  let kindsAskedMs = Number.NEGATIVE_INFINITY;
+  const unserved = new Set<string>();
+  const onUnknown = ({ id }: WatchedKind): void => void unserved.add(id);
   const arrivals = new Arrivals({ ...options, ...parts, onArrival: () => watch.wake() });
   const onNobodys = graves.suspect.bind(graves);
   const watches = new Map<string, KindWatch>();
@@ -139,12 +152,18 @@ async function followKinds(
     watch.wake();
   };
   watch.wake(); // Whatever it has told before, it has told another.
-  await rows.refreshBuried(database, clusterId, signal);
   for (;;) {
     await watch.wait(signal);
     const ids = [...strangers];
     try {
       await rows.refresh(database, { clusterId, ids }, signal);
+      const nowMs = clock.monotonic();
+      const everyMs = unserved.size > 0 ? Math.min(unservedKindsMs, kindsMs) : kindsMs;
+      if (nowMs - kindsAskedMs >= everyMs) {
+        await rows.refreshKinds(database, { clusterId, unserved }, signal);
+        kindsAskedMs = nowMs;
+        unserved.clear();
+      }
       if (await arrivals.announce(signal)) bell.ring();
       await graves.close(signal);
     } catch (error) {
@@ -158,9 +177,16 @@ async function followKinds(
     for (const id of ids) strangers.delete(id);
     for (const kindWatch of watches.values()) kindWatch.rowsChanged(asked);
     observer.lookAgain();
-    for (const kind of rows.kinds) {
+    const kinds = new Map(rows.kinds.map((kind) => [kind.id, kind]));
+    for (const [id, kindWatch] of watches) {
+      if (kinds.get(id)?.apiVersion === kindWatch.kind.apiVersion) continue;
+      kindWatch.stop();
+      watches.delete(id);
+    }
+    for (const kind of kinds.values()) {
       if (watches.has(kind.id)) continue;
-      const kindWatch = new KindWatch({ ...options, ...parts, kind, onStranger, onNobodys });
+      const hooks = { onStranger, onNobodys, onUnknown };
+      const kindWatch = new KindWatch({ ...options, ...parts, kind, ...hooks });
       watches.set(kind.id, kindWatch);
       kindWatch.start();
     }
