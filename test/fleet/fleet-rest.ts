@@ -99,7 +99,7 @@ export async function startFleetRest(
   const shared = {
     database,
     kinds: await loadBuiltinKinds(),
-    markers: new SecretMarkers(Buffer.alloc(32, 7)),
+    markers: new SecretMarkers([Buffer.alloc(32, 7)]),
     bell,
   };
   const resources = new Resources({ ...shared, random: systemRandom });

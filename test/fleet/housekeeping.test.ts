@@ -2,12 +2,20 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { silentLog, systemClock, systemRandom, TaskScope, type Log } from "@keelson/base";
+import { RecordingLog } from "@keelson/base/testing";
 import { Wakeups } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { keepHouse, WorkBell, type HousekeepingLimits } from "@keelson/fleet";
+import {
+  CredentialCipher,
+  keepHouse,
+  openAccess,
+  sealAccess,
+  WorkBell,
+  type HousekeepingLimits,
+} from "@keelson/fleet";
 import { until } from "../oracle/until.ts";
-import { startFleetRest } from "./fleet-rest.ts";
+import { startFleetRest, testCipher } from "./fleet-rest.ts";
 
 const web = {
   cluster_id: "prod",
@@ -44,7 +52,7 @@ async function bed(signal: AbortSignal) {
     create: async (body: object): Promise<number> =>
       (await rest.ask("POST", "/resources", body as never)).body.id,
     /** Keeps house, as a worker does. */
-    keep: (limits: Partial<HousekeepingLimits>) => {
+    keep: (limits: Partial<HousekeepingLimits>, cipher = testCipher, log: Log = silentLog) => {
       const database = rest.tables.openAnother();
       const wakeups = new Wakeups({ database });
       const options = {
@@ -54,9 +62,10 @@ async function bed(signal: AbortSignal) {
         bell: new WorkBell({ wakeups, log: silentLog, signal }),
         owner: "keeper",
         limits: { ...usual, ...limits },
+        cipher,
         clock: systemClock,
         random: systemRandom,
-        log: silentLog,
+        log,
       };
       scope.spawn("wake-ups", (within) => wakeups.run(within));
       scope.spawn("house", (within) => keepHouse(options, within));
@@ -199,5 +208,63 @@ suite("housekeeping", () => {
     );
     await until(async () => (await told()).length > stalls.length, t.signal);
     assert.deepEqual(await told(), [...stalls, "fine claim"]);
+  });
+
+  test("section 8: after a new key every credential is under it, and one that no key opens is told of", async (t) => {
+    await using it = await bed(t.signal);
+    const keys = [1, 2, 3].map((n) => Buffer.alloc(32, n));
+    const [newest, older, lost] = keys as [Buffer, Buffer, Buffer];
+    const access = { source: { text: "a kubeconfig" }, context: "x", trust: "data" } as const;
+    const under = (key: Buffer, clusterId: string) =>
+      sealAccess(new CredentialCipher([key], systemRandom), clusterId, access);
+    // More than are read at once.
+    const ids = Array.from({ length: 120 }, (_, n) => `c-${n}`);
+    for (const [key, clusterIds] of [
+      [older, ids],
+      [lost, ["lost"]],
+      [newest, ["new"]],
+    ] as const) {
+      for (const clusterId of clusterIds) {
+        await it.query(
+          `INSERT INTO targets (cluster_id, credential, health) VALUES ($1, $2, 'Healthy')`,
+          [clusterId, under(key, clusterId)],
+        );
+      }
+    }
+    const credentials = async () => {
+      const rows = await it.query<{ cluster_id: string; credential: Uint8Array; health: string }>(
+        `SELECT cluster_id, credential, health FROM targets WHERE credential IS NOT NULL`,
+      );
+      return new Map(rows.map((row) => [row.cluster_id, row]));
+    };
+    const before = await credentials();
+    const log = new RecordingLog();
+    const rotated = new CredentialCipher([newest, older], systemRandom);
+    it.keep({}, rotated, log);
+    await until(() => log.messages("warn").length > 0, t.signal);
+    const after = await credentials();
+    const only = new CredentialCipher([newest], systemRandom);
+    for (const clusterId of [...ids, "new"]) {
+      const row = after.get(clusterId);
+      assert.ok(row !== undefined);
+      assert.deepEqual(openAccess(only, clusterId, row.credential), access);
+      assert.equal(row.health, "Healthy");
+    }
+    for (const clusterId of ["new", "lost"]) {
+      assert.deepEqual(after.get(clusterId), before.get(clusterId));
+    }
+    const told = log.entries.filter(({ message }) => message.includes("credentials"));
+    assert.deepEqual(
+      told.map(({ level, fields }) => [level, fields]),
+      [
+        ["info", { targets: 100 }],
+        ["info", { targets: 120 }],
+        ["warn", { cluster_ids: ["lost"], targets: 1 }],
+      ],
+    );
+    const [events] = await it.query(
+      `SELECT count(*)::integer AS told, min(actor) AS actor FROM events_unnumbered WHERE type = 'target.updated'`,
+    );
+    assert.deepEqual(events, { told: 120, actor: "worker" });
   });
 });

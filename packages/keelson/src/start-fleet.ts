@@ -83,7 +83,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
     new TargetClients({ ...shared, database, cipher, own, proxies, callTimeoutMs }),
   );
   const kinds = await loadBuiltinKinds();
-  const writing = { database, kinds, markers: new SecretMarkers(keys[0]), bell };
+  const writing = { database, kinds, markers: new SecretMarkers(keys), bell };
   const routes = parts.rest
     ? fleetRoutes({
         resources: new Resources({ ...writing, random }),
@@ -117,7 +117,16 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
           historyMax: config.fleetHistoryLimit,
           eventRetentionMs: config.fleetEventRetention,
         };
-        const house = { ...shared, database: working, wakeups, bell, events, owner, limits };
+        const house = {
+          ...shared,
+          database: working,
+          wakeups,
+          bell,
+          events,
+          cipher,
+          owner,
+          limits,
+        };
         scope.spawn("housekeeping", (inner) => keepHouse(house, inner));
         const worker = new FleetWorker({
           ...shared,

@@ -20,12 +20,16 @@ const members = ["data", "stringData"] as const;
 /** Where kubectl keeps the whole of what it applied last, values and all. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Makes and recognises markers with a key of its own, made from the key that encrypts credentials. */
+/**
+ * Makes and recognises markers with keys of its own, made from those that encrypt credentials. The newest makes them;
+ * markers that an older one made are known as well.
+ */
 export class SecretMarkers {
-  readonly #key: Buffer;
+  readonly #keys: readonly [Buffer, ...Buffer[]];
 
-  constructor(encryptionKey: Uint8Array) {
-    this.#key = Buffer.from(hkdfSync("sha256", encryptionKey, "", "keelson secret markers", 32));
+  /** The newest first. */
+  constructor([newest, ...others]: readonly [Uint8Array, ...Uint8Array[]]) {
+    this.#keys = [keyFrom(newest), ...others.map(keyFrom)];
   }
 
   /** The spec as it may be shown: that of a Secret without its values, any other as it is. */
@@ -47,7 +51,7 @@ export class SecretMarkers {
     const known = new Map<string, Json>();
     if (stored !== undefined) {
       mapValues(stored, (value) => {
-        known.set(this.#markerOf(value, key), value);
+        for (const secret of this.#keys) known.set(this.#markerOf(value, key, secret), value);
         return value;
       });
     }
@@ -67,12 +71,20 @@ export class SecretMarkers {
   }
 
   /** Of the object and the value: equal values of two Secrets have different markers. */
-  #markerOf(value: Json, { clusterId, namespace, name }: ResourceKey): string {
-    const digest = createHmac("sha256", this.#key)
+  #markerOf(
+    value: Json,
+    { clusterId, namespace, name }: ResourceKey,
+    secret = this.#keys[0],
+  ): string {
+    const digest = createHmac("sha256", secret)
       .update(writeJson([clusterId, namespace, name, value]))
       .digest("base64url");
     return `${prefix}${digest.slice(0, 22)}`;
   }
+}
+
+function keyFrom(encryptionKey: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync("sha256", encryptionKey, "", "keelson secret markers", 32));
 }
 
 /** Whether an object of this key has values to hide. */

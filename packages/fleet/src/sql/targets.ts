@@ -127,3 +127,29 @@ export const findAccess = statement<string, AccessRow>(
   (sql, clusterId) => sql`
     SELECT credential, in_process, agent FROM targets WHERE cluster_id = ${clusterId}`,
 );
+
+/** Credentials that another key made than this one, in the order of their clusters. */
+export const findSealedOtherwise = statement<
+  { readonly keyId: Uint8Array; readonly after: string; readonly limit: number },
+  { readonly cluster_id: string; readonly credential: Uint8Array }
+>(
+  "findSealedOtherwise",
+  (sql, { keyId, after, limit }) => sql`
+    SELECT cluster_id, credential FROM targets
+    WHERE credential IS NOT NULL AND substring(credential FROM 2 FOR 8) <> ${keyId}::bytea
+      AND cluster_id COLLATE "C" > ${after}
+    ORDER BY cluster_id COLLATE "C" LIMIT ${limit}`,
+);
+
+/** The same credential under another key, unless somebody has changed it meanwhile. */
+export const resealCredential = statement<
+  { readonly clusterId: string; readonly before: Uint8Array; readonly credential: Uint8Array },
+  { readonly cluster_id: string }
+>(
+  "resealCredential",
+  (sql, { clusterId, before, credential }) => sql`
+    WITH told AS MATERIALIZED (SELECT set_config('fleet.actor', 'worker', true))
+    UPDATE targets SET credential = ${credential} FROM told
+    WHERE cluster_id = ${clusterId} AND credential = ${before}
+    RETURNING cluster_id`,
+);

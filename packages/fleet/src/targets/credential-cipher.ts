@@ -34,6 +34,11 @@ export class CredentialCipher {
     this.#random = random;
   }
 
+  /** Names the newest key: what it makes has this from the second byte on. */
+  get keyId(): Uint8Array {
+    return this.#keys[0]?.id ?? Buffer.of();
+  }
+
   encrypt(text: string, clusterId: string): Buffer {
     const [{ id, secret }] = this.#keys as readonly [Key];
     const nonce = this.#random.bytes(nonceBytes);
@@ -75,8 +80,9 @@ export class CredentialCipher {
 
   /** Whether the newest key made it. */
   isCurrent(bytes: Uint8Array): boolean {
-    const id = this.#keys[0]?.id ?? Buffer.of();
-    return id.equals(Buffer.from(bytes).subarray(1, 1 + keyIdBytes));
+    return Buffer.from(bytes)
+      .subarray(1, 1 + keyIdBytes)
+      .equals(this.keyId);
   }
 }
 

@@ -1,5 +1,5 @@
 // What somebody has to do from time to time, on one replica at a time: compare all generations, tell of what has
-// stalled, and forget what is past its time.
+// stalled, forget what is past its time, and bring credentials to the newest key.
 
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import {
@@ -12,6 +12,8 @@ import {
 import type { EventLog } from "../events/event-log.ts";
 import { auditSlice, pruneHistory, purgeUntouchedSome, tellStalled } from "../sql/housekeeping.ts";
 import { pruneTombstones } from "../sql/tombstones.ts";
+import type { CredentialCipher } from "../targets/credential-cipher.ts";
+import { resealCredentials } from "../targets/reseal.ts";
 import type { WorkBell } from "../work-bell.ts";
 
 export interface HousekeepingOptions {
@@ -19,6 +21,7 @@ export interface HousekeepingOptions {
   readonly wakeups: Wakeups;
   readonly bell: WorkBell;
   readonly events: EventLog;
+  readonly cipher: CredentialCipher;
   /** Who does it: a name that no other process has. */
   readonly owner: string;
   readonly limits: HousekeepingLimits;
@@ -59,6 +62,7 @@ export async function keepHouse(options: HousekeepingOptions, signal: AbortSigna
       scope.spawn("audit", (inner) => runAudits(options, inner));
       scope.spawn("pruning", (inner) => repeat(options, limits.pruneMs ?? 60_000, prune, inner));
       const everyMs = limits.stalledMs ?? usualStalledMs;
+      scope.spawn("keys", (inner) => repeat(options, resealEveryMs, reseal, inner));
       scope.spawn("stalls", (inner) => repeat(options, everyMs, tellOfStalls, inner));
       await scope.join();
     },
@@ -67,6 +71,9 @@ export async function keepHouse(options: HousekeepingOptions, signal: AbortSigna
 }
 
 const usualStalledMs = 60_000;
+
+/** A key is new after a start; for a while others may still use an older one. */
+const resealEveryMs = 600_000;
 
 /** At the start, every so often, and after what was rung may have gone unheard. */
 async function runAudits(options: HousekeepingOptions, signal: AbortSignal): Promise<void> {
@@ -133,6 +140,14 @@ async function tellOfStalls(options: HousekeepingOptions, signal: AbortSignal): 
   if (all === 0) return;
   log.warn({ resources: all }, "nothing moves for resources");
   bell.told();
+}
+
+async function reseal(options: HousekeepingOptions, signal: AbortSignal): Promise<void> {
+  const { resealed, unreadable } = await resealCredentials(options, signal);
+  if (resealed > 0) options.bell.ring();
+  if (unreadable.length === 0) return;
+  const message = "credentials are under keys that are not given: register their targets anew";
+  options.log.warn({ cluster_ids: unreadable.slice(0, 100), targets: unreadable.length }, message);
 }
 
 async function whileFull(limit: number, step: () => Promise<number>): Promise<void> {
