@@ -182,6 +182,21 @@ suite("the stream of events", () => {
     assert.equal(nobody.code, 401);
   });
 
+  test("a stream ends with its token, and nobody follows with it any more", async (t) => {
+    const tokens = { kept: { role: "reader" }, revoked: { role: "reader" } } as const;
+    await using it = await bed({ tokens });
+    const open = (name: string) => EventReader.open(it.url, { headers: as(name) });
+    const [revoked, kept] = [await open("revoked"), await open("kept")];
+    await it.changeTokens({ kept: tokens.kept });
+    await until(() => revoked.isOver, t.signal);
+    assert.equal(kept.isOver, false);
+    assert.equal((await it.ask("GET", "/events", undefined, as("revoked"))).code, 401);
+    await writeEvents(it, `VALUES ('target.created', 'prod', 'x', '{}')`);
+    await having(kept, 1, t.signal);
+    assert.deepEqual(revoked.arrived, []);
+    kept.cut();
+  });
+
   test("a wrong query is refused by field", async () => {
     await using it = await bed();
     const refused = async (path: string, headers = {}) => {

@@ -14,6 +14,7 @@ import {
   type Json,
   type Log,
 } from "@keelson/base";
+import { ManualClock } from "@keelson/base/testing";
 import type { Access } from "@keelson/client";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
@@ -47,6 +48,8 @@ export interface FleetRest extends AsyncDisposable {
   readonly events: EventLog;
   /** Listens on a socket, where one is needed, and gives the address. */
   listen(): Promise<string>;
+  /** Writes the tokens anew, once: from then on the server follows them, by a clock that runs fast. */
+  changeTokens(tokens: Tokens): Promise<void>;
   /** Numbers events, for whoever follows them. */
   runEvents(): void;
   ask(
@@ -118,10 +121,18 @@ export async function startFleetRest(
   );
   const dryRuns = new DryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
   const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
+  const credentials = tokens === undefined ? undefined : await tokensFileOf(tokens, setup);
+  const credentialsClock = new ManualClock();
   const rest = setup.use(
     await buildRest({
       authenticator:
-        tokens === undefined ? believingAuthenticator() : await authenticatorOf(tokens, setup),
+        credentials === undefined
+          ? believingAuthenticator()
+          : await tokenAuthenticator({
+              tokensFile: credentials.file,
+              clock: credentialsClock,
+              log: silentLog,
+            }),
       corsOrigins: undefined,
       translate: (error) =>
         error instanceof DatabaseError && error.isTransient
@@ -143,7 +154,7 @@ export async function startFleetRest(
         }),
       ],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
-      clock: systemClock,
+      clock: credentials === undefined ? systemClock : credentialsClock,
       random: systemRandom,
       logsRequests: false,
       log: silentLog,
@@ -156,6 +167,16 @@ export async function startFleetRest(
     events,
     listen: () => rest.listen({ address: "127.0.0.1", port: 0 }),
     runEvents: () => scope.spawn("events", (within) => events.run(within)),
+    changeTokens: async (changed) => {
+      await credentials?.write(changed);
+      scope.spawn("credentials", (within) => rest.keepFresh(within));
+      scope.spawn("their clock", async (within) => {
+        for (;;) {
+          await credentialsClock.advance(1_000);
+          await systemClock.sleep(5, within);
+        }
+      });
+    },
     ask: async (method, path, body, headers = {}) => {
       const answer = await rest.app.inject({
         method,
@@ -179,17 +200,20 @@ export async function startFleetRest(
   };
 }
 
-async function authenticatorOf(tokens: Tokens, setup: AsyncDisposableStack) {
+async function tokensFileOf(tokens: Tokens, setup: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "keelson-tokens-"));
   setup.defer(() => rm(folder, { recursive: true }));
-  const tokensFile = join(folder, "tokens.json");
-  const entries = Object.entries(tokens).map(([name, entry]) => ({
-    name,
-    sha256: createHash("sha256").update(name).digest("hex"),
-    ...entry,
-  }));
-  await writeFile(tokensFile, JSON.stringify({ tokens: entries }));
-  return tokenAuthenticator({ tokensFile, clock: systemClock, log: silentLog });
+  const file = join(folder, "tokens.json");
+  const write = async (all: Tokens): Promise<void> => {
+    const entries = Object.entries(all).map(([name, entry]) => ({
+      name,
+      sha256: createHash("sha256").update(name).digest("hex"),
+      ...entry,
+    }));
+    await writeFile(file, JSON.stringify({ tokens: entries }));
+  };
+  await write(tokens);
+  return { file, write };
 }
 
 /** The header of a token of the fixture. */

@@ -30,6 +30,20 @@ export function allowsCluster({ clusters }: Identity, clusterId: string): boolea
   return clusters === "all" || clusters.has(clusterId);
 }
 
+/** Whether two identities are of the same caller, who may do the same. */
+export function isSameIdentity(one: Identity, other: Identity): boolean {
+  return (
+    one.user === other.user &&
+    one.organizationId === other.organizationId &&
+    one.fleetRole === other.fleetRole &&
+    one.readOnly === other.readOnly &&
+    isSameSet(new Set(one.roles), new Set(other.roles)) &&
+    (one.clusters === "all" || other.clusters === "all"
+      ? one.clusters === other.clusters
+      : isSameSet(one.clusters, other.clusters))
+  );
+}
+
 /** Whether the caller's role in fleet is `needed` or a stronger one. */
 export function hasFleetRole({ fleetRole }: Identity, needed: FleetRole): boolean {
   return fleetRole !== undefined && strength[fleetRole] >= strength[needed];
@@ -41,3 +55,7 @@ export function fleetRoleFrom(roles: readonly string[]): FleetRole | undefined {
 }
 
 const strength: Record<FleetRole, number> = { reader: 1, editor: 2, admin: 3 };
+
+function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && one.isSubsetOf(other);
+}

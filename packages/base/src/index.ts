@@ -9,6 +9,7 @@ export {
   allowsCluster,
   fleetRoleFrom,
   hasFleetRole,
+  isSameIdentity,
   type AllowedClusters,
   type FleetRole,
   type Identity,

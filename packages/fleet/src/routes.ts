@@ -57,6 +57,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
     routes: (tools: {
       readonly identityOf: (request: FastifyRequest) => Identity;
       readonly stopping: AbortSignal;
+      readonly revokedOf: (request: FastifyRequest) => AbortSignal;
     }): FastifyPluginCallback => {
       const { identityOf } = tools;
       return (app, _options, done) => {

@@ -28,6 +28,8 @@ export interface EventRoutesOptions {
   readonly identityOf: (request: FastifyRequest) => Identity;
   /** Aborts when the server begins to stop. */
   readonly stopping: AbortSignal;
+  /** Aborts when the credential of a request counts no more. */
+  readonly revokedOf: (request: FastifyRequest) => AbortSignal;
   readonly isController: (identity: Identity) => boolean;
   /** Throws, as for any other read, what keeps the caller from seeing this resource. */
   readonly requireVisible: (asked: {
@@ -102,7 +104,7 @@ async function history(
 }
 
 async function stream(
-  { events, clock, log, stopping, heartbeatMs = 15_000 }: EventRoutesOptions,
+  { events, clock, log, stopping, revokedOf, heartbeatMs = 15_000 }: EventRoutesOptions,
   asked: {
     readonly request: FastifyRequest;
     readonly reply: FastifyReply;
@@ -111,7 +113,7 @@ async function stream(
 ): Promise<FastifyReply> {
   const { request, reply, wants } = asked;
   const { tail } = events;
-  const signal = AbortSignal.any([request.signal, stopping]);
+  const signal = AbortSignal.any([request.signal, stopping, revokedOf(request)]);
   // Before the first byte: what cannot be had is still an answer of its own.
   const resumed = readPosition(request);
   if (resumed !== undefined) await assertKnown();

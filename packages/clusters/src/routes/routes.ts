@@ -26,6 +26,8 @@ interface Tools {
   readonly identityOf: (request: FastifyRequest) => Identity;
   /** Aborts when the server begins to stop. */
   readonly stopping: AbortSignal;
+  /** Aborts when the credential of a request counts no more. */
+  readonly revokedOf: (request: FastifyRequest) => AbortSignal;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface EventRoutesOptions {
   readonly identityOf: (request: FastifyRequest) => Identity;
   /** Aborts when the server begins to stop. */
   readonly stopping: AbortSignal;
+  /** Aborts when the credential of a request counts no more. */
+  readonly revokedOf: (request: FastifyRequest) => AbortSignal;
   /** Streams of a topic belong to another service, on the same path. */
   readonly topicEvents?: TopicEvents;
 }
@@ -34,7 +36,7 @@ export const usualEventLimits: EventLimits = { heartbeatMs: 15_000, slowMs: 30_0
 
 /** Puts it on `app`, below the prefix of the API. */
 export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions): void {
-  const { events, limits, identityOf, stopping, topicEvents, log } = options;
+  const { events, limits, identityOf, stopping, revokedOf, topicEvents, log } = options;
 
   // No HEAD: it would follow for ever and show nothing.
   app.get("/events", { exposeHeadRoute: false }, async (request, reply) => {
@@ -45,7 +47,7 @@ export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions
     const identity = identityOf(request);
     requireRole(identity, "reader");
     const { matches, after } = readEventQuery(query, lastEventIdOf(request));
-    const signal = AbortSignal.any([request.signal, stopping]);
+    const signal = AbortSignal.any([request.signal, stopping, revokedOf(request)]);
     // Before the first byte: a database that is away is still an answer of its own.
     const reader: EventReader = {
       after: after ?? (await events.now(signal)),

@@ -10,6 +10,8 @@ export interface RouteTools {
   readonly identityOf: (request: FastifyRequest) => Identity;
   /** Aborts when the server begins to stop: a stream that does not heed it keeps the process from ending. */
   readonly stopping: AbortSignal;
+  /** For a stream: aborts once its caller's credential counts no more, or allows something else than it did. */
+  readonly revokedOf: (request: FastifyRequest) => AbortSignal;
 }
 
 /** Hears whose request was refused, and why. It must not throw, and nobody waits for it. */

@@ -7,6 +7,7 @@ import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import { refuseBrokenRequest } from "./broken-request.ts";
 import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
+import { Standing } from "./identity/standing.ts";
 import { readJsonBodies } from "./json-body.ts";
 import type { ApiDocument } from "./openapi.ts";
 import { requestIds } from "./request-id.ts";
@@ -74,7 +75,12 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
     });
   });
 
-  const tools: RouteTools = { stopping: stopping.signal, identityOf };
+  const standing = new Standing({ authenticator, clock, log });
+  const tools: RouteTools = {
+    stopping: stopping.signal,
+    identityOf,
+    revokedOf: (request) => standing.of(request),
+  };
   for (const { name, prefix, bodyBytesMax, routes, onRefused } of modules) {
     await app.register(
       (part, _options, done) => {
@@ -101,6 +107,7 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
     keepFresh: async (signal) => {
       await Promise.all([
         authenticator.keepFresh?.(signal),
+        standing.run(signal),
         tls?.follow((secrets) => reloadSecrets(app, secrets), { clock, log }, signal),
       ]);
     },

@@ -25,7 +25,7 @@ export const showingRoutes: RouteModule = {
   prefix: "/api/v1",
   bodyBytesMax,
   routes:
-    ({ identityOf, stopping }) =>
+    ({ identityOf, stopping, revokedOf }) =>
     (app, _options, done) => {
       app.get("/whoami", (request) => {
         const { clusters, ...identity } = identityOf(request);
@@ -47,9 +47,10 @@ export const showingRoutes: RouteModule = {
         }
         throw new TypeError(secretText);
       });
-      app.get("/stream", (_request, reply) => {
+      app.get("/stream", (request, reply) => {
         reply.header("connection", "close").type("text/plain");
-        return reply.send(Readable.from(untilStopped(stopping)));
+        const ended = AbortSignal.any([stopping, revokedOf(request)]);
+        return reply.send(Readable.from(untilStopped(ended)));
       });
       done();
     },

@@ -520,6 +520,56 @@ suite("identity, mode token, the file", () => {
     await following;
   });
 
+  test("a stream ends with its token, or when that allows something else, and others go on", async (t) => {
+    const tokensFile = join(folder, "streams.json");
+    const write = (tokens: Readonly<Record<string, readonly string[]>>): Promise<void> => {
+      const entries = Object.entries(tokens).map(([name, clusters]) => {
+        return { name, sha256: hash("sha256", name), role: "reader", clusters };
+      });
+      return writeFile(tokensFile, JSON.stringify({ tokens: entries }));
+    };
+    await write({ removed: ["a"], narrowed: ["a", "b"], kept: ["a", "b"] });
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    await using rest = await restFixture({
+      authenticator: await tokenAuthenticator({ tokensFile, clock, log }),
+      clock,
+      log,
+    });
+    const url = await rest.listen({ address: "127.0.0.1", port: 0 });
+    const stop = new AbortController();
+    const following = rest.keepFresh(stop.signal);
+    const open = async (token: string) => {
+      const answer = await fetch(`${url}/api/v1/stream`, {
+        headers: bearer(token),
+        signal: t.signal,
+      });
+      const stream = { isOver: false };
+      const ended = answer.text().finally(() => (stream.isOver = true));
+      ended.catch(() => undefined); // Of those that are still open when the test ends.
+      return { stream, ended };
+    };
+    const [removed, narrowed, kept] = [
+      await open("removed"),
+      await open("narrowed"),
+      await open("kept"),
+    ];
+    await write({ narrowed: ["b"], kept: ["b", "a"] });
+    while (!removed.stream.isOver || !narrowed.stream.isOver) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(await removed.ended, "begun\nstopped\n");
+    // By the same look as the others it was judged, and found as before.
+    assert.equal(kept.stream.isOver, false);
+    assert.equal(
+      log.messages("info").filter((text) => text === "a stream has lost its credential").length,
+      2,
+    );
+    stop.abort();
+    await following;
+  });
+
   test("a token costs one fast digest, however often it comes", async (t) => {
     const tokensFile = join(folder, "fast.json");
     const entry = { name: "often", sha256: hash("sha256", "often"), role: "admin" };
