@@ -144,6 +144,90 @@ clusterSuite("a write that is only tried", () => {
     assert.equal((await it.rest.ask("GET", "/resources")).body.total, 0);
   });
 
+  test("3.3: a write of a global resource is tried in each of its clusters, and changes nothing", async (t) => {
+    await using it = await startBed(t.signal);
+    const worker = it.startWorker();
+    const settings = { namespace: "default", kind: "ConfigMap", name: "settings", ...data("1") };
+    const made = await it.rest.ask("POST", "/global-resources", settings);
+    const path = `/global-resources/${made.body.id}`;
+    await until(async () => (await it.rest.ask("GET", path)).body.status === "synced", t.signal);
+    await worker.stop();
+    // One that cannot be reached, one whose key is taken, and one that joins by its label.
+    await it.rest.tables.query(
+      `INSERT INTO targets (cluster_id, agent, labels)
+       VALUES ('inside', true, '{}'), ('taken', true, '{}'), ('later', true, '{"tier":"one"}')`,
+    );
+    await it.create({ ...settings, cluster_id: "taken", name: "new" });
+    const all = async () => [
+      await everything(it),
+      await it.rest.tables.query(`SELECT * FROM global_resources`),
+      await it.rest.tables.query(`SELECT * FROM global_placements ORDER BY cluster_id`),
+      await it.find("ConfigMap", "settings"),
+    ];
+    const before = await all();
+    const results = ({ body }: { body: Details }) =>
+      body.results.map(({ cluster_id, outcome, code, result }: Details) => [
+        cluster_id,
+        outcome,
+        code ?? result?.data ?? null,
+      ]);
+    const created = await it.rest.ask("POST", "/global-resources?dryRun=true", {
+      ...settings,
+      name: "new",
+    });
+    assert.equal(created.code, 200, JSON.stringify(created.body));
+    assert.equal(created.body.dry_run, true);
+    assert.deepEqual(results(created), [
+      ["inside", "created", "TARGET_UNREACHABLE"],
+      ["later", "created", "TARGET_UNREACHABLE"],
+      ["prod", "created", { a: "1" }],
+    ]);
+    assert.deepEqual(
+      created.body.warnings.map(({ code, message }: Details) => [code, /\btaken\b/.test(message)]),
+      [["conflict", true]],
+    );
+    const changed = await it.rest.ask("PUT", `${path}?dryRun=true`, data("2"));
+    const [, , prod] = changed.body.results;
+    assert.deepEqual(
+      [prod.cluster_id, prod.outcome, prod.result.data, prod.conflicts, prod.warnings],
+      ["prod", "updated", { a: "2" }, [], []],
+    );
+    assert.deepEqual(prod.diff, [
+      {
+        path: "/data/a",
+        desired: "2",
+        applied: "1",
+        current: "1",
+        owner: "kontrol",
+        cause: "pending",
+      },
+    ]);
+    const same = await it.rest.ask("PUT", `${path}?dryRun=true`, data("1"));
+    assert.deepEqual(
+      results(same).map(([, outcome]: string[]) => outcome),
+      ["unchanged", "unchanged", "unchanged", "unchanged"],
+    );
+    const narrowed = await it.rest.ask("PUT", `${path}?dryRun=true`, {
+      selector: { matchLabels: { tier: "one" } },
+    });
+    assert.deepEqual(results(narrowed), [
+      ["inside", "deleted", "TARGET_UNREACHABLE"],
+      ["later", "unchanged", "TARGET_UNREACHABLE"],
+      ["prod", "deleted", null],
+      ["taken", "deleted", "TARGET_UNREACHABLE"],
+    ]);
+    const deleted = await it.rest.ask("DELETE", `${path}?dryRun=true`);
+    assert.deepEqual([results(deleted)[2], deleted.body.warnings], [["prod", "deleted", null], []]);
+    const forgotten = await it.rest.ask("DELETE", `${path}?dryRun=true&orphan=true`);
+    assert.deepEqual(results(forgotten)[2], ["prod", "forgotten", { a: "1" }]);
+    // By the rules of a write.
+    const refused = await it.rest.ask("POST", "/global-resources?dryRun=true", settings);
+    assert.deepEqual([refused.code, refused.body.code], [409, "RESOURCE_EXISTS"]);
+    const stale = await it.rest.ask("PUT", `${path}?dryRun=true`, data("2"), { "if-match": '"9"' });
+    assert.equal(stale.code, 412);
+    assert.deepEqual(await all(), before);
+  });
+
   test("from whom a field would be taken is told, and who would refuse it", async (t) => {
     await using it = await startBed(t.signal);
     const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);

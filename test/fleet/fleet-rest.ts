@@ -23,6 +23,7 @@ import {
   EventLog,
   fleetRoutes,
   DryRuns,
+  GlobalDryRuns,
   Globals,
   Resources,
   SecretMarkers,
@@ -120,6 +121,7 @@ export async function startFleetRest(
     }),
   );
   const dryRuns = new DryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
+  const globalDryRuns = new GlobalDryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
   const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
   const credentials = tokens === undefined ? undefined : await tokensFileOf(tokens, setup);
   const credentialsClock = new ManualClock();
@@ -143,6 +145,7 @@ export async function startFleetRest(
           resources,
           dryRuns,
           globals,
+          globalDryRuns,
           targets,
           events,
           eventLimits,

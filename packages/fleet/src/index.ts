@@ -2,6 +2,7 @@
 
 export { EventLog, type EventLogOptions, type FleetEvent } from "./events/event-log.ts";
 export { type EventLimits, type TopicEvents } from "./events/routes.ts";
+export { GlobalDryRuns } from "./globals/global-dry-runs.ts";
 export { Globals, type GlobalsOptions } from "./globals/globals.ts";
 export { fleetMigrations } from "./migrations.ts";
 export { DryRuns, type DryRunsOptions } from "./resources/dry-runs.ts";

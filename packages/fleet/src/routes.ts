@@ -9,6 +9,7 @@ import {
   type EventLimits,
   type TopicEvents,
 } from "./events/routes.ts";
+import type { GlobalDryRuns } from "./globals/global-dry-runs.ts";
 import type { Globals } from "./globals/globals.ts";
 import { addGlobalRoutes } from "./globals/routes.ts";
 import type { DryRuns } from "./resources/dry-runs.ts";
@@ -22,6 +23,7 @@ export interface FleetRoutesOptions {
   readonly resources: Resources;
   readonly dryRuns: DryRuns;
   readonly globals: Globals;
+  readonly globalDryRuns: GlobalDryRuns;
   readonly targets: Targets;
   readonly events: EventLog;
   readonly eventLimits?: EventLimits;
@@ -40,6 +42,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
     resources,
     dryRuns,
     globals,
+    globalDryRuns,
     targets,
     bodyBytesMax,
     batchBytesMax,
@@ -68,7 +71,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
           next();
         });
         addResourceRoutes(app, { resources, dryRuns, identityOf, batchBytesMax });
-        addGlobalRoutes(app, { globals, identityOf });
+        addGlobalRoutes(app, { globals, globalDryRuns, identityOf });
         addTargetRoutes(app, { targets, identityOf });
         addEventRoutes(app, { ...options, ...tools, limits });
         done();

@@ -19,6 +19,7 @@ import {
   FleetGauges,
   fleetRoutes,
   FleetWorker,
+  GlobalDryRuns,
   Globals,
   keepHouse,
   Resources,
@@ -87,8 +88,9 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
   const routes = parts.rest
     ? fleetRoutes({
         resources: new Resources({ ...writing, random }),
-        dryRuns: new DryRuns({ ...writing, clients, callTimeoutMs: config.fleetCallTimeout }),
+        dryRuns: new DryRuns({ ...writing, clients, callTimeoutMs }),
         globals: new Globals(writing),
+        globalDryRuns: new GlobalDryRuns({ ...writing, clients, callTimeoutMs }),
         targets,
         events,
         ...(options.topicEvents === undefined ? {} : { topicEvents: options.topicEvents }),

@@ -1,57 +1,33 @@
 // What the API does with global resources. Each write is a transaction that carries its copies along.
 
-import {
-  jsonEqual,
-  RestError,
-  validationFailed,
-  type Identity,
-  type Json,
-  type JsonObject,
-} from "@keelson/base";
-import type { Database, Transaction } from "@keelson/database";
+import type { Identity, Json, JsonObject } from "@keelson/base";
+import type { Database } from "@keelson/database";
 import type { BuiltinKinds } from "@keelson/kube";
 import { revisionAnswer } from "../resources/answers.ts";
 import type { PageAsked } from "../resources/list-query.ts";
 import { requireRole } from "../resources/permissions.ts";
-import { Fields } from "../resources/read-fields.ts";
-import {
-  checkMatch,
-  checkWritable,
-  readReplacement,
-  replaced,
-  restoredBy,
-  type EarlierState,
-  type Replacement,
-} from "../resources/replacement.ts";
-import { readNewGlobal } from "../resources/resource-body.ts";
-import { usualPolicies } from "../resources/resource.ts";
 import type { SecretMarkers } from "../resources/secret-markers.ts";
 import { transact } from "../resources/transact.ts";
 import {
   countGlobals,
   findGlobal,
-  findGlobalRevision,
-  forgetGlobal,
-  holdGlobals,
-  insertGlobal,
   listGlobalRevisions,
   listGlobals,
   listPlacements,
-  markGlobalDeleted,
   toGlobal,
-  updateGlobal,
   type GlobalRow,
   type PlacementRow,
 } from "../sql/globals.ts";
-import { specOf, writeAs } from "../sql/resources.ts";
 import type { WorkBell } from "../work-bell.ts";
+import { globalAnswer, listedGlobalAnswer, placementWarnings } from "./global-resource.ts";
 import {
-  globalAnswer,
-  listedGlobalAnswer,
-  placementWarnings,
-  type GlobalResource,
-} from "./global-resource.ts";
-import { readSelector } from "./selector.ts";
+  GlobalWriter,
+  noSuchGlobal,
+  readGlobal,
+  readGlobalChange,
+  requireEverywhere,
+  type GlobalAt,
+} from "./write-globals.ts";
 
 export interface GlobalsOptions {
   readonly database: Database;
@@ -74,37 +50,17 @@ export class Globals {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     requireEverywhere(identity);
-    const { kinds, markers } = this.#options;
-    const fields = new Fields(body);
-    const selector = readSelector(fields) ?? null;
-    const {
-      key,
-      desiredSpec,
-      revision = 1,
-      policies,
-      paused = false,
-    } = readNewGlobal(kinds, fields);
-    const restored = markers.restore(desiredSpec, undefined, key);
-    const [first, ...others] = restored.problems;
-    if (first !== undefined) throw validationFailed(first, ...others);
-    const state = { ...usualPolicies, ...policies, ...key, revision, paused, selector };
-    const row = await this.#write(async (sql) => {
-      await this.#as(sql, identity, { keepsRevision: false });
-      const [made] = await sql.run(insertGlobal, { ...state, desiredSpec: restored.spec });
-      if (made !== undefined) return made;
-      const where = key.namespace === "" ? "" : ` in ${key.namespace}`;
-      const message = `there is a global ${key.kind} ${key.name}${where} already`;
-      throw new RestError("RESOURCE_EXISTS", message);
-    }, signal);
-    const placements = await this.#placements(identity, row.id, signal);
-    const { id, namespace, kind, name, generation } = row;
+    const wanted = readGlobal(this.#options.kinds, body);
+    const made = await this.#write(identity, (writer) => writer.create(wanted), signal);
+    const placements = await this.#placements(identity, made.id, signal);
+    const { id, namespace, kind, name, generation, revision } = made;
     return {
       id,
       namespace,
       kind,
       name,
       generation,
-      revision: row.revision,
+      revision,
       status: "pending",
       total_clusters: placements.length,
       warnings: placementWarnings(placements),
@@ -147,28 +103,14 @@ export class Globals {
   /** Replaces what the body says, in every copy too. Writes nothing where nothing would change. */
   async replace(
     identity: Identity,
-    { id, ifMatch }: { readonly id: number; readonly ifMatch: number | undefined },
+    at: GlobalAt,
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
     requireEverywhere(identity);
-    const fields = new Fields(body);
-    const selector = readSelector(fields);
-    const asked = readReplacement(fields, { saysMore: selector !== undefined });
-    const written = await this.#write(async (sql) => {
-      const global = await this.#locked(sql, id);
-      checkWritable(global, ifMatch);
-      const earlier = await this.#earlier(sql, id, asked);
-      const next = replaced(global, asked, earlier, this.#options.markers);
-      const chosen = selector === undefined ? global.selector : selector;
-      const isSame = !next.isChanged && jsonEqual(chosen, global.selector);
-      if (isSame) return { global, isWritten: false };
-      await this.#as(sql, identity, { keepsRevision: next.keepsRevision });
-      const [row] = await sql.run(updateGlobal, { ...next.resource, selector: chosen });
-      if (row === undefined) throw noSuchGlobal();
-      return { global: toGlobal(row), isWritten: true };
-    }, signal);
-    const { generation, revision } = written.global;
+    const change = readGlobalChange(body);
+    const written = await this.#write(identity, (writer) => writer.replace(at, change), signal);
+    const { id, generation, revision } = written.global;
     if (written.isWritten) return { id, generation, revision, status: "pending" };
     const { body: shown } = await this.get(identity, id, signal);
     return { id, generation, revision, status: shown["status"] ?? "pending" };
@@ -176,21 +118,12 @@ export class Globals {
 
   async delete(
     identity: Identity,
-    {
-      id,
-      ifMatch,
-      isOrphaning,
-    }: { readonly id: number; readonly ifMatch: number | undefined; readonly isOrphaning: boolean },
+    { isOrphaning, ...at }: GlobalAt & { readonly isOrphaning: boolean },
     signal: AbortSignal,
   ): Promise<JsonObject> {
     requireEverywhere(identity);
-    await this.#write(async (sql) => {
-      const global = await this.#locked(sql, id);
-      if (global.isDeleting && !isOrphaning) return;
-      checkMatch(global, ifMatch);
-      await this.#as(sql, identity, { keepsRevision: false });
-      await sql.run(isOrphaning ? forgetGlobal : markGlobalDeleted, id);
-    }, signal);
+    await this.#write(identity, (writer) => writer.delete(at, { isOrphaning }), signal);
+    const { id } = at;
     if (isOrphaning) {
       return { id, status: "deleted", message: "Global resource forgotten, its objects stay" };
     }
@@ -231,61 +164,20 @@ export class Globals {
     return this.#options.database.run(listPlacements, { id, clusters }, signal);
   }
 
-  /** Nobody else writes any global resource now: no lock of the row is needed. */
-  async #locked(sql: Transaction, id: number): Promise<GlobalResource> {
-    const [row] = await sql.run(findGlobal, id);
-    if (row === undefined) throw noSuchGlobal();
-    return toGlobal(row);
-  }
-
-  async #earlier(
-    sql: Transaction,
-    id: number,
-    asked: Replacement,
-  ): Promise<EarlierState | undefined> {
-    const which = restoredBy(asked);
-    if (which === undefined) return undefined;
-    const [row] = await sql.run(findGlobalRevision, { id, ...which });
-    if (row === undefined) {
-      const what =
-        which.revision === null ? `generation ${which.generation}` : `revision ${which.revision}`;
-      throw new RestError("RESOURCE_NOT_FOUND", `${what} is not in the history`);
-    }
-    const { revision, api_version: apiVersion } = row;
-    return { revision, apiVersion, desiredSpec: specOf(row.desired_spec) };
-  }
-
-  async #as(
-    sql: Transaction,
-    { user: actor }: Identity,
-    { keepsRevision }: { readonly keepsRevision: boolean },
-  ): Promise<void> {
-    await sql.run(writeAs, { actor, changeSet: undefined, keepsRevision });
-  }
-
-  async #write<T>(work: (sql: Transaction) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #write<T>(
+    identity: Identity,
+    work: (writer: GlobalWriter) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { markers } = this.#options;
     return transact(
       this.#options,
-      async (sql) => {
-        await sql.run(holdGlobals, undefined);
-        return await work(sql);
-      },
+      async (sql) => work(await GlobalWriter.in(sql, { identity, markers })),
       signal,
     );
   }
 }
 
-/** A global resource may reach any cluster, also those to come: whoever writes one needs all of them. */
-function requireEverywhere(identity: Identity): void {
-  requireRole(identity, "admin");
-  if (identity.clusters === "all") return;
-  throw new RestError("FORBIDDEN", "global resources are written by whoever has every cluster");
-}
-
 function clustersOf({ clusters }: Identity): readonly string[] | null {
   return clusters === "all" ? null : [...clusters];
-}
-
-function noSuchGlobal(): RestError {
-  return new RestError("RESOURCE_NOT_FOUND", "no such global resource");
 }

@@ -5,10 +5,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { readListQuery, type Query } from "../resources/list-query.ts";
 import { bodyOf, idOf, ifMatchOf, revisionsPage } from "../resources/read-request.ts";
 import { flagOf } from "../write-queries.ts";
+import type { GlobalDryRuns } from "./global-dry-runs.ts";
 import type { Globals } from "./globals.ts";
 
 export interface GlobalRoutesOptions {
   readonly globals: Globals;
+  readonly globalDryRuns: GlobalDryRuns;
   readonly identityOf: (request: FastifyRequest) => Identity;
 }
 
@@ -17,11 +19,18 @@ const filters = ["namespace", "kind", "name", "limit", "cursor"];
 /** Puts them on `app`, below the prefix of the API. */
 export function addGlobalRoutes(
   app: FastifyInstance,
-  { globals, identityOf }: GlobalRoutesOptions,
+  { globals, globalDryRuns, identityOf }: GlobalRoutesOptions,
 ): void {
-  app.post("/global-resources", async (request, reply) => {
-    const created = await globals.create(identityOf(request), bodyOf(request), request.signal);
-    return reply.code(201).send(created);
+  const triable = { config: { isTriable: true } };
+  /** Those that try the write instead of making it, if that is asked for. */
+  const trying = (request: FastifyRequest): GlobalDryRuns | undefined =>
+    flagOf(request, "dryRun") ? globalDryRuns : undefined;
+
+  app.post("/global-resources", triable, async (request, reply) => {
+    const [identity, body] = [identityOf(request), bodyOf(request)];
+    const trial = trying(request);
+    if (trial !== undefined) return trial.create(identity, body, request.signal);
+    return reply.code(201).send(await globals.create(identity, body, request.signal));
   });
 
   app.get("/global-resources", async (request) => {
@@ -34,17 +43,20 @@ export function addGlobalRoutes(
     return reply.header("etag", `"${shown.generation}"`).send(shown.body);
   });
 
-  app.put("/global-resources/:id", async (request) => {
+  app.put("/global-resources/:id", triable, async (request) => {
     const at = { id: idOf(request), ifMatch: ifMatchOf(request) };
-    return globals.replace(identityOf(request), at, bodyOf(request), request.signal);
+    const body = bodyOf(request);
+    return (trying(request) ?? globals).replace(identityOf(request), at, body, request.signal);
   });
 
-  app.delete("/global-resources/:id", async (request, reply) => {
+  app.delete("/global-resources/:id", triable, async (request, reply) => {
     const at = {
       id: idOf(request),
       ifMatch: ifMatchOf(request),
       isOrphaning: flagOf(request, "orphan"),
     };
+    const trial = trying(request);
+    if (trial !== undefined) return trial.delete(identityOf(request), at, request.signal);
     const deleted = await globals.delete(identityOf(request), at, request.signal);
     return reply.code(202).send(deleted);
   });

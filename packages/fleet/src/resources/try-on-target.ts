@@ -22,7 +22,7 @@ export interface Trial {
   readonly resource: Resource;
 }
 
-interface Options {
+export interface TrialOptions {
   readonly clients: ClientPort;
   readonly markers: SecretMarkers;
   readonly callTimeoutMs: number;
@@ -40,7 +40,7 @@ type Outcome = {
 
 /** Throws `TARGET_UNKNOWN`, `TARGET_UNREACHABLE` and, with the cluster's words, `TARGET_REFUSED`. */
 export async function tryOnTarget(
-  options: Options,
+  options: TrialOptions,
   trial: KnownTrial,
   signal: AbortSignal,
 ): Promise<JsonObject> {

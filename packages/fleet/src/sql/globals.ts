@@ -3,8 +3,12 @@
 import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";
 import type { GlobalResource } from "../globals/global-resource.ts";
-import type { Inserted, ResourceRow } from "./resources.ts";
-import { toResource } from "./resources.ts";
+import {
+  columns as copyColumns,
+  toResource,
+  type Inserted,
+  type ResourceRow,
+} from "./resources.ts";
 import type { RevisionRow } from "./resource-details.ts";
 
 /** Whoever changes a global resource or a target takes this first, and holds it until the commit. */
@@ -128,6 +132,13 @@ export const listPlacements = statement<
     FROM global_resource_placements p LEFT JOIN resource_statuses s ON s.resource_id = p.resource_id
     WHERE p.global_id = ${id} ${clusters === null ? sql`` : sql`AND p.cluster_id = ANY (${clusters}::text[])`}
     ORDER BY p.cluster_id COLLATE "C"`,
+);
+
+/** The copies of a global resource as they are, in every cluster. */
+export const listCopies = statement<number, ResourceRow>(
+  "listCopies",
+  (sql, id) => sql`
+    SELECT ${copyColumns(sql)} FROM resources r WHERE r.global_id = ${id} ORDER BY r.cluster_id COLLATE "C", r.id`,
 );
 
 export interface GlobalFilter {

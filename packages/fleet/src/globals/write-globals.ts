@@ -1,0 +1,170 @@
+// Writes of global resources, in a transaction that the caller owns. Their copies follow in the same one.
+
+import {
+  jsonEqual,
+  RestError,
+  validationFailed,
+  type Identity,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
+import type { Transaction } from "@keelson/database";
+import type { BuiltinKinds } from "@keelson/kube";
+import { requireRole } from "../resources/permissions.ts";
+import { Fields } from "../resources/read-fields.ts";
+import {
+  checkMatch,
+  checkWritable,
+  readReplacement,
+  replaced,
+  restoredBy,
+  type EarlierState,
+  type Replacement,
+} from "../resources/replacement.ts";
+import { readNewGlobal, type NewResource } from "../resources/resource-body.ts";
+import { usualPolicies } from "../resources/resource.ts";
+import type { SecretMarkers } from "../resources/secret-markers.ts";
+import {
+  findGlobal,
+  findGlobalRevision,
+  forgetGlobal,
+  holdGlobals,
+  insertGlobal,
+  markGlobalDeleted,
+  toGlobal,
+  updateGlobal,
+} from "../sql/globals.ts";
+import { specOf, writeAs } from "../sql/resources.ts";
+import type { GlobalResource } from "./global-resource.ts";
+import { readSelector } from "./selector.ts";
+
+/** A new one, read and not yet made. */
+export type NewGlobal = NewResource & { readonly selector: JsonObject | null };
+
+/** Throws `VALIDATION_FAILED` with all that is wrong. */
+export function readGlobal(kinds: BuiltinKinds, body: Json | undefined): NewGlobal {
+  const fields = new Fields(body);
+  const selector = readSelector(fields) ?? null;
+  return { ...readNewGlobal(kinds, fields), selector };
+}
+
+/** A PUT, read and not yet made. Undefined: its selector stays. */
+export interface GlobalChange {
+  readonly asked: Replacement;
+  readonly selector: JsonObject | null | undefined;
+}
+
+/** Throws `VALIDATION_FAILED` with all that is wrong. */
+export function readGlobalChange(body: Json | undefined): GlobalChange {
+  const fields = new Fields(body);
+  const selector = readSelector(fields);
+  return { asked: readReplacement(fields, { saysMore: selector !== undefined }), selector };
+}
+
+/** Which one, and at which generation its writer believes it to be. */
+export interface GlobalAt {
+  readonly id: number;
+  readonly ifMatch: number | undefined;
+}
+
+/** A global resource may reach any cluster, also those to come: whoever writes one needs all of them. */
+export function requireEverywhere(identity: Identity): void {
+  requireRole(identity, "admin");
+  if (identity.clusters === "all") return;
+  throw new RestError("FORBIDDEN", "global resources are written by whoever has every cluster");
+}
+
+export function noSuchGlobal(): RestError {
+  return new RestError("RESOURCE_NOT_FOUND", "no such global resource");
+}
+
+/** What one caller writes in one transaction. Throws a `RestError` for whatever is refused. */
+export class GlobalWriter {
+  readonly #sql: Transaction;
+  readonly #identity: Identity;
+  readonly #markers: SecretMarkers;
+
+  private constructor(sql: Transaction, identity: Identity, markers: SecretMarkers) {
+    this.#sql = sql;
+    this.#identity = identity;
+    this.#markers = markers;
+  }
+
+  /** Nobody else writes any global resource until the transaction ends: no lock of a row is needed. */
+  static async in(
+    sql: Transaction,
+    { identity, markers }: { readonly identity: Identity; readonly markers: SecretMarkers },
+  ): Promise<GlobalWriter> {
+    await sql.run(holdGlobals, undefined);
+    return new GlobalWriter(sql, identity, markers);
+  }
+
+  /** `RESOURCE_EXISTS` if the key is taken. */
+  async create(wanted: NewGlobal): Promise<GlobalResource> {
+    const { key, desiredSpec, revision = 1, policies, paused = false, selector } = wanted;
+    const restored = this.#markers.restore(desiredSpec, undefined, key);
+    const [first, ...others] = restored.problems;
+    if (first !== undefined) throw validationFailed(first, ...others);
+    const state = { ...usualPolicies, ...policies, ...key, revision, paused, selector };
+    await this.#asCaller({ keepsRevision: false });
+    const [made] = await this.#sql.run(insertGlobal, { ...state, desiredSpec: restored.spec });
+    if (made !== undefined) return toGlobal(made);
+    const where = key.namespace === "" ? "" : ` in ${key.namespace}`;
+    const message = `there is a global ${key.kind} ${key.name}${where} already`;
+    throw new RestError("RESOURCE_EXISTS", message);
+  }
+
+  /** Writes nothing where nothing would change. */
+  async replace(
+    { id, ifMatch }: GlobalAt,
+    { asked, selector }: GlobalChange,
+  ): Promise<{ readonly global: GlobalResource; readonly isWritten: boolean }> {
+    const global = await this.#find(id);
+    checkWritable(global, ifMatch);
+    const earlier = await this.#earlier(id, asked);
+    const next = replaced(global, asked, earlier, this.#markers);
+    const chosen = selector === undefined ? global.selector : selector;
+    const isSame = !next.isChanged && jsonEqual(chosen, global.selector);
+    if (isSame) return { global, isWritten: false };
+    await this.#asCaller({ keepsRevision: next.keepsRevision });
+    const [row] = await this.#sql.run(updateGlobal, { ...next.resource, selector: chosen });
+    if (row === undefined) throw noSuchGlobal();
+    return { global: toGlobal(row), isWritten: true };
+  }
+
+  /** Asks for its deletion, and asking again changes nothing; or forgets it and leaves its objects. */
+  async delete(
+    { id, ifMatch }: GlobalAt,
+    { isOrphaning }: { readonly isOrphaning: boolean },
+  ): Promise<void> {
+    const global = await this.#find(id);
+    if (global.isDeleting && !isOrphaning) return;
+    checkMatch(global, ifMatch);
+    await this.#asCaller({ keepsRevision: false });
+    await this.#sql.run(isOrphaning ? forgetGlobal : markGlobalDeleted, id);
+  }
+
+  async #find(id: number): Promise<GlobalResource> {
+    const [row] = await this.#sql.run(findGlobal, id);
+    if (row === undefined) throw noSuchGlobal();
+    return toGlobal(row);
+  }
+
+  async #earlier(id: number, asked: Replacement): Promise<EarlierState | undefined> {
+    const which = restoredBy(asked);
+    if (which === undefined) return undefined;
+    const [row] = await this.#sql.run(findGlobalRevision, { id, ...which });
+    if (row === undefined) {
+      const what =
+        which.revision === null ? `generation ${which.generation}` : `revision ${which.revision}`;
+      throw new RestError("RESOURCE_NOT_FOUND", `${what} is not in the history`);
+    }
+    const { revision, api_version: apiVersion } = row;
+    return { revision, apiVersion, desiredSpec: specOf(row.desired_spec) };
+  }
+
+  async #asCaller({ keepsRevision }: { readonly keepsRevision: boolean }): Promise<void> {
+    const { user: actor } = this.#identity;
+    await this.#sql.run(writeAs, { actor, changeSet: undefined, keepsRevision });
+  }
+}
