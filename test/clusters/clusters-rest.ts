@@ -16,7 +16,7 @@ import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters
 import { DatabaseError, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 import { ApiDocument, buildRest, gatewayAuthenticator } from "@keelson/keelson";
-import { answerCheck } from "./answer-check.ts";
+import { answerCheck } from "../services/answer-check.ts";
 import { eventsOn } from "./events-bed.ts";
 
 export interface Answer {

@@ -33,8 +33,14 @@ import {
   type EventLimits,
 } from "@keelson/fleet";
 import { createFleetDatabase, type FleetDatabase } from "@keelson/fleet/testing";
-import { believingAuthenticator, buildRest, tokenAuthenticator } from "@keelson/keelson";
+import {
+  ApiDocument,
+  believingAuthenticator,
+  buildRest,
+  tokenAuthenticator,
+} from "@keelson/keelson";
 import { loadBuiltinKinds } from "@keelson/kube";
+import { answerCheck } from "../services/answer-check.ts";
 
 export interface Answer {
   readonly code: number;
@@ -47,12 +53,14 @@ export interface Answer {
 export interface FleetRest extends AsyncDisposable {
   readonly tables: FleetDatabase;
   readonly events: EventLog;
+  readonly document: ApiDocument;
   /** Listens on a socket, where one is needed, and gives the address. */
   listen(): Promise<string>;
   /** Writes the tokens anew, once: from then on the server follows them, by a clock that runs fast. */
   changeTokens(tokens: Tokens): Promise<void>;
   /** Numbers events, for whoever follows them. */
   runEvents(): void;
+  /** Also holds what is sent and answered against the document of the API. */
   ask(
     method: "GET" | "POST" | "PUT" | "DELETE",
     path: string,
@@ -73,6 +81,9 @@ export type Tokens = Readonly<
 export const testCipher = new CredentialCipher([Buffer.alloc(32, 9)], systemRandom);
 
 export const bodyBytesMax = 64 * 1024;
+
+/** Of the first server: the others have the same document. */
+let checkAnswer: ReturnType<typeof answerCheck> | undefined;
 
 export async function startFleetRest(
   server: ThrowawayPostgres,
@@ -125,8 +136,10 @@ export async function startFleetRest(
   const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
   const credentials = tokens === undefined ? undefined : await tokensFileOf(tokens, setup);
   const credentialsClock = new ManualClock();
+  const document = new ApiDocument({ version: "0.0.0" });
   const rest = setup.use(
     await buildRest({
+      document,
       authenticator:
         credentials === undefined
           ? believingAuthenticator()
@@ -168,6 +181,7 @@ export async function startFleetRest(
   return {
     tables,
     events,
+    document,
     listen: () => rest.listen({ address: "127.0.0.1", port: 0 }),
     runEvents: () => scope.spawn("events", (within) => events.run(within)),
     changeTokens: async (changed) => {
@@ -193,11 +207,12 @@ export async function startFleetRest(
           ? {}
           : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      return {
-        code: answer.statusCode,
-        headers: answer.headers,
-        body: answer.body === "" ? undefined : JSON.parse(answer.body),
-      };
+      const { statusCode: code, headers: answered } = answer;
+      const said = answer.body === "" ? undefined : JSON.parse(answer.body);
+      checkAnswer ??= answerCheck(document);
+      const sent = typeof body === "string" ? {} : { sent: throughJson(body) };
+      checkAnswer({ method, path: `/api/v1${path.split("?")[0]}`, code, body: said, ...sent });
+      return { code, headers: answered, body: said };
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -217,6 +232,11 @@ async function tokensFileOf(tokens: Tokens, setup: AsyncDisposableStack) {
   };
   await write(tokens);
   return { file, write };
+}
+
+/** As it arrives: members that are undefined are not there. */
+function throughJson(body: Json | undefined): unknown {
+  return body === undefined ? undefined : JSON.parse(JSON.stringify(body));
 }
 
 /** The header of a token of the fixture. */

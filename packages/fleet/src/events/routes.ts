@@ -8,6 +8,7 @@ import { requireRole } from "../resources/permissions.ts";
 import type { EventLog } from "./event-log.ts";
 import { maySee, readEventQuery } from "./event-query.ts";
 import { eventStream, type EventReader } from "./event-stream.ts";
+import { eventsDoc } from "./schema.ts";
 
 export interface EventRoutesOptions {
   readonly events: EventLog;
@@ -39,7 +40,8 @@ export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions
   const { events, limits, identityOf, stopping, revokedOf, topicEvents, log } = options;
 
   // No HEAD: it would follow for ever and show nothing.
-  app.get("/events", { exposeHeadRoute: false }, async (request, reply) => {
+  const route = { exposeHeadRoute: false, config: { doc: eventsDoc } };
+  app.get("/events", route, async (request, reply) => {
     const query = request.query as Query;
     if (Object.hasOwn(query, "topic") && topicEvents !== undefined) {
       return topicEvents(request, reply);

@@ -7,6 +7,7 @@ import { bodyOf, idOf, ifMatchOf, revisionsPage } from "../resources/read-reques
 import { flagOf } from "../write-queries.ts";
 import type { GlobalDryRuns } from "./global-dry-runs.ts";
 import type { Globals } from "./globals.ts";
+import { globalDocs as docs } from "./schema.ts";
 
 export interface GlobalRoutesOptions {
   readonly globals: Globals;
@@ -21,35 +22,36 @@ export function addGlobalRoutes(
   app: FastifyInstance,
   { globals, globalDryRuns, identityOf }: GlobalRoutesOptions,
 ): void {
-  const triable = { config: { isTriable: true } };
+  const told = <Doc>(doc: Doc) => ({ config: { doc } });
+  const triable = <Doc>(doc: Doc) => ({ config: { doc, isTriable: true } });
   /** Those that try the write instead of making it, if that is asked for. */
   const trying = (request: FastifyRequest): GlobalDryRuns | undefined =>
     flagOf(request, "dryRun") ? globalDryRuns : undefined;
 
-  app.post("/global-resources", triable, async (request, reply) => {
+  app.post("/global-resources", triable(docs.create), async (request, reply) => {
     const [identity, body] = [identityOf(request), bodyOf(request)];
     const trial = trying(request);
     if (trial !== undefined) return trial.create(identity, body, request.signal);
     return reply.code(201).send(await globals.create(identity, body, request.signal));
   });
 
-  app.get("/global-resources", async (request) => {
+  app.get("/global-resources", told(docs.list), async (request) => {
     const asked = readListQuery(request.query as Query, filters);
     return globals.list(identityOf(request), asked, request.signal);
   });
 
-  app.get("/global-resources/:id", async (request, reply) => {
+  app.get("/global-resources/:id", told(docs.get), async (request, reply) => {
     const shown = await globals.get(identityOf(request), idOf(request), request.signal);
     return reply.header("etag", `"${shown.generation}"`).send(shown.body);
   });
 
-  app.put("/global-resources/:id", triable, async (request) => {
+  app.put("/global-resources/:id", triable(docs.replace), async (request) => {
     const at = { id: idOf(request), ifMatch: ifMatchOf(request) };
     const body = bodyOf(request);
     return (trying(request) ?? globals).replace(identityOf(request), at, body, request.signal);
   });
 
-  app.delete("/global-resources/:id", triable, async (request, reply) => {
+  app.delete("/global-resources/:id", triable(docs.delete), async (request, reply) => {
     const at = {
       id: idOf(request),
       ifMatch: ifMatchOf(request),
@@ -61,7 +63,7 @@ export function addGlobalRoutes(
     return reply.code(202).send(deleted);
   });
 
-  app.get("/global-resources/:id/revisions", async (request) => {
+  app.get("/global-resources/:id/revisions", told(docs.revisions), async (request) => {
     const page = { id: idOf(request), ...revisionsPage(request.query as Query) };
     return globals.revisions(identityOf(request), page, request.signal);
   });

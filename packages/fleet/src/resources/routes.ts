@@ -6,6 +6,7 @@ import type { DryRuns } from "./dry-runs.ts";
 import { readListQuery, type Query } from "./list-query.ts";
 import { bodyOf, idOf, ifMatchOf, revisionsPage } from "./read-request.ts";
 import type { Resources } from "./resources.ts";
+import { resourceDocs as docs } from "./route-docs.ts";
 import { flagOf } from "../write-queries.ts";
 
 export interface ResourceRoutesOptions {
@@ -18,19 +19,20 @@ export interface ResourceRoutesOptions {
 /** Puts them on `app`, below the prefix of the API. */
 export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesOptions): void {
   const { resources, dryRuns, identityOf, batchBytesMax } = options;
-  const triable = { config: { isTriable: true } };
+  const told = <Doc>(doc: Doc) => ({ config: { doc } });
+  const triable = <Doc>(doc: Doc) => ({ config: { doc, isTriable: true } });
   /** Those that try the write instead of making it, if that is asked for. */
   const trying = (request: FastifyRequest): DryRuns | undefined =>
     flagOf(request, "dryRun") ? dryRuns : undefined;
 
-  app.post("/resources", triable, async (request, reply) => {
+  app.post("/resources", triable(docs.create), async (request, reply) => {
     const [identity, body] = [identityOf(request), bodyOf(request)];
     const trial = trying(request);
     if (trial !== undefined) return trial.create(identity, body, request.signal);
     return reply.code(201).send(await resources.create(identity, body, request.signal));
   });
 
-  app.put("/resources", triable, async (request, reply) => {
+  app.put("/resources", triable(docs.upsert), async (request, reply) => {
     const [identity, body] = [identityOf(request), bodyOf(request)];
     const trial = trying(request);
     if (trial !== undefined) return trial.upsert(identity, body, request.signal);
@@ -38,16 +40,16 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     return reply.code(written.isNew ? 201 : 200).send(written.body);
   });
 
-  app.get("/resources", async (request) =>
+  app.get("/resources", told(docs.list), async (request) =>
     resources.list(identityOf(request), readListQuery(request.query as Query), request.signal),
   );
 
-  app.get("/resources/:id", async (request, reply) => {
+  app.get("/resources/:id", told(docs.get), async (request, reply) => {
     const shown = await resources.get(identityOf(request), idOf(request), request.signal);
     return reply.header("etag", `"${shown.generation}"`).send(shown.body);
   });
 
-  app.put("/resources/:id", triable, async (request) => {
+  app.put("/resources/:id", triable(docs.replace), async (request) => {
     const at = { id: idOf(request), ifMatch: ifMatchOf(request) };
     return (trying(request) ?? resources).replace(
       identityOf(request),
@@ -57,7 +59,7 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     );
   });
 
-  app.delete("/resources/:id", triable, async (request, reply) => {
+  app.delete("/resources/:id", triable(docs.delete), async (request, reply) => {
     const at = {
       id: idOf(request),
       ifMatch: ifMatchOf(request),
@@ -69,20 +71,20 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     return reply.code(202).send(deleted);
   });
 
-  app.post("/batch", { bodyLimit: batchBytesMax, ...triable }, async (request) =>
+  app.post("/batch", { bodyLimit: batchBytesMax, ...triable(docs.batch) }, async (request) =>
     (trying(request) ?? resources).batch(identityOf(request), bodyOf(request), request.signal),
   );
 
-  app.get("/resources/:id/revisions", async (request) => {
+  app.get("/resources/:id/revisions", told(docs.revisions), async (request) => {
     const page = { id: idOf(request), ...revisionsPage(request.query as Query) };
     return resources.revisions(identityOf(request), page, request.signal);
   });
 
-  app.get("/resources/:id/diff", async (request) =>
+  app.get("/resources/:id/diff", told(docs.diff), async (request) =>
     resources.diff(identityOf(request), idOf(request), request.signal),
   );
 
-  app.post("/resources/:id/sync", async (request, reply) => {
+  app.post("/resources/:id/sync", told(docs.sync), async (request, reply) => {
     const asked = await resources.sync(identityOf(request), idOf(request), request.signal);
     return reply.code(202).send(asked);
   });
@@ -91,7 +93,7 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     ["pause", true],
     ["resume", false],
   ] as const) {
-    app.post(`/resources/:id/${verb}`, async (request) =>
+    app.post(`/resources/:id/${verb}`, told(docs[verb]), async (request) =>
       resources.setPaused(identityOf(request), idOf(request), paused, request.signal),
     );
   }

@@ -4,6 +4,7 @@ import { RestError, validationFailed, type Identity, type Json } from "@keelson/
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limitOf, type Query } from "../resources/list-query.ts";
 import { clusterIdProblems } from "../resources/resource-body.ts";
+import { targetDocs as docs } from "./schema.ts";
 import type { TargetPage, Targets } from "./targets.ts";
 
 export interface TargetRoutesOptions {
@@ -16,25 +17,27 @@ export function addTargetRoutes(
   app: FastifyInstance,
   { targets, identityOf }: TargetRoutesOptions,
 ): void {
-  app.post("/targets", async (request, reply) => {
+  const told = <Doc>(doc: Doc) => ({ config: { doc } });
+
+  app.post("/targets", told(docs.create), async (request, reply) => {
     const body = request.body as Json | undefined;
     return reply.code(201).send(await targets.create(identityOf(request), body, request.signal));
   });
 
-  app.get("/targets", async (request) =>
+  app.get("/targets", told(docs.list), async (request) =>
     targets.list(identityOf(request), pageOf(request.query as Query), request.signal),
   );
 
-  app.get("/targets/:cluster_id", async (request) =>
+  app.get("/targets/:cluster_id", told(docs.get), async (request) =>
     targets.get(identityOf(request), clusterIdOf(request), request.signal),
   );
 
-  app.put("/targets/:cluster_id", async (request) => {
+  app.put("/targets/:cluster_id", told(docs.replace), async (request) => {
     const body = request.body as Json | undefined;
     return targets.replace(identityOf(request), clusterIdOf(request), body, request.signal);
   });
 
-  app.delete("/targets/:cluster_id", async (request, reply) => {
+  app.delete("/targets/:cluster_id", told(docs.delete), async (request, reply) => {
     const clusterId = clusterIdOf(request);
     const isOrphaning = orphanOf(request.query as Query);
     const end = await targets.delete(

@@ -68,8 +68,9 @@ function shown({
   const answers = Object.entries(responses)
     .filter(([status]) => status !== "default")
     .map(([status, { content }]) => {
-      const answered = content?.["application/json"]?.schema;
-      return `<p>Answers ${escaped(status)}</p>${answered === undefined ? "" : schema(answered)}`;
+      const [mediaType, answered] = Object.entries(content ?? {})[0] ?? [];
+      const as = mediaType === undefined || mediaType === "application/json" ? "" : ` ${mediaType}`;
+      return `<p>Answers ${escaped(status + as)}</p>${answered === undefined ? "" : schema(answered.schema)}`;
     });
   return `<details><summary><span class="method">${escaped(method)}</span> <code>${escaped(path)}</code>${
     summary === undefined ? "" : ` ${escaped(summary)}`

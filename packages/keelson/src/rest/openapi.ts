@@ -4,7 +4,7 @@
 import { restErrorStatus, type Json } from "@keelson/base";
 import type { FastifyInstance, RouteOptions } from "fastify";
 import { apiPage, pagePolicy, type PageDocument } from "./api-page.ts";
-import type { RouteDoc } from "./route-doc.ts";
+import type { DocumentedAnswer, RouteDoc } from "./route-doc.ts";
 
 interface Operation {
   readonly part: string;
@@ -36,7 +36,7 @@ export class ApiDocument {
         part,
         method: method.toLowerCase(),
         path: route.url.replaceAll(/:(\w+)/g, "{$1}"),
-        body: schema?.body as object | undefined,
+        body: (schema?.body as object | undefined) ?? config?.doc?.body,
         doc: config?.doc,
         isPublic: config?.isPublic === true,
       });
@@ -74,7 +74,7 @@ export class ApiDocument {
 }
 
 function described({ part, path, body, doc, isPublic }: Operation): Json {
-  const { status, body: answered } = doc?.success ?? { status: 200, body: undefined };
+  const answers = [doc?.success ?? { status: 200 }, ...(doc?.others ?? [])];
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
       name,
@@ -82,12 +82,8 @@ function described({ part, path, body, doc, isPublic }: Operation): Json {
       required: true,
       schema: { type: "string" },
     })),
-    ...Object.entries(doc?.query ?? {}).map(([name, schema]) => ({
-      name,
-      in: "query",
-      required: false,
-      schema: schema as Json,
-    })),
+    ...optionalParameters("query", doc?.query),
+    ...optionalParameters("header", doc?.headers),
   ];
   return {
     tags: [part],
@@ -95,10 +91,7 @@ function described({ part, path, body, doc, isPublic }: Operation): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: {
-      [status]: {
-        description: "done",
-        ...(answered === undefined ? {} : { content: json(answered) }),
-      },
+      ...Object.fromEntries(answers.map((answer) => [answer.status, answered(answer)])),
       ...(isPublic
         ? {}
         : {
@@ -109,6 +102,18 @@ function described({ part, path, body, doc, isPublic }: Operation): Json {
           }),
     },
   };
+}
+
+function optionalParameters(place: "query" | "header", schemas: RouteDoc["query"] = {}): Json[] {
+  return Object.entries(schemas).map(([name, schema]) => {
+    return { name, in: place, required: false, schema: schema as Json };
+  });
+}
+
+function answered({ body, mediaType = "application/json" }: DocumentedAnswer): Json {
+  const description = "done";
+  if (body === undefined) return { description };
+  return { description, content: { [mediaType]: { schema: body as Json } } };
 }
 
 function json(schema: object): Json {

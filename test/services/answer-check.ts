@@ -1,14 +1,15 @@
-// Holds what the API answers against the document that it gives of itself.
+// Holds what the API is sent and answers against the document that it gives of itself.
 
 import assert from "node:assert/strict";
 import type { ApiDocument } from "@keelson/keelson";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
+type Content = Readonly<Record<string, { readonly schema: object }>>;
+
 interface Operation {
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
-  >;
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
 export interface Answered {
@@ -17,9 +18,14 @@ export interface Answered {
   readonly path: string;
   readonly code: number;
   readonly body: unknown;
+  /** What was sent, if it is to be checked as well. */
+  readonly sent?: unknown;
 }
 
-/** Throws for an answer that the document does not know: its route, its status, or what it holds. */
+/**
+ * Throws for an answer that the document does not know: its route, its status, or what it holds; and for a body that was
+ * taken and should not have been, by the document.
+ */
 export function answerCheck(document: ApiDocument): (answer: Answered) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -34,20 +40,26 @@ export function answerCheck(document: ApiDocument): (answer: Answered) => void {
     pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
   }));
 
-  return ({ method, path, code, body }) => {
+  const checkOf = (key: string, schema: object): ValidateFunction => {
+    const check = checks.get(key) ?? ajv.compile(schema);
+    checks.set(key, check);
+    return check;
+  };
+
+  return ({ method, path, code, body, sent }) => {
     const words = `${method} ${path} answered ${code}`;
-    const valid = (check: ValidateFunction): void =>
-      assert.ok(check(body), `${words}: ${ajv.errorsText(check.errors)}\n${JSON.stringify(body)}`);
-    if (code >= 400) return valid(refusal);
+    const valid = (check: ValidateFunction, what: unknown): void =>
+      assert.ok(check(what), `${words}: ${ajv.errorsText(check.errors)}\n${JSON.stringify(what)}`);
+    if (code >= 400) return valid(refusal, body);
     const template = templates.find(({ pattern }) => pattern.test(path))?.template ?? "";
     const operation = paths[template]?.[method.toLowerCase()];
     const documented = operation?.responses[String(code)];
     assert.ok(documented !== undefined, `${words}, which is not documented`);
     const schema = documented.content?.["application/json"]?.schema;
-    if (schema === undefined) return;
-    const key = `${method} ${template} ${code}`;
-    const check = checks.get(key) ?? ajv.compile(schema);
-    checks.set(key, check);
-    valid(check);
+    if (schema !== undefined) valid(checkOf(`${method} ${template} ${code}`, schema), body);
+    const request = operation?.requestBody?.content["application/json"]?.schema;
+    if (sent === undefined) return;
+    assert.ok(request !== undefined, `${words}, and takes no body by the document`);
+    valid(checkOf(`${method} ${template}`, request), sent);
   };
 }
