@@ -5,6 +5,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { systemClock } from "@keelson/base";
+import { findFreePorts } from "../oracle/ports.ts";
 
 const never = new AbortController().signal;
 
@@ -49,7 +50,7 @@ export function sharedEmulator(): Promise<Emulator> {
 }
 
 async function startEmulator(): Promise<Emulator> {
-  const port = await freePort();
+  const [port = 0] = await findFreePorts(1);
   const child = spawn(found.program ?? "", [`--host=127.0.0.1`, `--port=${port}`], {
     stdio: ["ignore", "ignore", "pipe"],
     // Its own group: the script starts Java, and both have to go.
@@ -82,14 +83,6 @@ function killGroup({ pid }: ChildProcess): void {
   } catch {
     // It has ended by itself.
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A wire that lets everything through, refuses, or takes everything and says nothing. */

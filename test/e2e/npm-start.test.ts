@@ -16,7 +16,7 @@ suite("npm start in a terminal", { skip: isMissing && "script(1) gives the termi
   test("shows the banner, and one Ctrl-C stops everything in order", async () => {
     await using folder = await temporaryFolder();
     const dataDir = join(folder.path, "data");
-    const command = `npm start -- --data-dir ${dataDir} --port 0 --metrics-port=0`;
+    const command = `npm start -- --data-dir ${dataDir} --port 0 --kube-port 0 --metrics-port=0`;
     // Terminals send Ctrl-C to npm and to us, and npm passes it on: we get it twice.
     const terminal = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
       cwd: root,
