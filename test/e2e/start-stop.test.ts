@@ -228,7 +228,7 @@ suite("keelson up", () => {
     clearInterval(pressing);
     assert.equal(code, 130);
     const elapsedMs = performance.now() - began;
-    assert.ok(elapsedMs > 500 && elapsedMs < 10_000, `${elapsedMs} ms`);
+    assert.ok(elapsedMs > 500 && elapsedMs < 25_000, `${elapsedMs} ms`);
     await nothingRunsIn(folder.path);
     assert.deepEqual(
       leftBehind(folder.path).filter((name) => !name.startsWith("postgres")),

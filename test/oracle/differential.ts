@@ -1,6 +1,7 @@
 // The same requests to the real server and through our rules; the README beside it shows how.
 
 import { spawnSync } from "node:child_process";
+import { after } from "node:test";
 
 import { readJson, writeJson, type Json } from "@keelson/base";
 
@@ -91,7 +92,12 @@ export class Laboratory implements AsyncDisposable {
 
   /** A name that nobody else gets. */
   freshName(prefix = "x"): string {
-    return `${prefix}-${(this.#names += 1)}`;
+    return `${prefix}-${this.freshNumber()}`;
+  }
+
+  /** A number from one on that nobody else gets. */
+  freshNumber(): number {
+    return (this.#names += 1);
   }
 
   /** Sends a request. Every answer resolves, errors of the API too. */
@@ -148,6 +154,19 @@ export class Laboratory implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.oracle[Symbol.asyncDispose]();
   }
+}
+
+/**
+ * One laboratory for the tests of the suite that calls this: opened by the first test that asks, gone after the last. What
+ * they leave behind is there for the next, so they use names of their own.
+ */
+export function sharedLaboratory(options: LaboratoryOptions): () => Promise<Laboratory> {
+  let opened: Promise<Laboratory> | undefined;
+  after(async () => {
+    await (await opened?.catch(() => undefined))?.[Symbol.asyncDispose]();
+  });
+  // Not with the signal of the test that asks first: it aborts when that test is over.
+  return () => (opened ??= Laboratory.open(options, new AbortController().signal));
 }
 
 /**

@@ -1,9 +1,17 @@
 // The rules of core, apps and batch: the real server and ours must say the same of every case.
 
+import { suite } from "node:test";
+
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { loadBuiltinKinds } from "@keelson/kube";
 
-import { Laboratory, oracleTest, runTrials, trialSettings, type Trial } from "./differential.ts";
+import {
+  oracleTest,
+  runTrials,
+  sharedLaboratory,
+  trialSettings,
+  type Trial,
+} from "./differential.ts";
 import { coreTables } from "./rules-core/core-tables.ts";
 import { mutate } from "./rules-core/mutations.ts";
 import { runningPodStep } from "./rules-core/running-pods.ts";
@@ -20,139 +28,147 @@ const flags = [
   "--disable-admission-plugins=Priority,RuntimeClass,DefaultTolerationSeconds,StorageObjectInUseProtection,PersistentVolumeClaimResize,DefaultStorageClass,LimitRanger,ResourceQuota,TaintNodesByCondition,PodTopologyLabels",
 ];
 
-testCasesByHand({ tables: [...coreTables, podSubresourceCases], flags, compared: withoutUids });
+suite("rules of core, apps and batch against the oracle", () => {
+  const open = sharedLaboratory({ flags });
 
-oracleTest("objects that are taken become what the real server makes of them", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const bodies = coreTables.flatMap(({ kind: name, fields, name: nameOf, create = [] }) => {
-    const [group = "", version = "", own = ""] = name.split("/");
-    const kind = kinds.find({ group, version, kind: own });
-    if (kind === undefined) throw new Error(`no kind ${name}`);
-    const metadata = {
-      name: nameOf?.(0) ?? "case",
-      ...(kind.isNamespaced ? { namespace: "lab-0" } : {}),
-    };
-    const base = { apiVersion: apiVersionOf(kind), kind: own, metadata };
-    const rich = richObjects[name];
-    return [
-      ...create.map((change) => changed({ ...base, ...fields?.("case") }, change)),
-      ...(rich === undefined ? [] : [{ ...base, ...rich }]),
-    ].map((body) => ({ kind, body }));
-  });
-  const report = await runTrials(
-    { title: "prepared", seed: 0, count: bodies.length, concurrency: 8 },
-    async (_random, index, signal) => {
-      const { kind, body } = bodies[index] ?? bodies[0] ?? { kind: undefined, body: {} };
-      if (kind === undefined) throw new RangeError(`no body ${index}`);
-      const path = collectionPath(kind, kind.isNamespaced ? "lab-0" : undefined);
-      const answer = await laboratory.send(
-        { method: "POST", path: `${path}?dryRun=All`, body },
-        signal,
-      );
-      const { isAccepted, body: taken } = answer;
-      const ours = isAccepted ? prepare(kinds, kind, body) : undefined;
-      const theirs = isAccepted && taken !== undefined && isJsonObject(taken) ? taken : undefined;
-      return {
-        kind: `${kind.kind}.${kind.group}`,
-        operation: "create",
-        accepted: isAccepted,
-        oracle: theirs && preparedPart(kind, theirs),
-        ours: ours && preparedPart(kind, ours),
-        context: body,
+  testCasesByHand({ tables: [...coreTables, podSubresourceCases], open, compared: withoutUids });
+
+  oracleTest("objects that are taken become what the real server makes of them", async (t) => {
+    const laboratory = await open();
+    const kinds = await loadBuiltinKinds();
+    const bodies = coreTables.flatMap(({ kind: name, fields, name: nameOf, create = [] }) => {
+      const [group = "", version = "", own = ""] = name.split("/");
+      const kind = kinds.find({ group, version, kind: own });
+      if (kind === undefined) throw new Error(`no kind ${name}`);
+      const metadata = {
+        name: nameOf?.(0) ?? "case",
+        ...(kind.isNamespaced ? { namespace: "lab-0" } : {}),
       };
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+      const base = { apiVersion: apiVersionOf(kind), kind: own, metadata };
+      const rich = richObjects[name];
+      return [
+        ...create.map((change) => changed({ ...base, ...fields?.("case") }, change)),
+        ...(rich === undefined ? [] : [{ ...base, ...rich }]),
+      ].map((body) => ({ kind, body }));
+    });
+    const report = await runTrials(
+      { title: "prepared", seed: 0, count: bodies.length, concurrency: 8 },
+      async (_random, index, signal) => {
+        const { kind, body } = bodies[index] ?? bodies[0] ?? { kind: undefined, body: {} };
+        if (kind === undefined) throw new RangeError(`no body ${index}`);
+        const path = collectionPath(kind, kind.isNamespaced ? "lab-0" : undefined);
+        const answer = await laboratory.send(
+          { method: "POST", path: `${path}?dryRun=All`, body },
+          signal,
+        );
+        const { isAccepted, body: taken } = answer;
+        const ours = isAccepted ? prepare(kinds, kind, body) : undefined;
+        const theirs = isAccepted && taken !== undefined && isJsonObject(taken) ? taken : undefined;
+        return {
+          kind: `${kind.kind}.${kind.group}`,
+          operation: "create",
+          accepted: isAccepted,
+          oracle: theirs && preparedPart(kind, theirs),
+          ours: ours && preparedPart(kind, ours),
+          context: body,
+        };
+      },
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
 
-/** What the generated objects start from: as rich as each kind likes. */
-const bases = coreTables.map(({ kind, fields }) => ({ kind, fields }));
+  /** What the generated objects start from: as rich as each kind likes. */
+  const bases = coreTables.map(({ kind, fields }) => ({ kind, fields }));
 
-oracleTest("objects with anything in them are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const runner = new Runner(laboratory, kinds);
-  const report = await runTrials(
-    { title: "mutations", ...trialSettings(1500), concurrency: 8 },
-    async (random, index, signal) => {
-      const { kind: name, fields } = random.pick(bases);
-      const [group = "", version = "", own = ""] = name.split("/");
-      const kind = kinds.find({ group, version, kind: own });
-      if (kind === undefined) throw new Error(`no kind ${name}`);
-      const mutated = mutate(richObjects[name] ?? fields?.("case") ?? {}, { kinds, kind, random });
-      const cases = { kind: name, fields: () => mutated };
-      const step = { cases, kind, operation: "create", change: {}, index } as const;
-      const trial = await runner.run(step, signal).catch(hungUp);
-      return inAnyOrder(withoutUids(trial));
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+  oracleTest("objects with anything in them are judged as the real server does", async (t) => {
+    const laboratory = await open();
+    const kinds = await loadBuiltinKinds();
+    const runner = new Runner(laboratory, kinds);
+    const report = await runTrials(
+      { title: "mutations", ...trialSettings(1500), concurrency: 8 },
+      async (random, index, signal) => {
+        const { kind: name, fields } = random.pick(bases);
+        const [group = "", version = "", own = ""] = name.split("/");
+        const kind = kinds.find({ group, version, kind: own });
+        if (kind === undefined) throw new Error(`no kind ${name}`);
+        const mutated = mutate(richObjects[name] ?? fields?.("case") ?? {}, {
+          kinds,
+          kind,
+          random,
+        });
+        const cases = { kind: name, fields: () => mutated };
+        const step = { cases, kind, operation: "create", change: {}, index } as const;
+        const trial = await runner.run(step, signal).catch(hungUp);
+        return inAnyOrder(withoutUids(trial));
+      },
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
 
-/** Services that name their address cannot be made twice. */
-const changing = coreTables.filter(({ kind, update }) => kind !== "/v1/Service" || update);
+  /** Services that name their address cannot be made twice. */
+  const changing = coreTables.filter(({ kind, update }) => kind !== "/v1/Service" || update);
 
-oracleTest("cases that are shaken are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const runner = new Runner(laboratory, await loadBuiltinKinds());
-  const report = await runTrials(
-    { title: "shaken cases", ...trialSettings(600), concurrency: 8 },
-    async (random, _index, signal) => {
-      return withoutUids(await runner.chance(random, changing, signal).catch(hungUp));
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+  oracleTest("cases that are shaken are judged as the real server does", async (t) => {
+    const laboratory = await open();
+    const runner = new Runner(laboratory, await loadBuiltinKinds());
+    const report = await runTrials(
+      { title: "shaken cases", ...trialSettings(600), concurrency: 8 },
+      async (random, _index, signal) => {
+        return withoutUids(await runner.chance(random, changing, signal).catch(hungUp));
+      },
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
 
-oracleTest("changes to anything are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const runner = new Runner(laboratory, kinds);
-  const report = await runTrials(
-    { title: "changes", ...trialSettings(400), concurrency: 8 },
-    async (random, index, signal) => {
-      const { kind: name, fields, name: nameOf } = random.pick(coreTables);
-      const [group = "", version = "", own = ""] = name.split("/");
-      const kind = kinds.find({ group, version, kind: own });
-      if (kind === undefined) throw new Error(`no kind ${name}`);
-      const base = withoutAddress(richObjects[name] ?? fields?.("case") ?? {});
-      const after = mutate(base, { kinds, kind, random });
-      const cases = { kind: name, fields: () => base, ...(nameOf && { name: nameOf }) };
-      const change = { before: {}, after };
-      const step = { cases, kind, operation: "update", change, index } as const;
-      const trial = await runner.run(step, signal).catch(hungUp);
-      return inAnyOrder(withoutUids(trial));
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
+  oracleTest("changes to anything are judged as the real server does", async (t) => {
+    const laboratory = await open();
+    const kinds = await loadBuiltinKinds();
+    const runner = new Runner(laboratory, kinds);
+    const report = await runTrials(
+      { title: "changes", ...trialSettings(400), concurrency: 8 },
+      async (random, index, signal) => {
+        const { kind: name, fields, name: nameOf } = random.pick(coreTables);
+        const [group = "", version = "", own = ""] = name.split("/");
+        const kind = kinds.find({ group, version, kind: own });
+        if (kind === undefined) throw new Error(`no kind ${name}`);
+        const base = withoutAddress(richObjects[name] ?? fields?.("case") ?? {});
+        const after = mutate(base, { kinds, kind, random });
+        const cases = { kind: name, fields: () => base, ...(nameOf && { name: nameOf }) };
+        const change = { before: {}, after };
+        const step = { cases, kind, operation: "update", change, index } as const;
+        const trial = await runner.run(step, signal).catch(hungUp);
+        return inAnyOrder(withoutUids(trial));
+      },
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
 
-oracleTest("changes to pods that run are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  const kind = kinds.find({ group: "", version: "v1", kind: "Pod" });
-  if (kind === undefined) throw new Error("no kind Pod");
-  const runner = new Runner(laboratory, kinds);
-  const report = await runTrials(
-    { title: "running pods", ...trialSettings(300), concurrency: 8 },
-    async (random, index, signal) => {
-      const { operation, change, cases } = runningPodStep(kinds, random);
-      const step = { cases, kind, operation, change, index } as const;
-      return inAnyOrder(withoutUids(await runner.run(step, signal)));
-    },
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
+  oracleTest("changes to pods that run are judged as the real server does", async (t) => {
+    const laboratory = await open();
+    const kinds = await loadBuiltinKinds();
+    const kind = kinds.find({ group: "", version: "v1", kind: "Pod" });
+    if (kind === undefined) throw new Error("no kind Pod");
+    const runner = new Runner(laboratory, kinds);
+    const report = await runTrials(
+      { title: "running pods", ...trialSettings(300), concurrency: 8 },
+      async (random, index, signal) => {
+        const { operation, change, cases } = runningPodStep(kinds, random);
+        const step = { cases, kind, operation, change, index } as const;
+        return inAnyOrder(withoutUids(await runner.run(step, signal)));
+      },
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
 });
 
 /** Objects that are really made need addresses of their own. */

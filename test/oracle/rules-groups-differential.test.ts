@@ -1,6 +1,7 @@
 // The rules of the kinds beyond core, apps and batch: the real server and ours must say the same of every case.
 
 import assert from "node:assert/strict";
+import { suite } from "node:test";
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import {
@@ -12,7 +13,7 @@ import {
 } from "@keelson/kube";
 
 import { collectionPath } from "./kinds/paths.ts";
-import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
+import { oracleTest, runTrials, sharedLaboratory, trialSettings } from "./differential.ts";
 import { testCasesByHand } from "./rules-groups/by-hand.ts";
 import { play, type LifeStep } from "./rules-groups/definition-life.ts";
 import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
@@ -25,37 +26,6 @@ const flags = [
   "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
   "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
 ];
-
-testCasesByHand({ tables, flags });
-
-oracleTest("what the unit tests expect is what the real server says", async (t) => {
-  await using laboratory = await Laboratory.open({ flags, namespaces: 1 }, t.signal);
-  const minimal = { apiVersion: "v1", kind: "Namespace", metadata: { name: "minimal" } };
-  const path = "/api/v1/namespaces";
-  await laboratory.must({ method: "POST", path, body: minimal }, t.signal);
-  const kinds = await loadBuiltinKinds();
-  for (const [name, body, expected] of await recordedVerdicts()) {
-    const [group = "", version = "", kind = ""] = name.split("/");
-    const found = kinds.find({ group, version, kind });
-    assert.ok(found !== undefined, name);
-    const collection = collectionPath(found, found.isNamespaced ? "minimal" : undefined);
-    const request = { method: "POST", path: `${collection}?dryRun=All`, body } as const;
-    const { body: answer } = await laboratory.send(request, t.signal);
-    assert.deepEqual(errorsOf(answer), expected, `${name} ${JSON.stringify(body)}`);
-  }
-});
-
-oracleTest("cases by chance are judged as the real server does", async (t) => {
-  await using laboratory = await Laboratory.open({ flags }, t.signal);
-  const runner = new Runner(laboratory, await loadBuiltinKinds());
-  const report = await runTrials(
-    { title: "chance", ...trialSettings(1000), concurrency: 8 },
-    async (random, _index, signal) => await runner.chance(random, tables, signal),
-    t.signal,
-  );
-  t.diagnostic(`\n${report.toString()}`);
-  report.assertExplained();
-});
 
 const lives: readonly { readonly group: string; readonly steps: readonly LifeStep[] }[] = [
   {
@@ -115,76 +85,118 @@ const lives: readonly { readonly group: string; readonly steps: readonly LifeSte
   },
 ];
 
-oracleTest(
-  "definitions get the names and conditions that the real server gives them",
-  async (t) => {
-    await using laboratory = await Laboratory.open({ namespaces: 1 }, t.signal);
-    for (const life of lives) {
-      const { oracle, ours } = await play(laboratory, life, t.signal);
-      assert.deepEqual(ours, oracle, life.group);
-    }
-  },
-);
+suite("rules of the other groups against the oracle", () => {
+  const open = sharedLaboratory({ flags });
 
-oracleTest("the versions of a custom kind are served and told of as ours are", async (t) => {
-  await using laboratory = await Laboratory.open({ namespaces: 1 }, t.signal);
-  const names = ["v1", "v1beta1", "v1alpha1", "v2beta1", "other"];
-  const schema = {
-    openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-  };
-  const body: Json = {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "things.versions.example.com" },
-    spec: {
-      group: "versions.example.com",
-      scope: "Namespaced",
-      names: { plural: "things", kind: "Thing" },
-      versions: names.map((name) => ({
-        name,
-        served: true,
-        storage: name === "v1",
-        schema,
-        ...(name === "v1" ? {} : { deprecated: true }),
-        ...(name === "other" ? { deprecationWarning: "no more" } : {}),
-      })),
+  testCasesByHand({ tables, open });
+
+  oracleTest("what the unit tests expect is what the real server says", async (t) => {
+    const laboratory = await open();
+    const minimal = { apiVersion: "v1", kind: "Namespace", metadata: { name: "minimal" } };
+    const path = "/api/v1/namespaces";
+    await laboratory.must({ method: "POST", path, body: minimal }, t.signal);
+    const kinds = await loadBuiltinKinds();
+    for (const [name, body, expected] of await recordedVerdicts()) {
+      const [group = "", version = "", kind = ""] = name.split("/");
+      const found = kinds.find({ group, version, kind });
+      assert.ok(found !== undefined, name);
+      const collection = collectionPath(found, found.isNamespaced ? "minimal" : undefined);
+      const request = { method: "POST", path: `${collection}?dryRun=All`, body } as const;
+      const { body: answer } = await laboratory.send(request, t.signal);
+      assert.deepEqual(errorsOf(answer), expected, `${name} ${JSON.stringify(body)}`);
+    }
+  });
+
+  oracleTest("cases by chance are judged as the real server does", async (t) => {
+    const laboratory = await open();
+    const runner = new Runner(laboratory, await loadBuiltinKinds());
+    const report = await runTrials(
+      { title: "chance", ...trialSettings(1000), concurrency: 8 },
+      async (random, _index, signal) => await runner.chance(random, tables, signal),
+      t.signal,
+    );
+    t.diagnostic(`\n${report.toString()}`);
+    report.assertExplained();
+  });
+
+  oracleTest(
+    "definitions get the names and conditions that the real server gives them",
+    async (t) => {
+      const laboratory = await open();
+      for (const life of lives) {
+        const { oracle, ours } = await play(laboratory, life, t.signal);
+        assert.deepEqual(ours, oracle, life.group);
+      }
     },
-  };
-  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  await laboratory.must({ method: "POST", path: definitions, body }, t.signal);
-  const path = `${definitions}/things.versions.example.com`;
-  const read = async (): Promise<JsonObject> => {
-    const found = await laboratory.must({ path }, t.signal);
-    assert.ok(isJsonObject(found));
-    return found;
-  };
-  await until(async () => isDefinitionConditionTrue(await read(), "Established"), t.signal);
-  const definition = await read();
-  const at = (version: string): string =>
-    `/apis/versions.example.com/${version}/namespaces/${laboratory.namespace()}/things`;
-  await until(
-    async () => (await laboratory.send({ path: at("v1") }, t.signal)).isAccepted,
-    t.signal,
   );
-  const object: Json = {
-    apiVersion: "versions.example.com/v1",
-    kind: "Thing",
-    metadata: { name: "one" },
-    spec: { a: [1, { b: null }] },
-  };
-  const created = await laboratory.must({ method: "POST", path: at("v1"), body: object }, t.signal);
-  assert.ok(isJsonObject(created));
-  for (const version of names) {
-    const { body: got, warnings } = await laboratory.send({ path: `${at(version)}/one` }, t.signal);
-    assert.ok(got !== undefined && isJsonObject(got));
-    assert.deepEqual(got, convertByName(created, { group: "versions.example.com", version }));
-    const said = kindOfDefinition(definition, version)?.deprecationWarning;
-    assert.deepEqual(warnings, said === undefined ? [] : [said], version);
-  }
-  const groups = await laboratory.must({ path: "/apis/versions.example.com" }, t.signal);
-  const listed = isJsonObject(groups) ? (groups["versions"] as { version: string }[]) : [];
-  assert.deepEqual(
-    servedKinds(definition).map(({ version }) => version),
-    listed.map(({ version }) => version),
-  );
+
+  oracleTest("the versions of a custom kind are served and told of as ours are", async (t) => {
+    const laboratory = await open();
+    const names = ["v1", "v1beta1", "v1alpha1", "v2beta1", "other"];
+    const schema = {
+      openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    };
+    const body: Json = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "things.versions.example.com" },
+      spec: {
+        group: "versions.example.com",
+        scope: "Namespaced",
+        names: { plural: "things", kind: "Thing" },
+        versions: names.map((name) => ({
+          name,
+          served: true,
+          storage: name === "v1",
+          schema,
+          ...(name === "v1" ? {} : { deprecated: true }),
+          ...(name === "other" ? { deprecationWarning: "no more" } : {}),
+        })),
+      },
+    };
+    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    await laboratory.must({ method: "POST", path: definitions, body }, t.signal);
+    const path = `${definitions}/things.versions.example.com`;
+    const read = async (): Promise<JsonObject> => {
+      const found = await laboratory.must({ path }, t.signal);
+      assert.ok(isJsonObject(found));
+      return found;
+    };
+    await until(async () => isDefinitionConditionTrue(await read(), "Established"), t.signal);
+    const definition = await read();
+    const namespace = laboratory.namespace();
+    const at = (version: string): string =>
+      `/apis/versions.example.com/${version}/namespaces/${namespace}/things`;
+    await until(
+      async () => (await laboratory.send({ path: at("v1") }, t.signal)).isAccepted,
+      t.signal,
+    );
+    const object: Json = {
+      apiVersion: "versions.example.com/v1",
+      kind: "Thing",
+      metadata: { name: "one" },
+      spec: { a: [1, { b: null }] },
+    };
+    const created = await laboratory.must(
+      { method: "POST", path: at("v1"), body: object },
+      t.signal,
+    );
+    assert.ok(isJsonObject(created));
+    for (const version of names) {
+      const { body: got, warnings } = await laboratory.send(
+        { path: `${at(version)}/one` },
+        t.signal,
+      );
+      assert.ok(got !== undefined && isJsonObject(got));
+      assert.deepEqual(got, convertByName(created, { group: "versions.example.com", version }));
+      const said = kindOfDefinition(definition, version)?.deprecationWarning;
+      assert.deepEqual(warnings, said === undefined ? [] : [said], version);
+    }
+    const groups = await laboratory.must({ path: "/apis/versions.example.com" }, t.signal);
+    const listed = isJsonObject(groups) ? (groups["versions"] as { version: string }[]) : [];
+    assert.deepEqual(
+      servedKinds(definition).map(({ version }) => version),
+      listed.map(({ version }) => version),
+    );
+  });
 });

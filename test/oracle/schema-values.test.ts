@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { suite } from "node:test";
 
-import { startOracle } from "./cluster.ts";
-import { trialSettings } from "./differential.ts";
+import { sharedLaboratory, trialSettings } from "./differential.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { describeTally, runSchemaDifferential } from "./schema-differential.ts";
 import { runUpdateDifferential } from "./schema-update.ts";
 import { runValidityDifferential } from "./schema-validity.ts";
 
 suite("schemas against the oracle", () => {
+  const open = sharedLaboratory({ namespaces: 0 });
+
   oracleTest("values are defaulted, pruned and judged alike", async (t) => {
     const { seed, count } = trialSettings(1_200);
-    await using oracle = await startOracle({}, t.signal);
+    const { oracle } = await open();
     const run = { client: oracle.client, seed, cases: count };
     const tally = await runSchemaDifferential(run, t.signal);
     t.diagnostic(describeTally("create", seed, tally));
@@ -21,7 +22,7 @@ suite("schemas against the oracle", () => {
 
   oracleTest("what did not change is let through alike", async (t) => {
     const { seed, count } = trialSettings(800);
-    await using oracle = await startOracle({}, t.signal);
+    const { oracle } = await open();
     const run = { client: oracle.client, seed, cases: count };
     const tally = await runUpdateDifferential(run, t.signal);
     t.diagnostic(describeTally("update", seed, tally));
@@ -30,7 +31,7 @@ suite("schemas against the oracle", () => {
 
   oracleTest("schemas themselves are judged alike", async (t) => {
     const { seed, count } = trialSettings(600);
-    await using oracle = await startOracle({}, t.signal);
+    const { oracle } = await open();
     const run = { client: oracle.client, seed, cases: count };
     const tally = await runValidityDifferential(run, t.signal);
     t.diagnostic(describeTally("schemas", seed, tally));

@@ -67,7 +67,7 @@ suite("reflector", { concurrency: true }, () => {
       await Promise.all([seen(busy.cache, "unseen"), seen(quiet.cache, "unseen-too")]);
       const tookMs = performance.now() - startedMs;
       t.diagnostic(`found after ${tookMs.toFixed(0)} ms`);
-      assert.ok(tookMs < 30_000, `it took ${tookMs} ms`);
+      assert.ok(tookMs < 120_000, `it took ${tookMs} ms`);
     },
   );
 

@@ -2,22 +2,21 @@
 
 import { loadBuiltinKinds, type BuiltinKind } from "@keelson/kube";
 
-import { Laboratory, oracleTest, runTrials, type Trial } from "../differential.ts";
+import { oracleTest, runTrials, type Laboratory, type Trial } from "../differential.ts";
 import type { KindCases } from "./cases.ts";
 import { Runner, stepsOf } from "./run.ts";
 
 export interface CasesByHand {
   readonly tables: readonly KindCases[];
-  /** Further flags of the real server. */
-  readonly flags: readonly string[];
+  readonly open: () => Promise<Laboratory>;
   /** What of a trial is compared; all of it if nothing is said. */
   readonly compared?: (trial: Trial) => Trial;
 }
 
 /** A test over every case of the tables; `ORACLE_KIND` names the kinds to which it is narrowed. */
-export function testCasesByHand({ tables, flags, compared = (trial) => trial }: CasesByHand): void {
+export function testCasesByHand({ tables, open, compared = (trial) => trial }: CasesByHand): void {
   oracleTest("cases by hand are judged as the real server does", async (t) => {
-    await using laboratory = await Laboratory.open({ flags }, t.signal);
+    const laboratory = await open();
     const kinds = await loadBuiltinKinds();
     const find = (name: string): BuiltinKind => {
       const [group = "", version = "", kind = ""] = name.split("/");

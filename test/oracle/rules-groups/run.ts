@@ -72,7 +72,6 @@ export class Runner {
   readonly #laboratory: Laboratory;
   readonly #kinds: BuiltinKinds;
   readonly #typed = new Map<string, TypedKind>();
-  #names = 0;
 
   constructor(laboratory: Laboratory, kinds: BuiltinKinds) {
     this.#laboratory = laboratory;
@@ -175,7 +174,7 @@ export class Runner {
   ): Promise<Trial> {
     const { kind, cases, change, operation } = step;
     const { before, after } = isUpdateCase(change) ? change : { before: {}, after: change };
-    const index = (this.#names += 1);
+    const index = this.#laboratory.freshNumber();
     const collection = collectionPath(kind, kind.isNamespaced ? namespace : undefined);
     const body = changed(this.#object(kind, cases, `case-${index}`, index), before);
     const created = objectOf(
