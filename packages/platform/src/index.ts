@@ -8,3 +8,8 @@ export type { PreviewSpec, PreviewStatus } from "./kinds/preview-environment.ts"
 export type { Condition, Owned, OwnedKind, Phase } from "./kinds/status.ts";
 export type { Ledger } from "./ownership/ledger.ts";
 export { StepError, type StepReason } from "./steps/step-error.ts";
+export type { App } from "./app.ts";
+export { fieldManager } from "./children/child.ts";
+export { isApplied } from "./children/is-applied.ts";
+export { namesOf, type Named, type Names, type NamingOptions } from "./names/names.ts";
+export { workloadOf, type WorkloadSettings } from "./workload/workload.ts";
