@@ -25,8 +25,10 @@ export const readServed = statement<{ readonly onlyCluster: string | null }, Ser
   "readServed",
   (sql, { onlyCluster }) => sql`
     SELECT t.cluster_id, t.in_process, t.agent, t.paused, coalesce(md5(t.credential), '') AS version,
-           (SELECT greatest(0, extract(epoch FROM min(greatest(due_at, coalesce(lease_until, due_at)))
-                                                   - clock_timestamp()) * 1000)::float8
+           -- greatest() passes over NULL: without the CASE a target with nothing to do would seem to have work now.
+           (SELECT CASE WHEN count(*) > 0 THEN
+                     greatest(0, extract(epoch FROM min(greatest(due_at, coalesce(lease_until, due_at)))
+                                                     - clock_timestamp()) * 1000)::float8 END
             FROM (SELECT due_at, lease_until FROM resource_attempts a
                   WHERE a.cluster_id = t.cluster_id AND a.due_at IS NOT NULL
                   ORDER BY due_at LIMIT 100) first) AS wait_ms,
