@@ -42,4 +42,15 @@ suite("onAbort", () => {
     controller.abort();
     assert.ok(called);
   });
+
+  test("calls who comes after the abort, but not at once, and not if taken back", async () => {
+    const signal = AbortSignal.abort();
+    const called: string[] = [];
+    onAbort(signal, () => called.push("late"));
+    onAbort(signal, () => called.push("taken back"))[Symbol.dispose]();
+    assert.deepEqual(called, []);
+    await Promise.resolve();
+    assert.deepEqual(called, ["late"]);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+  });
 });

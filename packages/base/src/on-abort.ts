@@ -2,11 +2,12 @@
 // all the others. Here they share one listener.
 
 /**
- * Calls `callback` once, when `signal` aborts, in the order of the calls to `onAbort`. Disposing of the result
- * takes it back. Takes constant time however many listen. `signal` must not have aborted yet, and `callback`
- * must not throw.
+ * Calls `callback` once, when `signal` aborts, in the order of the calls to `onAbort`; if it has aborted already, right
+ * after whoever is running, since nobody would call any more. Disposing of the result takes it back. Takes constant time
+ * however many listen. `callback` must not throw.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): Disposable {
+  if (signal.aborted) return soon(callback);
   const audience = audiences.get(signal) ?? gather(signal);
   // A seat of its own for each call: the same callback may be waiting twice.
   const seat = { callback };
@@ -21,6 +22,15 @@ export function onAbort(signal: AbortSignal, callback: () => void): Disposable {
       }
     },
   };
+}
+
+/** Never at once: whoever waits may not have what the callback needs until we return. */
+function soon(callback: () => void): Disposable {
+  let isTakenBack = false;
+  queueMicrotask(() => {
+    if (!isTakenBack) callback();
+  });
+  return { [Symbol.dispose]: () => (isTakenBack = true) };
 }
 
 /** All who wait for one signal. It listens only while there is somebody. */
