@@ -50,6 +50,8 @@ export interface WorkerOptions {
   readonly backoffMs?: { readonly min: number; readonly max: number };
   /** How often it is asked which kinds are in use. */
   readonly kindsMs?: number;
+  /** At each of its statements, besides what is called at those of all. */
+  readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
 }
 
 export interface Worker extends AsyncDisposable {
@@ -101,8 +103,14 @@ export async function startBed(
     leaseMs = 30_000,
     backoffMs = { min: 50, max: 500 },
     kindsMs = 600_000,
+    onStatement: onOwnStatement,
   } = {}) => {
-    const database = rest.tables.openAnother(onStatement === undefined ? {} : { onStatement });
+    const database = rest.tables.openAnother({
+      onStatement: async (point) => {
+        await onStatement?.(point);
+        await onOwnStatement?.(point);
+      },
+    });
     const wakeups = new Wakeups({ database });
     const clients = new TargetClients({
       database,
@@ -122,11 +130,11 @@ export async function startBed(
       isOwn: () => true,
       onlyCluster: undefined,
       owner: `worker ${++workers}`,
-      // The usual poll: what only it would find makes a test wait, and be seen.
+      // As good as none: what only a poll would find makes a test wait for ever.
       limits: {
         leaseMs,
         kindsMs,
-        pollMs: 30_000,
+        pollMs: 3_600_000,
         deafPollMs: 100,
         staleMs: 60_000,
         inFlightMax: 8,

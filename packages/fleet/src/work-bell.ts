@@ -6,6 +6,9 @@ import type { Wakeups } from "@keelson/database";
 /** The channel on which workers wait; the triggers of the tables ring it too. */
 export const workChannel = "fleet_work";
 
+/** The channel on which whoever watches targets waits for rows that wait: for a kind, or a namespace. */
+export const waitingChannel = "fleet_waiting";
+
 /** The channel on which the numbering of events waits, in this process. Whatever is not told there is found by a poll. */
 export const eventsWrittenChannel = "fleet_events_written";
 
@@ -17,8 +20,8 @@ export class WorkBell {
   readonly #wakeups: Wakeups;
   readonly #log: Log;
   readonly #signal: AbortSignal;
+  readonly #rung = new Set<string>();
   #isSending = false;
-  #isRung = false;
 
   constructor(options: {
     readonly wakeups: Wakeups;
@@ -32,9 +35,12 @@ export class WorkBell {
 
   ring(): void {
     this.told();
-    this.#wakeups.wakeHere(workChannel);
-    this.#isRung = true;
-    if (!this.#isSending) void this.#send();
+    this.#ring(workChannel);
+  }
+
+  /** A row waits for something that whoever watches its target can see. */
+  ringForWaiting(): void {
+    this.#ring(waitingChannel);
   }
 
   /** An event was committed, and nothing else: whoever numbers them looks. */
@@ -42,12 +48,19 @@ export class WorkBell {
     this.#wakeups.wakeHere(eventsWrittenChannel);
   }
 
+  #ring(channel: string): void {
+    this.#wakeups.wakeHere(channel);
+    this.#rung.add(channel);
+    if (!this.#isSending) void this.#send();
+  }
+
   async #send(): Promise<void> {
     this.#isSending = true;
     try {
-      while (this.#isRung) {
-        this.#isRung = false;
-        await this.#wakeups.wakeAll(workChannel, this.#signal);
+      // What is rung again while it is sent comes behind the others, once.
+      for (const channel of this.#rung) {
+        this.#rung.delete(channel);
+        await this.#wakeups.wakeAll(channel, this.#signal);
       }
     } catch (error) {
       if (!isCancellation(error, this.#signal)) {

@@ -83,6 +83,9 @@ export interface ObservedState {
   readonly healthMessage: string | null;
   readonly drift: readonly Drifted[];
   readonly repair: Repair;
+  /** What we had applied, as far as was known when it was compared; empty if nothing. */
+  readonly appliedUid: string;
+  readonly appliedVersion: string;
 }
 
 /** How a drift is to be repaired. */
@@ -106,15 +109,18 @@ const asked = (sql: Sql, { waitMs }: Repair) => sql`
   FROM found WHERE t.resource_id = found.id AND found.heals`;
 
 /**
- * Records an object, if it is news: of one uid only a later version, of another only under a fence that is not older. No
- * row where nothing was written. `heals`: it has drifted, and work was asked for.
+ * Records an object, if it is news: of one uid only a later version, or the same one compared with another apply; of
+ * another uid only under a fence that is not older. Nothing if what we applied is another by now. `heals`: it has drifted,
+ * and work was asked for. Where nothing was written all is null but `is_settled`: not if what we applied is another, or
+ * may be soon. A claim counts for a while after its end: whoever holds it may still record.
  */
 export const recordObserved = statement<
   ObservedState,
   {
-    heals: boolean;
+    heals: boolean | null;
     was_drifted: boolean | null;
-    is_drifted: boolean;
+    is_drifted: boolean | null;
+    is_settled: boolean;
     /** How long ago it was applied, if this is the first that is seen of it. */
     since_applied_seconds: number | null;
   }
@@ -123,6 +129,12 @@ export const recordObserved = statement<
   (sql, state) => sql`
     WITH resource AS (
       SELECT * FROM resources WHERE id = ${state.id}
+    ), compared AS (
+      SELECT (coalesce(a.uid, ''), coalesce(a.k8s_resource_version, ''))
+               = (${state.appliedUid}::text, ${state.appliedVersion}::text) AS is_true,
+             t.lease_until > clock_timestamp() - interval '30 s' AS is_claimed
+      FROM resource_attempts t LEFT JOIN resource_applied_states a ON a.resource_id = t.resource_id
+      WHERE t.resource_id = ${state.id}
     ), former AS (
       SELECT c.* FROM resource_current_states c WHERE c.resource_id = ${state.id} FOR NO KEY UPDATE
     ), observed AS (
@@ -136,6 +148,7 @@ export const recordObserved = statement<
              ${state.repair.contested}::text, ${state.fence}::bigint,
              ${writeJson(state.managedFields)}::text::jsonb
       FROM resource r LEFT JOIN former f ON true -- Read first: a row that this statement has changed is not seen any more.
+      WHERE (SELECT is_true FROM compared)
       ON CONFLICT (resource_id) DO UPDATE
         SET spec = excluded.spec, generation = coalesce(excluded.generation, c.generation),
             revision = coalesce(excluded.revision, c.revision),
@@ -145,7 +158,9 @@ export const recordObserved = statement<
             fence = excluded.fence, deleted_at = NULL, managed_fields = excluded.managed_fields
         WHERE c.fence <= excluded.fence
           AND (c.uid IS DISTINCT FROM excluded.uid OR c.deleted_at IS NOT NULL
-               OR is_later(excluded.k8s_resource_version, c.k8s_resource_version))
+               OR is_later(excluded.k8s_resource_version, c.k8s_resource_version)
+               OR (excluded.k8s_resource_version = c.k8s_resource_version
+                   AND (excluded.drifted, excluded.drift) IS DISTINCT FROM (c.drifted, c.drift)))
       RETURNING c.resource_id, c.drifted, c.health, c.generation, c.contested
     ), found AS (
       SELECT r.id, o.drifted AND r.drift_policy = 'heal' AND NOT r.paused AND r.deleted_at IS NULL AS heals
@@ -171,10 +186,11 @@ export const recordObserved = statement<
         OR o.generation IS DISTINCT FROM f.generation OR f.deleted_at IS NOT NULL
     )
     SELECT found.heals, f.drifted AS was_drifted, o.drifted AS is_drifted,
+           compared.is_true AND compared.is_claimed IS NOT TRUE AS is_settled,
            (SELECT extract(epoch FROM clock_timestamp() - a.applied_at)::float8 FROM resource_applied_states a
             WHERE a.resource_id = ${state.id} AND a.generation = o.generation
               AND f.generation IS DISTINCT FROM o.generation) AS since_applied_seconds
-    FROM found CROSS JOIN observed o LEFT JOIN former f ON true`,
+    FROM compared LEFT JOIN (found CROSS JOIN observed o) ON true LEFT JOIN former f ON true`,
 );
 
 /**

@@ -150,7 +150,10 @@ export const recordFailed = statement<
     readonly failure: ResourceFailure;
     readonly retryMs: number;
   },
-  Recorded
+  Recorded & {
+    /** Whether it had not failed before, or in another way. */
+    readonly is_news: boolean;
+  }
 >(
   "recordFailed",
   (sql, { id, fence, requests, generation, failure, retryMs }) => sql`
@@ -183,7 +186,8 @@ export const recordFailed = statement<
       JOIN resource_statuses s ON s.resource_id = r.id
       WHERE settled.is_news
     )
-    SELECT EXISTS (SELECT FROM settled) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
+    SELECT EXISTS (SELECT FROM settled) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left,
+           EXISTS (SELECT FROM settled WHERE is_news) AS is_news`,
 );
 
 /** Gives a claim back as it was: nothing was tried. It is due when its target is there again. */

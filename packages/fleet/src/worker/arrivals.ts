@@ -22,7 +22,7 @@ import {
   type ObjectKind,
 } from "@keelson/client";
 import type { Database } from "@keelson/database";
-import { askForWaiting, findWaiting } from "../sql/waiting.ts";
+import { askForWaiting, findWaiting, type Arrived } from "../sql/waiting.ts";
 
 export interface ArrivalsOptions {
   readonly clusterId: string;
@@ -32,8 +32,20 @@ export interface ArrivalsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Something has arrived: it is time to announce it. */
-  readonly onArrival: () => void;
+  readonly limits: { readonly leaseMs: number };
+  /** Something has arrived, perhaps this kind: it is time to announce it. */
+  readonly onArrival: (kind?: string) => void;
+}
+
+/** A namespace, or a kind, that has arrived, and when it was told by the clocks of the database and of this process. */
+interface Arrival {
+  readonly what: string | ServedKind;
+  told: { readonly at: string; readonly ms: number } | undefined;
+}
+
+interface ServedKind {
+  readonly group: string;
+  readonly kind: string;
 }
 
 /** By whom it is said that something has arrived. */
@@ -46,34 +58,37 @@ const announcers = {
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #watched = new Set<string>();
-  readonly #namespaces = new Set<string>();
-  readonly #kinds = new Map<string, { readonly group: string; readonly kind: string }>();
+  readonly #arrived = new Map<string, Arrival>();
 
   constructor(options: ArrivalsOptions) {
     this.#options = options;
   }
 
-  /** Begins to watch where somebody waits, and makes due whoever has waited for what has arrived: answers whether any. */
+  /**
+   * Begins to watch where somebody waits, and makes due whoever has waited for what has arrived: answers whether any.
+   * What has arrived is told again for as long as somebody may be trying who began before: their failure is recorded
+   * only afterwards.
+   */
   async announce(signal: AbortSignal): Promise<boolean> {
-    const { database, clusterId, scope } = this.#options;
-    for (const { error_class: missing } of await database.run(findWaiting, clusterId, signal)) {
+    const { database, clusterId, scope, clock, limits } = this.#options;
+    const waiting = await database.run(findWaiting, clusterId, signal);
+    for (const { error_class: missing } of waiting) {
       if (this.#watched.has(missing)) continue;
       this.#watched.add(missing);
       scope.spawn(`watch for ${missing}`, (within) => this.#follow(announcers[missing], within));
     }
-    if (this.#namespaces.size === 0 && this.#kinds.size === 0) return false;
-    const namespaces = [...this.#namespaces];
-    const kinds = [...this.#kinds.values()];
-    const arrived = {
-      clusterId,
-      namespaces,
-      groups: kinds.map(({ group }) => group),
-      kinds: kinds.map(({ kind }) => kind),
-    };
-    const [row] = await database.run(askForWaiting, arrived, signal);
+    const nowMs = clock.monotonic();
+    for (const [key, { told }] of this.#arrived) {
+      if (told !== undefined && nowMs - told.ms > limits.leaseMs) this.#arrived.delete(key);
+    }
+    const all = [...this.#arrived.values()];
+    if (all.length === 0 || (waiting.length === 0 && all.every(({ told }) => told !== undefined))) {
+      return false;
+    }
+    const [row] = await database.run(askForWaiting, arrivedOf(clusterId, all), signal);
     // Only now: had the statement failed, they would have to be told again.
-    for (const name of namespaces) this.#namespaces.delete(name);
-    for (const { group, kind } of kinds) this.#kinds.delete(`${group}/${kind}`);
+    const told = { at: row?.at ?? "", ms: clock.monotonic() };
+    for (const arrival of all) arrival.told ??= told;
     return (row?.asked ?? 0) > 0;
   }
 
@@ -99,15 +114,37 @@ export class Arrivals {
 
   #take(object: DynamicObject): void {
     if (object.metadata.deletionTimestamp !== undefined) return;
-    if (object.kind === "Namespace") this.#namespaces.add(object.metadata.name ?? "");
-    else {
-      const served = servedKind(object);
-      if (served === undefined) return;
-      this.#options.client.kinds.invalidate();
-      this.#kinds.set(`${served.group}/${served.kind}`, served);
+    const { onArrival, client } = this.#options;
+    if (object.kind === "Namespace") {
+      const { name = "" } = object.metadata;
+      this.#arrived.set(name, { what: name, told: undefined });
+      onArrival();
+      return;
     }
-    this.#options.onArrival();
+    const served = servedKind(object);
+    if (served === undefined) return;
+    client.kinds.invalidate();
+    const key = `${served.group}/${served.kind}`;
+    this.#arrived.set(key, { what: served, told: undefined });
+    onArrival(key);
   }
+}
+
+function arrivedOf(clusterId: string, all: readonly Arrival[]): Arrived {
+  const namespaces = all.flatMap(({ what, told }) =>
+    typeof what === "string" ? { name: what, at: told?.at ?? null } : [],
+  );
+  const kinds = all.flatMap(({ what, told }) =>
+    typeof what === "string" ? [] : { ...what, at: told?.at ?? null },
+  );
+  return {
+    clusterId,
+    groups: kinds.map(({ group }) => group),
+    kinds: kinds.map(({ kind }) => kind),
+    kindsTold: kinds.map(({ at }) => at),
+    namespaces: namespaces.map(({ name }) => name),
+    namespacesTold: namespaces.map(({ at }) => at),
+  };
 }
 
 /** Hands over whatever comes or changes; that something goes makes nobody due. */
@@ -140,9 +177,7 @@ class ArrivalMirror implements Mirror {
 }
 
 /** The kind of a definition that the cluster has established. */
-function servedKind(
-  definition: DynamicObject,
-): { readonly group: string; readonly kind: string } | undefined {
+function servedKind(definition: DynamicObject): ServedKind | undefined {
   const { spec, status } = definition as JsonObject;
   const conditions = memberOf(status, "conditions");
   const isEstablished =

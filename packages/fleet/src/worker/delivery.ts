@@ -57,6 +57,8 @@ export interface CarriedOut {
   readonly trouble?: TargetFailure;
   /** Whether something is left to do for the resource, now or later. */
   readonly isLeft: boolean;
+  /** Whether whoever watches the target has something to do: a row waits for what it can see, or is gone. */
+  readonly isForWatcher?: boolean;
 }
 
 const done: CarriedOut = { isLeft: false };
@@ -257,7 +259,7 @@ export class Delivery {
 
   async #purge(claim: Claim, reason: string, signal: AbortSignal): Promise<CarriedOut> {
     await this.#options.database.run(purgeDeleted, { ...claim, reason }, signal);
-    return done;
+    return { ...done, isForWatcher: true };
   }
 
   async #failed(
@@ -298,7 +300,8 @@ export class Delivery {
       { resource_id: id, cluster_id: clusterId, generation, class: errorClass },
       "an attempt failed",
     );
-    return left;
+    const isMissing = errorClass === "no-kind" || errorClass === "no-namespace";
+    return { ...left, isForWatcher: isMissing && outcome.is_news };
   }
 
   /** Twice as long after each failure, a fifth more or less by chance, and never sooner than the server said. */

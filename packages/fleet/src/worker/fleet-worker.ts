@@ -11,7 +11,8 @@ import {
 import { runOnWake, type Database, type Wakeups } from "@keelson/database";
 import { markStale, readServed, type ServedRow } from "../sql/served-targets.ts";
 import type { TargetClients } from "../targets/target-clients.ts";
-import { workChannel, type WorkBell } from "../work-bell.ts";
+import { findWaitingClusters } from "../sql/waiting.ts";
+import { waitingChannel, workChannel, type WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { serveTarget, type TargetLimitsOfWorker } from "./serve-target.ts";
 import { WorkSignal } from "./work-signal.ts";
@@ -77,6 +78,7 @@ export class FleetWorker {
     using subscription = wakeups.subscribe(workChannel, { pollMs, deafPollMs });
     await using scope = new TaskScope(signal);
     scope.spawn("stale targets", (within) => this.#markStale(within));
+    scope.spawn("waiting rows", (within) => this.#tellOfWaiting(within));
     try {
       await runOnWake(
         { name: "targets", subscription, clock, random, log },
@@ -171,6 +173,23 @@ export class FleetWorker {
       nextMs < limits.pollMs
         ? clock.after(Math.max(nextMs, 1), () => wakeups.wakeHere(workChannel))
         : undefined;
+  }
+
+  /** Some row has begun to wait for something that whoever watches its target can see; that may be us. */
+  async #tellOfWaiting(signal: AbortSignal): Promise<void> {
+    const { wakeups, limits, database, clock, random, log } = this.#options;
+    // While nobody hears others, their rows try again by themselves.
+    const { pollMs } = limits;
+    using subscription = wakeups.subscribe(waitingChannel, { pollMs, deafPollMs: pollMs });
+    await runOnWake(
+      { name: "waiting rows", subscription, clock, random, log },
+      async (within) => {
+        for (const row of await database.run(findWaitingClusters, undefined, within)) {
+          this.#served.get(row.cluster_id)?.watch.wake();
+        }
+      },
+      signal,
+    );
   }
 
   async #markStale(signal: AbortSignal): Promise<void> {

@@ -34,9 +34,9 @@ export class Graves {
     this.#options.watch.wake();
   }
 
-  /** Looks them up and deletes; what could not be deleted is tried again by the next call. */
-  async close(signal: AbortSignal): Promise<void> {
-    if (this.#returned.size === 0) return;
+  /** Looks them up and deletes. Answers whether all is done: what could not be deleted is tried again by the next call. */
+  async close(signal: AbortSignal): Promise<boolean> {
+    if (this.#returned.size === 0) return true;
     const { database, clusterId } = this.#options;
     const returned = [...this.#returned];
     const ids = returned.map(([, object]) => markedRow(object) ?? 0);
@@ -46,8 +46,9 @@ export class Graves {
       const tombstone = tombstones.get(markedRow(object) ?? 0);
       const isBuried = tombstone !== undefined && isOf(tombstone, object);
       if (isBuried && !(await this.#delete(object, signal))) continue;
-      this.#returned.delete(uid);
+      if (this.#returned.get(uid) === object) this.#returned.delete(uid);
     }
+    return this.#returned.size === 0;
   }
 
   /** As it was seen and not otherwise: had a new row taken it over since, it would be another version. */

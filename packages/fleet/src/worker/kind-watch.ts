@@ -48,6 +48,7 @@ export class KindWatch {
   readonly #mirrors = new Map<string | undefined, RowMirror>();
   readonly #ended = new AbortController();
   #isByNamespace = false;
+  #tryNow = Promise.withResolvers<void>();
 
   constructor(options: KindWatchOptions) {
     this.#options = options;
@@ -61,6 +62,11 @@ export class KindWatch {
   /** Nobody wants to know any more. */
   stop(): void {
     this.#ended.abort();
+  }
+
+  /** The cluster serves it now: if it could not be watched, it can. */
+  tryNow(): void {
+    this.#tryNow.resolve();
   }
 
   get kind(): WatchedKind {
@@ -127,9 +133,17 @@ export class KindWatch {
           { error, cluster_id: clusterId, kind: kind.kind },
           "a kind cannot be watched yet",
         );
-        await clock.sleep(backoff.next(), signal).catch(() => undefined);
+        await this.#pause(backoff.next(), signal);
       }
     }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#options.clock.after(ms, resolve);
+    using _stop = onAbort(signal, resolve);
+    await Promise.race([promise, this.#tryNow.promise]);
+    this.#tryNow = Promise.withResolvers();
   }
 }
 

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
-import { noMetrics, silentLog, systemClock, TaskScope } from "@keelson/base";
+import { noMetrics, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
+import { ManualClock } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
 import { Wakeups } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
@@ -24,7 +25,7 @@ const fieldsV1 = {
 };
 
 /** The row's object at a version, as the cluster shows it. */
-function at(id: number, version: number, a: string): DynamicObject {
+function at(id: number, version: number, a: string, generation = "1"): DynamicObject {
   const metadata = {
     name: "web",
     namespace: "default",
@@ -32,7 +33,7 @@ function at(id: number, version: number, a: string): DynamicObject {
     resourceVersion: String(version),
     annotations: {
       "kontrol/resource-id": String(id),
-      "kontrol/generation": "1",
+      "kontrol/generation": generation,
       "kontrol/revision": "1",
     },
     managedFields: [{ manager: "kontrol", operation: "Apply", fieldsType: "FieldsV1", fieldsV1 }],
@@ -44,30 +45,38 @@ async function startObserver(t: TestContext) {
   await using setup = new AsyncDisposableStack();
   const tables = setup.use(await createFleetDatabase(await sharedThrowawayPostgres("embedded")));
   const scope = setup.use(new TaskScope(t.signal));
-  const [row] = await tables.query<{ id: number }>(
-    `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec, drift_policy)
-     VALUES ('prod', 'default', 'ConfigMap', 'web', 'v1', '{"data":{"a":"1"}}', 'report') RETURNING id`,
-  );
-  const id = row?.id ?? 0;
-  await tables.query(
-    `INSERT INTO resource_applied_states (resource_id, generation, revision, status, uid, k8s_resource_version, owned)
-     VALUES ($1, 1, 1, 'success', 'u', '10', $2::text::jsonb)`,
-    [id, JSON.stringify(ownedFields(at(id, 10, "1"), "kontrol"))],
-  );
+  /** A row whose object was applied at version 10. */
+  const insert = async (name: string): Promise<number> => {
+    const [row] = await tables.query<{ id: number }>(
+      `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec, drift_policy)
+       VALUES ('prod', 'default', 'ConfigMap', $1, 'v1', '{"data":{"a":"1"}}', 'report') RETURNING id`,
+      [name],
+    );
+    const id = row?.id ?? 0;
+    await tables.query(
+      `INSERT INTO resource_applied_states (resource_id, generation, revision, status, uid, k8s_resource_version, owned)
+       VALUES ($1, 1, 1, 'success', 'u', '10', $2::text::jsonb)`,
+      [id, JSON.stringify(ownedFields(at(id, 10, "1"), "kontrol"))],
+    );
+    return id;
+  };
+  const id = await insert("web");
+  const { database } = tables;
+  const wakeups = new Wakeups({ database });
+  const observerOn = (clock: Clock, onGone = (): void => undefined): Observer =>
+    new Observer({
+      database,
+      bell: new WorkBell({ wakeups, log: silentLog, signal: t.signal }),
+      clock,
+      log: silentLog,
+      metrics: workerMetrics(noMetrics),
+      onGone,
+    });
   /** Runs a watcher of its own under a fence until it has gone through all of this, in this order. */
   const watch = async (fence: string, seen: readonly Seen[]): Promise<void> => {
-    const { database } = tables;
-    const wakeups = new Wakeups({ database });
     for (const one of seen) {
       const gone = Promise.withResolvers<void>();
-      const observer = new Observer({
-        database,
-        bell: new WorkBell({ wakeups, log: silentLog, signal: t.signal }),
-        clock: systemClock,
-        log: silentLog,
-        metrics: workerMetrics(noMetrics),
-        onGone: () => gone.resolve(),
-      });
+      const observer = observerOn(systemClock, gone.resolve);
       const stop = new AbortController();
       // A row that is not there comes after it: once that is known, this one has been recorded or refused.
       observer.see(id, one);
@@ -77,19 +86,33 @@ async function startObserver(t: TestContext) {
       stop.abort();
     }
   };
+  /** What is recorded, and by which write. */
+  const recorded = async (of = id) => {
+    const [state] = await tables.query<{ told: string; write: string }>(
+      `SELECT concat_ws(' ', k8s_resource_version, spec->'data'->>'a', drifted,
+                        CASE WHEN deleted_at IS NOT NULL THEN 'absent' END) AS told,
+              xmin::text || ' ' || ctid::text AS write
+       FROM resource_current_states WHERE resource_id = $1`,
+      [of],
+    );
+    return state;
+  };
   const kept = setup.move();
   return {
     id,
+    insert,
     watch,
-    /** What is recorded, and by which write. */
-    recorded: async () => {
-      const [state] = await tables.query<{ told: string; write: string }>(
-        `SELECT concat_ws(' ', k8s_resource_version, spec->'data'->>'a', drifted,
-                          CASE WHEN deleted_at IS NOT NULL THEN 'absent' END) AS told,
-                xmin::text || ' ' || ctid::text AS write
-         FROM resource_current_states`,
-      );
-      return state;
+    recorded,
+    query: tables.query.bind(tables),
+    /** A watcher that goes on until the test ends. */
+    startWatching: (clock: Clock): Observer => {
+      const observer = observerOn(clock);
+      scope.spawn("observer", (signal) => observer.run("1", signal));
+      return observer;
+    },
+    /** Waits until this is recorded of a row. */
+    becomes: async (told: string, of = id): Promise<void> => {
+      while ((await recorded(of))?.told !== told) t.signal.throwIfAborted();
     },
     events: async () => (await tables.query(`SELECT FROM events_unnumbered`)).length,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -121,5 +144,34 @@ suite("what is seen of a row", () => {
     assert.deepEqual(await it.recorded(), taken);
     await it.watch("2", [absent("16")]);
     assert.match((await it.recorded())?.told ?? "", /absent$/);
+  });
+
+  test("what was written after an apply, and seen before that was recorded, is compared with it afterwards", async (t) => {
+    await using it = await startObserver(t);
+    // Somebody applies generation 2, at version 11; an old call has brought generation 1 back since.
+    await it.query(
+      `UPDATE resource_attempts SET lease_owner = 'w', lease_until = now() + interval '1 h'`,
+    );
+    it.startWatching(systemClock).see(it.id, { type: "present", object: at(it.id, 12, "1") });
+    await it.becomes("12 1 f");
+    await it.query(
+      `UPDATE resource_applied_states SET generation = 2, k8s_resource_version = '11', owned = $1::text::jsonb`,
+      [JSON.stringify(ownedFields(at(it.id, 11, "2", "2"), "kontrol"))],
+    );
+    await it.becomes("12 1 t");
+  });
+
+  test("what is new does not wait for what must be looked at again", async (t) => {
+    await using it = await startObserver(t);
+    const another = await it.insert("another");
+    // Its time does not pass: whatever waits for it waits for ever.
+    const observer = it.startWatching(new ManualClock());
+    // Ahead of what is recorded as applied: it is to be recorded later.
+    observer.see(it.id, { type: "present", object: at(it.id, 20, "9", "9") });
+    for (const version of [11, 12, 13]) {
+      observer.see(another, { type: "present", object: at(another, version, "1") });
+      await it.becomes(`${version} 1 f`, another);
+    }
+    assert.equal(await it.recorded(), undefined);
   });
 });

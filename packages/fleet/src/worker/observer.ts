@@ -35,6 +35,8 @@ export type Seen =
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #seen = new Map<number, Seen>();
+  /** Of these nobody has looked at what was seen last; the others of `#seen` are looked at again after a while. */
+  readonly #fresh = new Set<number>();
   readonly #repairs: Repairs;
   /** Objects of rows that are being deleted: one that comes back at the very end must not be overlooked. */
   readonly #lingering = new Map<number, Seen>();
@@ -48,27 +50,37 @@ export class Observer {
   /** What was seen of a row before, and is not recorded yet, no longer matters. */
   see(id: number, seen: Seen): void {
     this.#seen.set(id, seen);
+    this.#fresh.add(id);
     this.#wake.resolve();
   }
 
-  /** Looks again at what is being deleted: its row may be gone by now. */
-  lookAgain(): void {
-    for (const [id, seen] of this.#lingering) {
+  /** Looks again at what is being deleted: its row may be gone by now. Answers whether there was any. */
+  lookAgain(): boolean {
+    const lingering = [...this.#lingering];
+    this.#lingering.clear();
+    for (const [id, seen] of lingering) {
       if (!this.#seen.has(id)) this.see(id, seen);
     }
-    this.#lingering.clear();
+    return lingering.length > 0;
   }
 
-  /** Records until `signal`, under the fence of who watches. */
+  /** Records until `signal`, under the fence of who watches. What is new never waits for what is looked at again. */
   async run(fence: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     let waitMs = againMs;
+    let againAtMs = clock.monotonic();
     while (!signal.aborted) {
       try {
-        const left = await this.#record(fence, signal);
-        if (left > 0) await clock.sleep(waitMs, signal);
-        waitMs = left > 0 ? Math.min(waitMs * 2, againMsMax) : againMs;
-        if (left === 0) await this.#nextSight(signal);
+        const isTimeForAll = clock.monotonic() >= againAtMs;
+        const fresh = [...this.#fresh];
+        await this.#record(isTimeForAll ? [...this.#seen.keys()] : fresh, fence, signal);
+        // As a rule an apply is recorded soon after it was seen: what is new is looked at again soon.
+        const isNewLeft = fresh.some((id) => this.#seen.has(id));
+        if (isNewLeft || this.#seen.size === 0) waitMs = againMs;
+        const nextMs = clock.monotonic() + waitMs;
+        againAtMs = isTimeForAll ? nextMs : Math.min(againAtMs, nextMs);
+        if (isTimeForAll) waitMs = Math.min(waitMs * 2, againMsMax);
+        await this.#nextSight(againAtMs, signal);
       } catch (error) {
         if (isCancellation(error, signal)) return;
         if (!isTransient(error)) throw error;
@@ -78,17 +90,20 @@ export class Observer {
     }
   }
 
-  async #nextSight(signal: AbortSignal): Promise<void> {
-    if (this.#seen.size > 0 || signal.aborted) return;
+  /** Until something is new; or, if something is left, until it is time to look at it again. */
+  async #nextSight(againAtMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#fresh.size > 0 || signal.aborted) return;
+    const { clock } = this.#options;
     this.#wake = Promise.withResolvers<void>();
     const { promise, resolve } = this.#wake;
+    const isLeft = this.#seen.size > 0;
+    using _again = isLeft ? clock.after(againAtMs - clock.monotonic(), resolve) : undefined;
     using _stop = onAbort(signal, resolve);
     await promise;
   }
 
-  /** Goes through everything that was seen once. Answers how many must be looked at again. */
-  async #record(fence: string, signal: AbortSignal): Promise<number> {
-    const ids = [...this.#seen.keys()];
+  /** Goes through these rows once. Those that must be looked at again stay in `#seen`. */
+  async #record(ids: readonly number[], fence: string, signal: AbortSignal): Promise<void> {
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
       const rows = await this.#options.database.run(readApplied, batch, signal);
@@ -99,18 +114,24 @@ export class Observer {
         const row = rowsById.get(id);
         this.#lingering.delete(id);
         if (row === undefined) {
-          this.#seen.delete(id);
+          this.#forget(id, seen);
           this.#options.onGone(id, seen);
           continue;
         }
         if (row.is_deleting && seen.type === "present") this.#lingering.set(id, seen);
         const isDone = await this.#recordUnlessGone({ id, fence }, seen, appliedOf(row), signal);
-        // What came meanwhile is looked at in its turn.
-        if (isDone && this.#seen.get(id) === seen) this.#seen.delete(id);
+        if (isDone) this.#forget(id, seen);
+        else if (this.#seen.get(id) === seen) this.#fresh.delete(id);
       }
       this.#options.bell.told();
     }
-    return this.#seen.size;
+  }
+
+  /** What came meanwhile is looked at in its turn. */
+  #forget(id: number, seen: Seen): void {
+    if (this.#seen.get(id) !== seen) return;
+    this.#seen.delete(id);
+    this.#fresh.delete(id);
   }
 
   /** Its row may be purged between our look and our record; the next look sees that. */
@@ -137,7 +158,7 @@ export class Observer {
     const { database, bell } = this.#options;
     if (seen.type === "absent") {
       const { version } = seen;
-      const repair = this.#repairOf(row.id, absence, applied);
+      const repair = this.#repairOf({ id: row.id, seen: version }, absence, applied);
       const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
       if (outcome !== undefined) this.#options.metrics.drifts.add();
       if (outcome?.heals === true) bell.ring();
@@ -148,10 +169,15 @@ export class Observer {
     if (observed === "old") return true;
     const { numbers, ...state } = observed;
     const { generation = null, revision = null } = numbers ?? {};
-    const repair = this.#repairOf(row.id, observed.drift, applied);
+    const repair = this.#repairOf(
+      { id: row.id, seen: state.resourceVersion },
+      state.drift,
+      applied,
+    );
+    const { uid: appliedUid = "", resourceVersion: appliedVersion = "" } = applied ?? {};
     const [outcome] = await database.run(
       recordObserved,
-      { ...row, ...state, generation, revision, repair },
+      { ...row, ...state, generation, revision, repair, appliedUid, appliedVersion },
       signal,
     );
     if (outcome?.is_drifted === true && outcome.was_drifted !== true) {
@@ -162,18 +188,21 @@ export class Observer {
       this.#options.metrics.convergence.observe({ hop: "observed" }, sinceApplied);
     }
     if (outcome?.heals === true) bell.ring();
-    return true;
+    // It was compared with what we applied before. If an apply is under way, or has been recorded since, this may be what
+    // another wrote after it: nobody would tell of it again.
+    return outcome?.is_settled ?? true;
   }
 
   /** At once, unless somebody keeps undoing it. */
   #repairOf(
-    id: number,
+    { id, seen }: { readonly id: number; readonly seen: string },
     drift: readonly Pick<Drifted, "path" | "manager">[],
     applied: AppliedRecord | undefined,
   ): Repair {
     const fields = drift.map(({ path }) => path);
     const { uid = "", resourceVersion = "" } = applied ?? {};
-    const waitMs = this.#repairs.waitMs(id, fields, `${uid} ${resourceVersion}`);
+    const versions = { applied: `${uid} ${resourceVersion}`, seen };
+    const waitMs = this.#repairs.waitMs(id, fields, versions);
     if (waitMs === 0) return { waitMs, contested: null };
     const others = [...new Set(drift.map(({ manager }) => manager ?? "somebody"))].join(", ");
     const what = drift === absence ? "the object is removed" : `${fields.join(", ")} is changed`;

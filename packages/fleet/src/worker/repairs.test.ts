@@ -8,7 +8,8 @@ suite("repairs", () => {
   async function quarrel(repairs: Repairs, clock: ManualClock, rounds: number): Promise<number[]> {
     const waits: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const waitMs = repairs.waitMs(1, ["/data/a"], `${clock.monotonic()} ${round}`);
+      const version = `${clock.monotonic()} ${round}`;
+      const waitMs = repairs.waitMs(1, ["/data/a"], { applied: version, seen: version });
       waits.push(waitMs / 1_000);
       await clock.advance(waitMs + 10);
     }
@@ -32,10 +33,22 @@ suite("repairs", () => {
   test("what differs before the next apply is one repair, however often it is seen", () => {
     const clock = new ManualClock();
     const repairs = new Repairs(clock);
-    const seen = ["7", "7", "7", "8", "8", "9", "9"];
+    // The one that is seen at 12 is compared again once the apply of 8 is recorded.
+    const seen = ["7 10", "7 11", "7 12", "8 12", "8 13", "9 14", "9 15", "10 16", "11 16"];
+    const waits = seen.map((one) => {
+      const [applied = "", version = ""] = one.split(" ");
+      return repairs.waitMs(1, ["/data/a"], { applied, seen: version });
+    });
+    assert.deepEqual(waits, [0, 0, 0, 0, 0, 0, 0, 1_000, 1_000]);
+  });
+
+  test("what was right in between is repaired again, also before the apply is recorded that made it so", () => {
+    const clock = new ManualClock();
+    const repairs = new Repairs(clock);
+    const seen = [["/data/a"], [], ["/data/a"], ["/data/b"], ["/data/a", "/data/b"]];
     assert.deepEqual(
-      seen.map((applied) => repairs.waitMs(1, ["/data/a"], applied)),
-      [0, 0, 0, 0, 0, 1_000, 1_000],
+      seen.map((fields, at) => repairs.waitMs(1, fields, { applied: "7", seen: `${at}` })),
+      [0, 0, 0, 0, 1_000],
     );
   });
 
@@ -43,8 +56,9 @@ suite("repairs", () => {
     const clock = new ManualClock();
     const repairs = new Repairs(clock);
     await quarrel(repairs, clock, 4);
-    assert.equal(repairs.waitMs(1, ["/data/b"], "x"), 0);
-    assert.equal(repairs.waitMs(2, ["/data/a"], "x"), 0);
-    assert.equal(repairs.waitMs(1, ["/data/b", "/data/a"], "y"), 4_000);
+    const at = (version: string) => ({ applied: version, seen: version });
+    assert.equal(repairs.waitMs(1, ["/data/b"], at("x")), 0);
+    assert.equal(repairs.waitMs(2, ["/data/a"], at("x")), 0);
+    assert.equal(repairs.waitMs(1, ["/data/b", "/data/a"], at("y")), 4_000);
   });
 });

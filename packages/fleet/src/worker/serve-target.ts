@@ -32,11 +32,10 @@ export async function serveTarget(options: ServeTargetOptions, signal: AbortSign
     await tellWhyNot(options, error, signal);
     throw error;
   }
-  const onLeft = (): void => {
-    wakeups.wakeHere(workChannel);
-    watch.wake(); // It may wait for something that the watcher can see.
-  };
+  const onLeft = (): void => wakeups.wakeHere(workChannel);
+  const onForWatcher = (): void => watch.wake();
   const contact = new TargetContact({ ...options, client, onRecovered: onLeft });
+  work.wake(); // Whoever worked before us may have been called, and have failed.
   await using scope = new TaskScope(signal);
   scope.spawn(`contact with ${clusterId}`, (within) => contact.run(within));
   scope.spawn(`watch of ${clusterId}`, (within) =>
@@ -44,7 +43,8 @@ export async function serveTarget(options: ServeTargetOptions, signal: AbortSign
   );
   if (!paused) {
     const delivery = new Delivery({ ...options, client });
-    const loop = new TargetLoop({ ...options, delivery, contact, subscription: work, onLeft });
+    const calls = { onLeft, onForWatcher };
+    const loop = new TargetLoop({ ...options, ...calls, delivery, contact, subscription: work });
     scope.spawn(`work of ${clusterId}`, (within) => loop.run(within));
   }
   await scope.join();

@@ -18,6 +18,8 @@ export interface TargetLoopOptions {
   readonly bell: WorkBell;
   /** Something is left that may be due now or later: when, the table says. */
   readonly onLeft: () => void;
+  /** A row waits for something that whoever watches the target can see; or it is gone, and its object may not be. */
+  readonly onForWatcher: () => void;
   /** Who claims: a name that no other process has. */
   readonly owner: string;
   readonly limits: TargetLimits;
@@ -97,16 +99,19 @@ export class TargetLoop {
 
   /** A claim is carried out to its end, also while we stop: it would be due again only after its lease. */
   #begin(claim: Claim): void {
-    const { delivery, contact, bell, clock, log, metrics, clusterId, onLeft } = this.#options;
+    const { delivery, contact, bell, clock, log, metrics, clusterId } = this.#options;
+    const { onLeft, onForWatcher } = this.#options;
     const begunMs = clock.monotonic();
     const running = delivery
       .carryOut(claim, uncancelled)
-      .then(({ trouble, isLeft }) => {
+      .then(({ trouble, isLeft, isForWatcher = false }) => {
         const seconds = (clock.monotonic() - begunMs) / 1000;
         if (trouble !== undefined) contact.lose(trouble);
         else metrics.convergence.observe({ hop: "applied" }, seconds);
         // Whoever rang meanwhile found it claimed, and rings no more; and what is due later needs its timer.
         if (isLeft) onLeft();
+        if (isForWatcher) onForWatcher();
+        if (isForWatcher && isLeft) bell.ringForWaiting();
         bell.told();
       })
       .catch((error: unknown) => {

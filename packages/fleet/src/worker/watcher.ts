@@ -1,6 +1,13 @@
 // Watches a target while nobody else does: each kind in use, all of it feeding the observer.
 
-import { isCancellation, TaskScope, type Clock, type Log, type Random } from "@keelson/base";
+import {
+  Backoff,
+  isCancellation,
+  TaskScope,
+  type Clock,
+  type Log,
+  type Random,
+} from "@keelson/base";
 import type { Client } from "@keelson/client";
 import { isTransient, type Database } from "@keelson/database";
 import { holdTarget, leaveTarget } from "../sql/served-targets.ts";
@@ -123,6 +130,9 @@ async function keepLease(
   }
 }
 
+/** After how long it is looked again at what nobody rings for: deletions under way elsewhere, and what came back and stays. */
+const lookAgainMs = { initialMs: 1_000, maxMs: 30_000 };
+
 /**
  * Begins to watch a kind when a row wants one of it, ends that when none does any more, and looks at whatever is left over
  * whenever rows may be new.
@@ -137,24 +147,32 @@ async function followKinds(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, clusterId, watch, bell, clock, log, limits } = options;
+  const { database, clusterId, watch, bell, clock, random, log, limits } = options;
   const { rows, observer, graves } = parts;
   const { kindsMs = usualKindsMs } = limits;
   let kindsAskedMs = Number.NEGATIVE_INFINITY;
   const unserved = new Set<string>();
   const onUnknown = ({ id }: WatchedKind): void => void unserved.add(id);
-  const arrivals = new Arrivals({ ...options, ...parts, onArrival: () => watch.wake() });
-  const onNobodys = graves.suspect.bind(graves);
   const watches = new Map<string, KindWatch>();
+  const onArrival = (kind?: string): void => {
+    if (kind !== undefined) watches.get(kind)?.tryNow();
+    watch.wake();
+  };
+  const arrivals = new Arrivals({ ...options, ...parts, onArrival });
+  const onNobodys = graves.suspect.bind(graves);
   const strangers = new Set<number>();
   const onStranger = (id: number): void => {
     strangers.add(id);
     watch.wake();
   };
+  const pauses = new Backoff({ ...lookAgainMs, random });
+  let again: Disposable | undefined;
+  using _again = { [Symbol.dispose]: () => again?.[Symbol.dispose]() };
   watch.wake(); // Whatever it has told before, it has told another.
   for (;;) {
     await watch.wait(signal);
     const ids = [...strangers];
+    let isDone: boolean;
     try {
       await rows.refresh(database, { clusterId, ids }, signal);
       const nowMs = clock.monotonic();
@@ -165,7 +183,7 @@ async function followKinds(
         unserved.clear();
       }
       if (await arrivals.announce(signal)) bell.ring();
-      await graves.close(signal);
+      isDone = await graves.close(signal);
     } catch (error) {
       if (!isTransient(error)) throw error;
       log.warn({ error, cluster_id: clusterId }, "rows could not be read, trying again");
@@ -176,7 +194,10 @@ async function followKinds(
     const asked = new Set(ids);
     for (const id of ids) strangers.delete(id);
     for (const kindWatch of watches.values()) kindWatch.rowsChanged(asked);
-    observer.lookAgain();
+    if (observer.lookAgain()) isDone = false;
+    if (isDone) pauses.reset();
+    again?.[Symbol.dispose]();
+    again = isDone ? undefined : clock.after(pauses.next(), () => watch.wake());
     const kinds = new Map(rows.kinds.map((kind) => [kind.id, kind]));
     for (const [id, kindWatch] of watches) {
       if (kinds.get(id)?.apiVersion === kindWatch.kind.apiVersion) continue;

@@ -1,0 +1,81 @@
+// Nothing waits for a poll, and nobody polls: what is to be done is done when it is, and an idle worker asks nothing.
+// (The poll of these workers is an hour.)
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { StatementPoint } from "@keelson/database";
+import { until } from "../oracle/until.ts";
+import { applied, startBed, web, type Details } from "./bed.ts";
+import { clusterSuite } from "./cluster.ts";
+
+const synced = ({ status }: Details) => status === "synced";
+const failed = ({ status }: Details) => status === "error";
+/** Whoever waited for its next try would wait for minutes. */
+const longBackoff = { backoffMs: { min: 300_000, max: 300_000 } };
+const inTeam = { ...web, namespace: "team" };
+
+clusterSuite("wake-ups of workers", () => {
+  test("a worker without work keeps its leases and asks for nothing else", async (t) => {
+    await using it = await startBed(t.signal);
+    const sent: string[] = [];
+    // Its lease is the clock: a third of it passes between two renewals.
+    it.startWorker({
+      leaseMs: 1_200,
+      onStatement: ({ statement, phase }) => void (phase === "before" && sent.push(statement)),
+    });
+    await it.becomes(await it.create(web), synced);
+    const renewals = () => sent.filter((statement) => statement === "holdTarget").length;
+    const soFar = renewals();
+    await until(() => renewals() > soFar + 1, t.signal); // What was left to look at has been looked at.
+    sent.length = 0;
+    await until(() => renewals() > 4, t.signal);
+    const others = sent.filter((statement) => !["holdTarget", "markTarget"].includes(statement));
+    // A probe of the listener may be among them, and a look that it brings; not one for each quarter of a second.
+    assert.ok(others.length < 8, others.join(", "));
+  });
+
+  test("a row that fails while what it misses arrives is tried again all the same", async (t) => {
+    await using it = await startBed(t.signal);
+    const isAnnounced = Promise.withResolvers<void>();
+    let isHeld = false;
+    let isHeldBack = false;
+    it.startWorker({
+      ...longBackoff,
+      onStatement: async ({ statement, phase }: StatementPoint) => {
+        if (statement === "askForWaiting" && phase === "after" && isHeldBack) isAnnounced.resolve();
+        if (statement !== "recordFailed" || phase !== "before" || !isHeld) return;
+        isHeldBack = true;
+        await isAnnounced.promise;
+      },
+    });
+    // Somebody waits already, so namespaces are watched; and has looked at those that are there.
+    const other = await it.create({ ...inTeam, namespace: "elsewhere" });
+    await it.becomes(other, failed);
+    isHeld = true;
+    const late = await it.create(inTeam);
+    await until(() => isHeldBack, t.signal);
+    const namespaces = await it.client.resource({ apiVersion: "v1", kind: "Namespace" }, t.signal);
+    const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
+    await namespaces.create(team, {}, t.signal);
+    await it.becomes(late, applied(1));
+  });
+
+  test("a row that waits is known to the replica that watches, whichever has tried it", async (t) => {
+    await using it = await startBed(t.signal);
+    let mayClaim = true;
+    it.startWorker({
+      ...longBackoff,
+      onStatement: async ({ statement, phase }) => {
+        if (statement === "claimWork" && phase === "before") await until(() => mayClaim, t.signal);
+      },
+    });
+    await it.becomes(await it.create(web), synced);
+    mayClaim = false; // It goes on watching, and leaves the work to the other.
+    it.startWorker(longBackoff);
+    const id = await it.create(inTeam);
+    await it.becomes(id, failed);
+    await it.create({ cluster_id: "prod", kind: "Namespace", name: "team", desired_spec: {} });
+    await it.becomes(id, applied(1));
+    mayClaim = true;
+  });
+});
