@@ -1,5 +1,7 @@
 // Connections to a cluster: directly or by a proxy, HTTP/2 where the server has it, and none that stays dead unnoticed.
 
+import { channel } from "node:diagnostics_channel";
+import type { ClientHttp2Stream } from "node:http2";
 import { getCACertificates } from "node:tls";
 
 import { Agent, ProxyAgent, Socks5ProxyAgent, type Dispatcher } from "undici";
@@ -15,6 +17,7 @@ export interface DispatcherOptions {
 
 /** What requests of one identity are sent by. */
 export function dispatcherOf({ tls, proxyUrl, connectTimeoutMs }: DispatcherOptions): Dispatcher {
+  hearStreamErrors();
   const endpoint = { ...endsOf(tls), preferH2: true, timeout: connectTimeoutMs };
   if (proxyUrl === undefined) {
     return new Agent({ ...shared, connect: { ...endpoint, ...keptAlive } });
@@ -34,6 +37,21 @@ export function dispatcherOf({ tls, proxyUrl, connectTimeoutMs }: DispatcherOpti
     requestTls: endpoint,
     proxyTls: { ...keptAlive, ...proxyTrust(tls) },
   });
+}
+
+/**
+ * When a connection ends, undici may have let go of a stream that was given up on it: the stream's error would be heard by
+ * nobody, and end the process. Whoever waits for an answer hears of it all the same.
+ */
+function hearStreamErrors(): void {
+  const streams = channel("http2.client.stream.created");
+  streams.unsubscribe(hearErrors); // Once is enough, however many ask.
+  streams.subscribe(hearErrors);
+}
+
+function hearErrors(message: unknown): void {
+  const { stream } = message as { readonly stream: ClientHttp2Stream };
+  stream.on("error", () => undefined);
 }
 
 /** A proxy that speaks TLS shows a certificate of the cluster's authority, as kubectl wants it, or of a public one. */

@@ -7,6 +7,7 @@ import { isCancellation, type Clock } from "@keelson/base";
 import { errors, request as sendRequest, type Dispatcher } from "undici";
 
 import type { Access, Credential, TlsIdentity } from "./credentials.ts";
+import { Connections } from "./connections.ts";
 import { dispatcherOf } from "./dispatcher.ts";
 import { ConnectionFailed, UnexpectedAnswer } from "./errors.ts";
 import type { ClientMetrics } from "./metrics.ts";
@@ -67,10 +68,10 @@ export interface TransportOptions {
 
 type Lane = "calls" | "streams";
 
-interface Connections {
-  readonly identity: string;
-  readonly dispatcher: Dispatcher;
-  readonly madeAtMs: number;
+/** An answer, and what holds its connections until all of it is here. */
+interface Answer {
+  readonly response: Dispatcher.ResponseData;
+  readonly use: Disposable;
 }
 
 /**
@@ -91,7 +92,7 @@ export class Transport implements AsyncDisposable {
     streams: undefined,
   };
   readonly #clock: Clock;
-  readonly #retired = new Map<Dispatcher, Disposable>();
+  readonly #retired = new Map<Connections, Disposable>();
   #isDisposed = false;
 
   constructor({ access, clock, metrics, userAgent, limits = {} }: TransportOptions) {
@@ -112,19 +113,25 @@ export class Transport implements AsyncDisposable {
 
   /** Sends a request and waits for all of its answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const { statusCode, headers, body } = await this.#dispatch("calls", request, signal);
+    const { response, use } = await this.#dispatch("calls", request, signal);
+    using _use = use;
+    const { statusCode, headers, body } = response;
     const text = await this.#readAll(body, signal);
     return { status: statusCode, headers, text };
   }
 
   /** Sends a request whose answer is a stream of lines. Leaving the iteration, or `signal`, closes it. */
   async open(request: HttpRequest, signal: AbortSignal): Promise<LineStream> {
-    const { statusCode, headers, body } = await this.#dispatch("streams", request, signal);
+    const { response, use } = await this.#dispatch("streams", request, signal);
+    const { statusCode, headers, body } = response;
     return {
       status: statusCode,
       headers,
-      lines: this.#readLines(body, signal),
-      text: () => this.#readAll(body, signal),
+      lines: this.#readLines({ body, use }, signal),
+      text: async () => {
+        using _use = use;
+        return await this.#readAll(body, signal);
+      },
     };
   }
 
@@ -145,19 +152,15 @@ export class Transport implements AsyncDisposable {
     this.#isDisposed = true;
     this.#retire("calls");
     this.#retire("streams");
-    const dispatchers = [...this.#retired.keys()];
     for (const timer of this.#retired.values()) timer[Symbol.dispose]();
-    await Promise.all(dispatchers.map(cut));
+    await Promise.all([...this.#retired.keys()].map((connections) => connections.cut()));
   }
 
-  async #dispatch(
-    lane: Lane,
-    request: HttpRequest,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  async #dispatch(lane: Lane, request: HttpRequest, signal: AbortSignal): Promise<Answer> {
     const first = await this.#attempt(lane, request, signal);
-    if (first.statusCode !== 401) return first;
-    await first.body.dump();
+    if (first.response.statusCode !== 401) return first;
+    using _use = first.use;
+    await first.response.body.dump();
     // The token has expired or was replaced: credentials are asked for again, once.
     this.#access.credentials.renew();
     return await this.#attempt(lane, request, signal);
@@ -167,10 +170,11 @@ export class Transport implements AsyncDisposable {
     lane: Lane,
     { method, path, headers, body }: HttpRequest,
     signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<Answer> {
     const credential = await this.#access.credentials.current(signal);
+    const connections = this.#connectionsFor(lane, credential.tls);
     const options = {
-      dispatcher: this.#dispatcherFor(lane, credential.tls),
+      dispatcher: connections.dispatcher,
       method,
       headers: headersOf(credential, { "user-agent": this.#userAgent, ...headers }),
       ...(body === undefined ? {} : { body }),
@@ -179,9 +183,11 @@ export class Transport implements AsyncDisposable {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
+    const use = connections.use();
     try {
-      return await sendRequest(`${this.#origin}${this.#base}${path}`, options);
+      return { response: await sendRequest(`${this.#origin}${this.#base}${path}`, options), use };
     } catch (error) {
+      use[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;
       if (isUntrusted(error)) this.#access.credentials.renew();
       throw connectionFailed(error, { maybeSent: !neverSent(error) });
@@ -189,11 +195,11 @@ export class Transport implements AsyncDisposable {
   }
 
   /** The connections for this identity. When it changes new ones are made, and the old ones end with their work. */
-  #dispatcherFor(lane: Lane, tls: TlsIdentity): Dispatcher {
+  #connectionsFor(lane: Lane, tls: TlsIdentity): Connections {
     if (this.#isDisposed) throw new Error("the client has been closed");
     const identity = fingerprint(tls);
     const current = this.#lanes[lane];
-    if (current?.identity === identity) return current.dispatcher;
+    if (current?.identity === identity) return current;
     if (current !== undefined) {
       this.#metrics.connectionsRenewed.add({ reason: "identity" });
       this.#retire(lane);
@@ -201,21 +207,21 @@ export class Transport implements AsyncDisposable {
     const { proxyUrl } = this.#access;
     const { connectTimeoutMs } = this.#limits;
     const dispatcher = dispatcherOf({ tls, proxyUrl, connectTimeoutMs });
-    this.#lanes[lane] = { identity, dispatcher, madeAtMs: this.#clock.monotonic() };
-    return dispatcher;
+    const made = new Connections({ identity, dispatcher, madeAtMs: this.#clock.monotonic() });
+    this.#lanes[lane] = made;
+    return made;
   }
 
   #retire(lane: Lane): void {
-    const old = this.#lanes[lane]?.dispatcher;
+    const old = this.#lanes[lane];
     if (old === undefined) return;
     this.#lanes[lane] = undefined;
-    const timer = this.#clock.after(this.#limits.retiredMsMax, () => void cut(old));
+    const timer = this.#clock.after(this.#limits.retiredMsMax, () => void old.cut());
     this.#retired.set(old, timer);
-    const forget = (): void => {
+    void old.retire().then(() => {
       timer[Symbol.dispose]();
       this.#retired.delete(old);
-    };
-    old.close().then(forget, forget);
+    });
   }
 
   async #readAll(body: Dispatcher.ResponseData["body"], signal: AbortSignal): Promise<string> {
@@ -238,9 +244,10 @@ export class Transport implements AsyncDisposable {
   }
 
   async *#readLines(
-    body: Dispatcher.ResponseData["body"],
+    { body, use }: { readonly body: Dispatcher.ResponseData["body"]; readonly use: Disposable },
     signal: AbortSignal,
   ): AsyncGenerator<string, void, undefined> {
+    using _use = use;
     const decoder = new TextDecoder();
     let rest = "";
     try {
@@ -265,11 +272,6 @@ export class Transport implements AsyncDisposable {
     }
     // What is left is no whole line: the stream was cut, and half a document means nothing.
   }
-}
-
-/** Ends what is still open. One that is closing already may say so by a rejection, which is nobody's to handle. */
-async function cut(dispatcher: Dispatcher): Promise<void> {
-  await dispatcher.destroy().catch(() => undefined);
 }
 
 function headersOf(
