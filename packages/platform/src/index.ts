@@ -13,3 +13,8 @@ export { fieldManager } from "./children/child.ts";
 export { isApplied } from "./children/is-applied.ts";
 export { namesOf, type Named, type Names, type NamingOptions } from "./names/names.ts";
 export { workloadOf, type WorkloadSettings } from "./workload/workload.ts";
+export { expiresAtMs, refreshAnnotation, type Aging } from "./previews/expiry.ts";
+export { parentRef, previewApp, type Parent } from "./previews/preview-app.ts";
+export { conditionsOf, type Finding, type Findings } from "./status/conditions.ts";
+export { phaseOf, type PhaseFacts } from "./status/phase.ts";
+export { deploymentFinding, ingressFinding } from "./status/rollout.ts";

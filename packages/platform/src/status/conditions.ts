@@ -1,0 +1,74 @@
+// What is true of an app, a sentence for each part of it.
+
+import type { Condition } from "../kinds/status.ts";
+
+/** In the order in which they are shown. */
+export const conditionTypes = [
+  "DatabaseReady",
+  "StorageReady",
+  "AuthReady",
+  "RedisReady",
+  "SearchReady",
+  "DeploymentReady",
+  "IngressReady",
+  "Ready",
+] as const;
+export type ConditionType = (typeof conditionTypes)[number];
+
+/** What a part of the app says of itself. */
+export interface Finding {
+  readonly status: Condition["status"];
+  readonly reason: string;
+  /** Names the object it is about. */
+  readonly message: string;
+}
+
+/** Absent: the feature is off. */
+export type Findings = Readonly<Partial<Record<Exclude<ConditionType, "Ready">, Finding>>>;
+
+export interface Occasion {
+  readonly generation: number;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/**
+ * The conditions of a status, `Ready` among them. Those of features that are off are gone; a time moves only when a
+ * status does.
+ */
+export function conditionsOf(
+  findings: Findings,
+  before: readonly Condition[],
+  { generation, now }: Occasion,
+): Condition[] {
+  const all = { ...findings, Ready: readyOf(findings) };
+  return conditionTypes.flatMap((type) => {
+    const finding = all[type];
+    if (finding === undefined) return [];
+    const previous = before.find((condition) => condition.type === type);
+    const isSame = previous?.status === finding.status;
+    return {
+      type,
+      ...finding,
+      lastTransitionTime: isSame ? previous.lastTransitionTime : now,
+      observedGeneration: generation,
+    };
+  });
+}
+
+/** True if all others are; an Ingress whose controller reports no address may still serve. */
+function readyOf(findings: Findings): Finding {
+  const open = conditionTypes.filter((type) => {
+    const finding = type === "Ready" ? undefined : findings[type];
+    if (finding === undefined || finding.status === "True") return false;
+    return !(type === "IngressReady" && finding.status === "Unknown");
+  });
+  if (open.length === 0 && findings.DeploymentReady !== undefined) {
+    return { status: "True", reason: "Ready", message: "everything asked for is there" };
+  }
+  return {
+    status: "False",
+    reason: "NotReady",
+    message: open.length === 0 ? "nothing is known of it yet" : `not yet: ${open.join(", ")}`,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Phase } from "../kinds/status.ts";
+import type { Finding, Findings } from "./conditions.ts";
+
+/** These end only when somebody does something about them. */
+const standing: ReadonlySet<string> = new Set([
+  "Conflict",
+  "Refused",
+  "InvalidSpec",
+  "MigrationFailed",
+  "ProgressDeadlineExceeded",
+]);
+
+/** After so many failed attempts in a row it is more than a hiccup. */
+const attemptsMax = 3;
+
+export interface PhaseFacts {
+  readonly findings: Findings;
+  readonly isDeleting: boolean;
+  /** In a row. */
+  readonly failedAttempts: number;
+}
+
+/** Where an app stands between nothing and running. */
+export function phaseOf({ findings, isDeleting, failedAttempts }: PhaseFacts): Phase {
+  if (isDeleting) return "Terminating";
+  const { DeploymentReady, IngressReady, ...provisioned } = findings;
+  const failed = [...Object.values(provisioned), DeploymentReady, IngressReady].filter(isFalse);
+  if (failed.some(({ reason }) => standing.has(reason))) return "Failed";
+  if (failed.length > 0 && failedAttempts > attemptsMax) return "Failed";
+  if (Object.values(provisioned).some(({ status }) => status !== "True")) return "Pending";
+  if (DeploymentReady === undefined) return "Pending";
+  return DeploymentReady.status === "True" && !isFalse(IngressReady) ? "Running" : "Provisioning";
+}
+
+function isFalse(finding: Finding | undefined): finding is Finding {
+  return finding?.status === "False";
+}
