@@ -1,0 +1,154 @@
+// PostgreSQL as the platform needs it: a schema and two roles for each app, given, kept and taken away. It knows
+// nothing of Kubernetes.
+
+import { systemClock, systemRandom, type Clock, type Random } from "@keelson/base";
+import type { Ledger } from "../ownership/ledger.ts";
+import type { OwnedKind } from "../kinds/status.ts";
+import { StepError } from "../steps/step-error.ts";
+import type { ConnectionParts } from "./connection-parts.ts";
+import { isWrongPassword } from "./driver-errors.ts";
+import { literal, quoted } from "./identifier.ts";
+import { inspect } from "./inspection.ts";
+import { claim } from "./owner-comment.ts";
+import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
+import { hasDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
+import { saltBytes, scramVerifier } from "./scram.ts";
+import { Session, type StatementPoint } from "./session.ts";
+import { SessionPool } from "./session-pool.ts";
+
+export interface DatabaseAdminOptions {
+  /** The administrator's URL as it is now. Asked for at first use, and after PostgreSQL refused the last one. */
+  readonly adminUrl: () => Promise<string>;
+  readonly sessionsMax?: number;
+  readonly timeoutMs?: number;
+  readonly idleMs?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** For tests: called at every statement. What it throws counts as the failure of that statement. */
+  readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
+}
+
+export interface Provision extends Wanted {
+  readonly ledger: Ledger;
+}
+
+/**
+ * Every failure is a `StepError`, but those of a bug, and none has a password in it. Calls may be repeated: what is
+ * there already is not made again, and where nothing differs nothing is written.
+ */
+export class DatabaseAdmin implements AsyncDisposable {
+  readonly #pool: SessionPool;
+  readonly #random: Random;
+  readonly #session: {
+    readonly timeoutMs: number;
+    readonly clock: Clock;
+    readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
+  };
+
+  constructor(options: DatabaseAdminOptions) {
+    const { adminUrl, sessionsMax = 5, timeoutMs = 10_000, idleMs = 60_000, onStatement } = options;
+    this.#random = options.random ?? systemRandom;
+    this.#session = {
+      timeoutMs,
+      clock: options.clock ?? systemClock,
+      ...(onStatement === undefined ? {} : { onStatement }),
+    };
+    this.#pool = new SessionPool({ ...this.#session, adminUrl, sessionsMax, idleMs });
+  }
+
+  /** Where the administrator connects to, which is where apps do unless they are told otherwise. */
+  async server(): Promise<Pick<ConnectionParts, "host" | "port" | "database" | "tls">> {
+    return await this.#pool.parts();
+  }
+
+  /**
+   * Gives an app its schema and its roles. Resolves with the names of the statements that were needed for it.
+   *
+   * Throws a Conflict, having written nothing, where one of them is somebody else's.
+   */
+  async ensure(wanted: Provision, signal: AbortSignal): Promise<readonly string[]> {
+    const { names, ledger } = wanted;
+    return await this.#pool.use(async (session) => {
+      const found = await inspect(session, names, signal);
+      const missing = provisionPlan(found, wanted);
+      const unready = databaseObjects(names, found)
+        .map(({ kind, name }) => ({ kind: ledgerKind(kind), name }))
+        .filter(({ kind, name }) => ledger.stateOf(kind, name) !== "Ready");
+      const record = (state: "Creating" | "Ready") =>
+        Promise.all(unready.map((one) => ledger.record({ ...one, state }, signal)));
+
+      // Before it is made: a crash from here on leaves nothing that nobody knows of.
+      await record("Creating");
+      const made = missing.length === 0 ? [] : await this.#provision(session, wanted, signal);
+      await record("Ready");
+      return made;
+    }, signal);
+  }
+
+  /** Whether a role of that name and password may enter the database. */
+  async logsIn(
+    { user, password }: Pick<ConnectionParts, "user" | "password">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const parts = { ...(await this.#pool.parts()), user, password };
+    const session = await Session.open({ ...this.#session, parts });
+    try {
+      await session.run({ name: "logIn", text: "SELECT 1" }, signal);
+      return true;
+    } catch (error) {
+      if (isWrongPassword(error)) return false;
+      throw error;
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** Gives the app's role a password. PostgreSQL is told what it keeps of it, never the password. */
+  async setPassword(
+    { names, owner, password }: Omit<Wanted, "adopts"> & { readonly password: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const verifier = scramVerifier(password, this.#random.bytes(saltBytes));
+    await this.#pool.use(
+      (session) =>
+        session.transaction(async () => {
+          const { app } = await inspect(session, names, signal);
+          const what = `role ${names.appRole}`;
+          if (app === null) throw new StepError("Conflict", `${what} was dropped meanwhile`);
+          claim({ what, comment: app.comment }, owner, { adopts: false });
+          const text = `ALTER ROLE ${quoted(names.appRole)} PASSWORD ${literal(verifier)}`;
+          await session.run({ name: "setPassword", text }, signal);
+        }, signal),
+      signal,
+    );
+  }
+
+  /** Takes away what the ledger names, and only what is its owner's. An empty ledger costs no statement. */
+  async remove(leaving: Leaving, signal: AbortSignal): Promise<void> {
+    if (!hasDatabase(leaving.ledger)) return;
+    await this.#pool.use((session) => removeOwned(session, leaving, signal), signal);
+  }
+
+  /** Keeps what the ledger names for a successor that adopts it; nobody may log in meanwhile. */
+  async retain(leaving: Leaving, signal: AbortSignal): Promise<void> {
+    if (!hasDatabase(leaving.ledger)) return;
+    await this.#pool.use((session) => retainOwned(session, leaving, signal), signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+  }
+
+  /** All or nothing, from what is there within the transaction. */
+  async #provision(session: Session, wanted: Wanted, signal: AbortSignal): Promise<string[]> {
+    return await session.transaction(async () => {
+      const missing = provisionPlan(await inspect(session, wanted.names, signal), wanted);
+      for (const statement of missing) await session.run(statement, signal);
+      return missing.map(({ name }) => name);
+    }, signal);
+  }
+}
+
+function ledgerKind(kind: "Schema" | "AppRole" | "AnonRole"): OwnedKind {
+  return kind === "Schema" ? "Schema" : "Role";
+}

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { eachPostgres } from "@keelson/database/testing";
+import postgres from "postgres";
+
+import type { StepError } from "../steps/step-error.ts";
+import {
+  createAppDatabase,
+  leftovers,
+  MemoryLedger,
+  nothing,
+  stateOf,
+  type AdminRights,
+  type AppDatabase,
+} from "../testing/index.ts";
+import type { DatabaseAdmin } from "./database-admin.ts";
+
+const never = new AbortController().signal;
+const password = "5e".repeat(32);
+const eachRights: readonly AdminRights[] = ["superuser", "ordinary"];
+
+eachPostgres("the end of an app's database", (server) => {
+  for (const rights of eachRights) {
+    suite(`${rights} administrator`, () => {
+      test("nothing of it is left, whatever the app had made, and nobody stays logged in", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger, url } = await madeApp(database, admin);
+        await fill(database, url, names.schema);
+        const open = postgres(url, { max: 1, onnotice: () => {} });
+        await open`SELECT 1`;
+        await admin.remove({ owner, ledger }, never);
+        await assert.rejects(open`SELECT 1`.execute());
+        await open.end({ timeout: 0 });
+        assert.deepEqual(await leftovers(database, owner.name), nothing);
+        assert.deepEqual(ledger.contents, []);
+        assert.deepEqual(ledger.written.slice(6), [
+          `Role ${names.anonRole} Deleting`,
+          `Schema ${names.schema} Deleting`,
+          `Role ${names.appRole} Deleting`,
+          `Role ${names.anonRole} gone`,
+          `Role ${names.appRole} gone`,
+          `Schema ${names.schema} gone`,
+        ]);
+      });
+
+      test("it can be done again, and of half of it", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger } = await madeApp(database, admin);
+        await database.query(`DROP OWNED BY ${names.anonRole}; DROP ROLE ${names.anonRole}`);
+        await admin.remove({ owner, ledger }, never);
+        for (const state of ["Creating", "Deleting"] as const) {
+          await ledger.record({ kind: "Schema", name: names.schema, state });
+          await ledger.record({ kind: "Role", name: names.appRole, state });
+          await admin.remove({ owner, ledger }, never);
+        }
+        assert.deepEqual(await leftovers(database, owner.name), nothing);
+        assert.deepEqual(ledger.contents, []);
+      });
+
+      test("objects in another database are in its way, and named", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        await using other = await (await server()).createDatabase();
+        const admin = database.admin();
+        const { names, owner, ledger } = await madeApp(database, admin);
+        const elsewhere = (text: string) => database.queryAs(other.url, text);
+        await elsewhere(`CREATE SCHEMA there; GRANT USAGE ON SCHEMA there TO ${names.appRole}`);
+        await assert.rejects(
+          admin.remove({ owner, ledger }, never),
+          ({ reason, message }: StepError) =>
+            reason === "CleanupFailed" &&
+            message.includes(
+              `role ${names.appRole} owns or may use 1 object in database ${other.name}`,
+            ),
+        );
+        assert.equal(ledger.contents.length, 3);
+        await elsewhere(`DROP OWNED BY ${names.appRole}`);
+        await admin.remove({ owner, ledger }, never);
+        assert.deepEqual(await leftovers(database, owner.name), nothing);
+      });
+
+      test("rights that somebody else gave to it go too, or are named", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger } = await madeApp(database, admin);
+        const { schema, appRole } = names;
+        await database.query(
+          `CREATE TABLE ${schema}.somebodys (id integer); GRANT SELECT ON ${schema}.somebodys TO ${appRole}`,
+        );
+        if (rights === "ordinary") {
+          await assert.rejects(
+            admin.remove({ owner, ledger }, never),
+            ({ reason, message }: StepError) =>
+              reason === "CleanupFailed" &&
+              message.includes(`privileges for table ${schema}.somebodys`),
+          );
+          await database.query(`DROP TABLE ${schema}.somebodys`);
+        }
+        await admin.remove({ owner, ledger }, never);
+        assert.deepEqual(await leftovers(database, owner.name), nothing);
+      });
+
+      test("what is kept opens to nobody but a successor of the same name that asks for it", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger, url } = await madeApp(database, admin);
+        const before = await stateOf(database, names);
+        await database.queryAs(url, "CREATE TABLE kept (id integer); INSERT INTO kept VALUES (7)");
+        await admin.retain({ owner, ledger }, never);
+        assert.deepEqual(
+          ledger.contents.map((entry) => entry.split(" ").at(-1)),
+          ["Retained", "Retained", "Retained"],
+        );
+        await assert.rejects(database.queryAs(url, "SELECT 1"), { code: "28000" });
+        const kept = await stateOf(database, names);
+        await admin.retain({ owner, ledger }, never);
+        assert.deepEqual(await stateOf(database, names), kept);
+
+        const successor = { ...owner, uid: "ab-1" };
+        const ensure = (by: typeof owner, adopts: boolean) =>
+          admin.ensure({ names, owner: by, ledger: new MemoryLedger(), adopts }, never);
+        await assert.rejects(ensure(successor, false), {
+          reason: "Conflict",
+          message: /left it behind: annotate this one with platform\.internal\/adopt/,
+        });
+        const stranger = { ...successor, namespace: "elsewhere" };
+        await assert.rejects(ensure(stranger, true), { reason: "Conflict" });
+        assert.deepEqual(await stateOf(database, names), kept);
+
+        await ensure(successor, true);
+        assert.deepEqual(await database.queryAs(url, "SELECT id FROM kept"), [{ id: 7 }]);
+        // Its first owner has lost it.
+        await admin.remove({ owner, ledger }, never);
+        assert.deepEqual(await database.queryAs(url, "SELECT id FROM kept"), [{ id: 7 }]);
+        const text = (state: unknown) => JSON.stringify(state).replaceAll("ab-1", owner.uid);
+        assert.equal(text(await stateOf(database, names)), text(before));
+      });
+
+      test("what was switched off is its owner's again when it is switched on", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger, url } = await madeApp(database, admin);
+        const before = await stateOf(database, names);
+        await admin.retain({ owner, ledger }, never);
+        await admin.ensure({ names, owner, ledger, adopts: false }, never);
+        assert.deepEqual(await stateOf(database, names), before);
+        assert.equal((await database.queryAs(url, "SELECT 1")).length, 1);
+        await admin.retain({ owner, ledger }, never);
+        await admin.remove({ owner, ledger }, never);
+        assert.deepEqual(await leftovers(database, owner.name), nothing);
+      });
+    });
+  }
+
+  test("an app that never had one costs no statement", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "superuser" });
+    const admin = database.admin({
+      onStatement: ({ statement }) => assert.fail(`${statement} was run`),
+    });
+    const leaving = { owner: database.app().owner, ledger: new MemoryLedger() };
+    await admin.remove(leaving, never);
+    await admin.retain(leaving, never);
+  });
+});
+
+async function madeApp(database: AppDatabase, admin: DatabaseAdmin) {
+  const { names, owner } = database.app();
+  const ledger = new MemoryLedger();
+  await admin.ensure({ names, owner, ledger, adopts: false }, never);
+  await admin.setPassword({ names, owner, password }, never);
+  return { names, owner, ledger, url: database.urlOf(names.appRole, password) };
+}
+
+/** Of everything an app can make, one; and of what others can make in its schema, too. */
+async function fill(database: AppDatabase, url: string, schema: string): Promise<void> {
+  await database.queryAs(
+    url,
+    `CREATE TABLE todos (id serial PRIMARY KEY, title text);
+     CREATE VIEW titles AS SELECT title FROM todos;
+     CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM todos;
+     CREATE TYPE colour AS ENUM ('red');
+     CREATE DOMAIN word AS text;
+     CREATE FUNCTION shout() RETURNS text LANGUAGE sql AS 'SELECT ''!''::text';
+     CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+     CREATE TRIGGER touched BEFORE UPDATE ON todos FOR EACH ROW EXECUTE FUNCTION touch();
+     ALTER TABLE todos ENABLE ROW LEVEL SECURITY;
+     CREATE POLICY readable ON todos FOR SELECT USING (true);
+     ALTER DEFAULT PRIVILEGES GRANT SELECT ON SEQUENCES TO PUBLIC`,
+  );
+  await database.queryAs(database.adminUrl, `CREATE TABLE ${schema}.seeds (id serial)`);
+  await database.query(`CREATE TABLE ${schema}.somebodys (id integer)`);
+}

@@ -1,0 +1,266 @@
+// Taking away, or keeping for later, what an app has in PostgreSQL. Every statement may run twice: what is missing is
+// what was wanted.
+
+import type { Ledger } from "../ownership/ledger.ts";
+import { isOwnedBy, type Owner } from "../ownership/owner.ts";
+import { StepError } from "../steps/step-error.ts";
+import { literal, quoted } from "./identifier.ts";
+import { ownerComment, parseOwnerComment } from "./owner-comment.ts";
+import { grantToAdmin } from "./provision-plan.ts";
+import type { Session } from "./session.ts";
+
+/** Something that the ledger names, and that is there and its owner's. */
+interface Owned {
+  readonly kind: "Schema" | "Role";
+  readonly name: string;
+  readonly comment: string;
+  readonly canLogin: boolean;
+  /** Whether the administrator may act for it. */
+  readonly isAdmins: boolean;
+  readonly version: number;
+}
+
+export interface Leaving {
+  readonly owner: Owner;
+  readonly ledger: Ledger;
+}
+
+/** Whether the ledger names anything of a database: without, PostgreSQL is not asked. */
+export function hasDatabase(ledger: Ledger): boolean {
+  return ledger.all("Schema").length + ledger.all("Role").length > 0;
+}
+
+/** Drops what the ledger names and `owner` owns. What is somebody else's is only forgotten. */
+export async function removeOwned(
+  session: Session,
+  { owner, ledger }: Leaving,
+  signal: AbortSignal,
+): Promise<void> {
+  const owned = await findOwned(session, { owner, ledger }, signal);
+  await forgetOthers(ledger, owned, signal);
+  await Promise.all(
+    owned
+      .filter(({ kind, name }) => ledger.stateOf(kind, name) !== "Deleting")
+      .map(({ kind, name }) => ledger.record({ kind, name, state: "Deleting" }, signal)),
+  );
+  const roles = owned.filter(({ kind }) => kind === "Role");
+  const schemas = owned.filter(({ kind }) => kind === "Schema");
+  await closeRoles(session, roles, signal);
+  await refuseElsewhere(session, roles, signal);
+  for (const role of roles) {
+    await dropRole(session, role, { schemas, owner }, signal);
+    await ledger.forget("Role", role.name, signal);
+  }
+  for (const { name } of schemas) {
+    await session.transaction(async () => {
+      if (!(await isStillOwned(session, { kind: "Schema", name }, owner, signal))) return;
+      await session.run(
+        { name: "dropSchema", text: `DROP SCHEMA IF EXISTS ${quoted(name)} CASCADE` },
+        signal,
+      );
+    }, signal);
+    await ledger.forget("Schema", name, signal);
+  }
+}
+
+/** Keeps what the ledger names and `owner` owns: marked so, and open to nobody. */
+export async function retainOwned(
+  session: Session,
+  { owner, ledger }: Leaving,
+  signal: AbortSignal,
+): Promise<void> {
+  const owned = await findOwned(session, { owner, ledger }, signal);
+  await forgetOthers(ledger, owned, signal);
+  const comment = ownerComment({ owner, isRetained: true });
+  const unmarked = owned.filter((one) => one.comment !== comment);
+  if (unmarked.length > 0) {
+    await session.transaction(async () => {
+      for (const { kind, name } of unmarked) {
+        if (!(await isStillOwned(session, { kind, name }, owner, signal))) continue;
+        const text = `COMMENT ON ${kind.toUpperCase()} ${quoted(name)} IS ${literal(comment)}`;
+        await session.run({ name: `retain${kind}`, text }, signal);
+      }
+    }, signal);
+  }
+  await closeRoles(
+    session,
+    owned.filter(({ kind }) => kind === "Role"),
+    signal,
+  );
+  await Promise.all(
+    owned
+      .filter(({ kind, name }) => ledger.stateOf(kind, name) !== "Retained")
+      .map(({ kind, name }) => ledger.record({ kind, name, state: "Retained" }, signal)),
+  );
+}
+
+/** Anon roles first: an app's role may be one of them. */
+async function findOwned(
+  session: Session,
+  { owner, ledger }: Leaving,
+  signal: AbortSignal,
+): Promise<Owned[]> {
+  const names = (kind: "Schema" | "Role"): string =>
+    JSON.stringify(ledger.all(kind).map(({ name }) => name));
+  const rows = await session.run<Owned>(
+    {
+      name: "findOwned",
+      values: [names("Schema"), names("Role")],
+      text: `
+SELECT 'Schema' AS kind, n.nspname AS name, coalesce(obj_description(n.oid, 'pg_namespace'), '') AS comment,
+  false AS "canLogin", true AS "isAdmins", current_setting('server_version_num')::integer AS version
+FROM pg_namespace n WHERE n.nspname IN (SELECT json_array_elements_text($1::text::json))
+UNION ALL
+SELECT 'Role', r.rolname, coalesce(shobj_description(r.oid, 'pg_authid'), ''), r.rolcanlogin,
+  EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles me ON me.oid = m.member AND me.rolname = current_user
+    WHERE m.roleid = r.oid AND coalesce((to_jsonb(m) ->> 'inherit_option')::boolean, true)
+      AND coalesce((to_jsonb(m) ->> 'set_option')::boolean, true)),
+  current_setting('server_version_num')::integer
+FROM pg_roles r WHERE r.rolname IN (SELECT json_array_elements_text($2::text::json))
+ORDER BY "canLogin", name`,
+    },
+    signal,
+  );
+  return rows
+    .filter(({ comment }) => isOwnedBy(parseOwnerComment(comment)?.owner, owner))
+    .toSorted((one, other) => Number(isAnon(other)) - Number(isAnon(one)));
+}
+
+function isAnon({ name }: Owned): boolean {
+  return name.endsWith("_anon");
+}
+
+async function forgetOthers(
+  ledger: Ledger,
+  owned: readonly Owned[],
+  signal: AbortSignal,
+): Promise<void> {
+  const isThere = (kind: string, name: string): boolean =>
+    owned.some((one) => one.kind === kind && one.name === name);
+  const others = [...ledger.all("Schema"), ...ledger.all("Role")].filter(
+    ({ kind, name }) => !isThere(kind, name),
+  );
+  await Promise.all(others.map(({ kind, name }) => ledger.forget(kind, name, signal)));
+}
+
+/** Nobody may log in any more, and whoever has is sent away. */
+async function closeRoles(
+  session: Session,
+  roles: readonly Owned[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, canLogin, isAdmins, version } of roles) {
+    // What follows is done in the role's stead.
+    if (!isAdmins) {
+      await session.run({ name: "grantToAdmin", text: grantToAdmin(name, version) }, signal);
+    }
+    if (!canLogin) continue;
+    await session.run({ name: "noLogin", text: `ALTER ROLE ${quoted(name)} NOLOGIN` }, signal);
+  }
+  if (roles.length === 0) return;
+  await session.run(
+    {
+      name: "endSessions",
+      values: [JSON.stringify(roles.map(({ name }) => name))],
+      text: `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+WHERE usename IN (SELECT json_array_elements_text($1::text::json)) AND pid <> pg_backend_pid()`,
+    },
+    signal,
+  );
+}
+
+/** A role that has something in another database cannot be dropped from here, nor can that something. */
+async function refuseElsewhere(
+  session: Session,
+  roles: readonly Owned[],
+  signal: AbortSignal,
+): Promise<void> {
+  const elsewhere = await session.run<{ role: string; database: string; objects: number }>(
+    {
+      name: "findElsewhere",
+      values: [JSON.stringify(roles.map(({ name }) => name))],
+      text: `
+SELECT r.rolname AS role, d.datname AS database, count(DISTINCT (s.classid, s.objid))::integer AS objects
+FROM pg_shdepend s JOIN pg_roles r ON r.oid = s.refobjid JOIN pg_database d ON d.oid = s.dbid
+WHERE s.refclassid = 'pg_authid'::regclass AND d.datname <> current_database()
+  AND r.rolname IN (SELECT json_array_elements_text($1::text::json))
+GROUP BY 1, 2 ORDER BY 1, 2`,
+    },
+    signal,
+  );
+  if (elsewhere.length === 0) return;
+  const named = elsewhere.map(
+    ({ role, database, objects }) =>
+      `role ${role} owns or may use ${objects} object${objects === 1 ? "" : "s"} in database ${database}`,
+  );
+  throw new StepError(
+    "CleanupFailed",
+    `${named.join("; ")}: run REASSIGN OWNED and DROP OWNED for it there`,
+  );
+}
+
+/** In one transaction: a role without its rights is nobody's any more, and would stay for ever. */
+async function dropRole(
+  session: Session,
+  { name }: Owned,
+  { schemas, owner }: { readonly schemas: readonly Owned[]; readonly owner: Owner },
+  signal: AbortSignal,
+): Promise<void> {
+  const role = quoted(name);
+  const run = (statement: string, text: string) => session.run({ name: statement, text }, signal);
+  await session.transaction(async () => {
+    if (!(await isStillOwned(session, { kind: "Role", name }, owner, signal))) return;
+    for (const { name } of schemas) {
+      const schema = quoted(name);
+      // Somebody else's tables would refuse us; dropping what the role owns takes its rights on those, too.
+      if (!(await hasForeignTables(session, name, signal))) {
+        await run(
+          "revokeTables",
+          `REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`,
+        );
+      }
+      await run(
+        "revokeDefaults",
+        `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} REVOKE ALL ON TABLES FROM ${role}`,
+      );
+    }
+    await run("reassignOwned", `REASSIGN OWNED BY ${role} TO CURRENT_USER`);
+    await run("dropOwned", `DROP OWNED BY ${role}`);
+    await run("dropRole", `DROP ROLE IF EXISTS ${role}`);
+  }, signal);
+}
+
+async function hasForeignTables(
+  session: Session,
+  schema: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const rows = await session.run(
+    {
+      name: "findForeignTables",
+      values: [schema],
+      text: `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND NOT pg_has_role(c.relowner, 'USAGE') LIMIT 1`,
+    },
+    signal,
+  );
+  return rows.length > 0;
+}
+
+/** Asked once more within the transaction that acts on it. */
+async function isStillOwned(
+  session: Session,
+  { kind, name }: Pick<Owned, "kind" | "name">,
+  owner: Owner,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text =
+    kind === "Schema"
+      ? "SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = $1"
+      : "SELECT shobj_description(oid, 'pg_authid') AS comment FROM pg_roles WHERE rolname = $1";
+  const [row] = await session.run<{ readonly comment: string | null }>(
+    { name: `check${kind}`, text, values: [name] },
+    signal,
+  );
+  return isOwnedBy(parseOwnerComment(row?.comment ?? null)?.owner, owner);
+}
