@@ -81,6 +81,21 @@ eachBackend(
       assert.equal(await isTaken(api, clusterIP), true);
     });
 
+    it("have a port for each of theirs, and leave the lowest to those who ask by number", async ({
+      api,
+      namespace,
+    }) => {
+      const services = core(await namespace(), "services");
+      const ports = Array.from({ length: 100 }, (_, i) => ({ name: `p${i}`, port: i + 1 }));
+      const created = [
+        await api.create(services, service("a", { ports })),
+        await api.create(services, service("b", { ports })),
+      ];
+      const given = created.flatMap((reply) => specOf(reply).ports ?? []);
+      const low = given.filter(({ nodePort = 0 }) => nodePort < 30_086);
+      assert.deepEqual([created.map(({ code }) => code), given.length, low], [[201, 201], 200, []]);
+    });
+
     it("take and give back as their type changes", async ({ api, namespace }) => {
       const services = core(await namespace(), "services");
       const created = await api.create(services, service("a", { type: "ClusterIP" }));

@@ -44,6 +44,8 @@ export const managedAddress = ["ipaddress.kubernetes.io/managed-by", "ipallocato
 /** The ports that nodes lend to Services. */
 const nodePortMin = 30_000;
 const nodePortMax = 32_767;
+/** How many of the lowest are left to those who ask by number, as long as there are others. */
+const nodePortsReserved = 86;
 /** How often a free one is looked for by chance before all are looked at in turn. */
 const guesses = 16;
 /** How long giving back may take once nobody waits for it. */
@@ -253,6 +255,8 @@ class ServiceAllocator {
       if (!request.isDryRun) given.ports.push(port);
       return true;
     };
+    const takeAnother = async (port: number): Promise<boolean> =>
+      !held.has(port) && (await take(port));
     if (needsNodePort(spec)) {
       const ports = ownPorts(spec);
       /** Two protocols of one port share the node's port. */
@@ -272,7 +276,7 @@ class ServiceAllocator {
             throw invalid(service, [nodePortError(index, requested, problem)]);
           port["nodePort"] = requested;
         } else {
-          port["nodePort"] = await this.#nextPort(take);
+          port["nodePort"] = await this.#nextPort(takeAnother);
         }
         if (known === undefined) byPort.set(port["port"], port["nodePort"]);
       }
@@ -280,7 +284,7 @@ class ServiceAllocator {
     if (needsHealthCheck(spec)) {
       const asked =
         typeof spec["healthCheckNodePort"] === "number" ? spec["healthCheckNodePort"] : 0;
-      if (asked === 0) spec["healthCheckNodePort"] = await this.#nextPort(take);
+      if (asked === 0) spec["healthCheckNodePort"] = await this.#nextPort(takeAnother);
       else {
         const problem = await this.#portProblem(asked, take);
         if (problem !== undefined) {
@@ -302,14 +306,17 @@ class ServiceAllocator {
     return (await take(port)) ? undefined : "provided port is already allocated";
   }
 
+  /** By chance from the upper part; then that in turn, and the lower. */
   async #nextPort(take: (port: number) => Promise<boolean>): Promise<number> {
     const { random } = this.#options;
-    const count = nodePortMax - nodePortMin + 1;
-    const start = random.integer(count);
-    for (let tried = 0; tried < count; tried += 1) {
-      const offset = tried < guesses ? random.integer(count) : (start + tried) % count;
-      if (await take(nodePortMin + offset)) return nodePortMin + offset;
+    const first = nodePortMin + nodePortsReserved;
+    const upper = nodePortMax - first + 1;
+    for (let guess = 0; guess < guesses; guess += 1) {
+      const port = first + random.integer(upper);
+      if (await take(port)) return port;
     }
+    for (let port = first; port <= nodePortMax; port += 1) if (await take(port)) return port;
+    for (let port = nodePortMin; port < first; port += 1) if (await take(port)) return port;
     throw failures.internalError("failed to allocate a nodePort: range is full");
   }
 
