@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -87,6 +87,19 @@ suite("the end of the gate", () => {
     writeFileSync(logs.file("some.jsonl"), `${skipped}\n`);
     assert.equal((await summary(logs.path, t.signal)).exitCode, 1);
   });
+});
+
+test("every suite of the workspace is a stage of the gate", () => {
+  const root = join(import.meta.dirname, "..");
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const suites = Object.keys(scripts)
+    .filter((name) => name.startsWith("test:"))
+    .map((name) => name.slice("test:".length));
+  const [, stages = ""] =
+    /^waiting=\((.*)\)$/m.exec(readFileSync(join(root, ".ci/run"), "utf8")) ?? [];
+  assert.deepEqual(stages.split(" ").toSorted(), suites.toSorted());
 });
 
 async function summary(
