@@ -218,7 +218,12 @@ clusterSuite("delivery to a cluster", () => {
     const another = {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: "web", namespace: "default" },
+      // With our mark, copied by another hand.
+      metadata: {
+        name: "web",
+        namespace: "default",
+        annotations: { "kontrol/resource-id": String(id) },
+      },
       data: { somebody: "else" },
     };
     await maps.apply(another, { fieldManager: "them" }, t.signal);

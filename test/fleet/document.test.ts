@@ -46,7 +46,7 @@ suite("the document of fleet's API", () => {
       "POST /resources body: 200, 201, default",
       "POST /resources/{id}/pause: 200, default",
       "POST /resources/{id}/resume: 200, default",
-      "POST /resources/{id}/sync: 202, default",
+      "POST /resources/{id}/sync: 200, 202, default",
       "POST /targets body: 201, default",
       "PUT /global-resources/{id} body: 200, default",
       "PUT /resources body: 200, 201, default",

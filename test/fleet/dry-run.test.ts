@@ -8,6 +8,8 @@ import { clusterSuite } from "./cluster.ts";
 
 const data = (a: string) => ({ desired_spec: { data: { a } } });
 
+const codeOf = ({ code }: { code: string }) => code;
+
 /** Everything that a write would leave behind. */
 const everything = (it: Bed) =>
   it.rest.tables.query(`
@@ -77,6 +79,23 @@ clusterSuite("a write that is only tried", () => {
       batch.body.results.map(({ outcome }: Details) => outcome),
       ["updated", undefined, "created", "unchanged", "deleted"],
     );
+    for (const [verb, warnings] of [
+      ["sync", []],
+      ["pause", ["paused"]],
+      ["resume", []],
+    ] as const) {
+      const { code: tried, body: told } = await it.rest.ask(
+        "POST",
+        `/resources/${id}/${verb}?dryRun=true`,
+      );
+      assert.deepEqual(
+        [tried, told.dry_run, told.result.data, told.diff, told.warnings.map(codeOf)],
+        [200, true, { a: "1" }, [], warnings],
+        verb,
+      );
+      const nowhere = await it.rest.ask("POST", `/resources/999/${verb}?dryRun=true`);
+      assert.equal(nowhere.code, 404);
+    }
     // By the rules of a write, with nothing asked of the cluster.
     for (const [path, sent, expected] of [
       ["/resources", web, [409, "RESOURCE_EXISTS"]],

@@ -7,10 +7,11 @@ import { findStates, toStates } from "../sql/diffs.ts";
 import type { ClientPort } from "../targets/target-clients.ts";
 import type { WorkBell } from "../work-bell.ts";
 import { makeChanges, readBatch } from "./batch.ts";
-import { requireRole } from "./permissions.ts";
+import { requireRole, visible } from "./permissions.ts";
 import { Fields } from "./read-fields.ts";
 import { readReplacement } from "./replacement.ts";
 import { readNewResource } from "./resource-body.ts";
+import type { Resource } from "./resource.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
 import { tryAll } from "./try-all.ts";
 import { tryOnTarget, type Trial } from "./try-on-target.ts";
@@ -104,6 +105,30 @@ export class DryRuns {
     );
   }
 
+  /** What the worker would do now. */
+  async sync(identity: Identity, id: number, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    const [row] = await this.#options.database.run(findStates, [id], signal);
+    const states = row === undefined ? undefined : toStates(row);
+    const resource = visible(identity, states?.resource);
+    return tryOnTarget(this.#options, { ...asItIs(resource), states }, signal);
+  }
+
+  /** What the worker would do then. */
+  async setPaused(
+    identity: Identity,
+    id: number,
+    paused: boolean,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    requireRole(identity, "editor");
+    return this.#one(
+      identity,
+      async (writer) => asItIs(await writer.setPaused(id, paused)),
+      signal,
+    );
+  }
+
   /** One result a change, in their order, with what would become of it; what a cluster refuses of one says so there. */
   async batch(
     identity: Identity,
@@ -148,4 +173,8 @@ export class DryRuns {
       signal,
     );
   }
+}
+
+function asItIs(resource: Resource): Trial {
+  return { op: resource.isDeleting ? "delete" : "apply", resource };
 }

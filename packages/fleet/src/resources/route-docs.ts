@@ -3,6 +3,7 @@
 import { Type } from "typebox";
 import {
   ClusterId,
+  Deleted,
   dryRunQuery,
   historyQuery,
   ifMatchHeader,
@@ -11,7 +12,6 @@ import {
   pageQuery,
   Status,
 } from "../schema-parts.ts";
-import { Deleted } from "../schema-parts.ts";
 import * as schemas from "./schema.ts";
 
 const triedToo = { status: 200, body: schemas.Tried };
@@ -79,14 +79,18 @@ export const resourceDocs = {
   },
   sync: {
     summary: "apply now, whatever failed before",
+    query: dryRunQuery,
     success: { status: 202, body: schemas.SyncAsked },
+    others: [triedToo],
   },
   pause: {
     summary: "write nothing to the cluster until it is resumed",
-    success: { status: 200, body: schemas.PauseSet },
+    query: dryRunQuery,
+    success: { status: 200, body: Type.Union([schemas.PauseSet, schemas.Tried]) },
   },
   resume: {
     summary: "go on writing to the cluster",
-    success: { status: 200, body: schemas.PauseSet },
+    query: dryRunQuery,
+    success: { status: 200, body: Type.Union([schemas.PauseSet, schemas.Tried]) },
   },
 };

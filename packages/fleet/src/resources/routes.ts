@@ -84,17 +84,20 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
     resources.diff(identityOf(request), idOf(request), request.signal),
   );
 
-  app.post("/resources/:id/sync", told(docs.sync), async (request, reply) => {
-    const asked = await resources.sync(identityOf(request), idOf(request), request.signal);
-    return reply.code(202).send(asked);
+  app.post("/resources/:id/sync", triable(docs.sync), async (request, reply) => {
+    const [identity, id] = [identityOf(request), idOf(request)];
+    const trial = trying(request);
+    if (trial !== undefined) return trial.sync(identity, id, request.signal);
+    return reply.code(202).send(await resources.sync(identity, id, request.signal));
   });
 
   for (const [verb, paused] of [
     ["pause", true],
     ["resume", false],
   ] as const) {
-    app.post(`/resources/:id/${verb}`, told(docs[verb]), async (request) =>
-      resources.setPaused(identityOf(request), idOf(request), paused, request.signal),
-    );
+    app.post(`/resources/:id/${verb}`, triable(docs[verb]), async (request) => {
+      const [identity, id] = [identityOf(request), idOf(request)];
+      return (trying(request) ?? resources).setPaused(identity, id, paused, request.signal);
+    });
   }
 }

@@ -83,12 +83,13 @@ export class ResourceWriter {
   }
 
   /** Also of one that is being deleted: while it is paused nothing is taken away, so it must be possible to go on. */
-  async setPaused(id: number, paused: boolean): Promise<void> {
+  async setPaused(id: number, paused: boolean): Promise<Resource> {
     const resource = await this.#locked(id);
     checkNoCopy(resource);
-    if (resource.paused === paused) return;
+    if (resource.paused === paused) return resource;
     await this.#asCaller({ keepsRevision: false });
-    await this.#sql.run(updateResource, { ...resource, paused });
+    const [row] = await this.#sql.run(updateResource, { ...resource, paused });
+    return row === undefined ? resource : toResource(row);
   }
 
   /** Asks for its deletion; asking again changes nothing. */
