@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { DynamicObject } from "@keelson/client";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite, isOracle } from "./cluster.ts";
+import { HangingWebhook } from "./hanging-webhook.ts";
 
 clusterSuite("delivery to a cluster", () => {
   test("F17, F22: what is wanted is applied with its marks, and what is dropped leaves", async (t) => {
@@ -86,6 +88,51 @@ clusterSuite("delivery to a cluster", () => {
     held.resolve();
     await it.becomes(slow, applied(2));
   });
+
+  test(
+    "F19: an apply that hangs in a webhook times out and is recorded, and others proceed",
+    { skip: isOracle ? false : "our own server calls no webhooks" },
+    async (t) => {
+      await using hook = await HangingWebhook.start();
+      await using it = await startBed(t.signal);
+      const labels = { hangs: "yes" };
+      const hooks = await it.client.resource(
+        {
+          apiVersion: "admissionregistration.k8s.io/v1",
+          kind: "ValidatingWebhookConfiguration",
+        },
+        t.signal,
+      );
+      const fieldManager = "them";
+      const configuration = hook.configuration(labels) as DynamicObject;
+      await hooks.apply(configuration, { fieldManager }, t.signal);
+      // The server learns of it after a while.
+      const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+      const metadata = { name: "probe", namespace: "default", labels };
+      const probe = { apiVersion: "v1", kind: "ConfigMap", metadata };
+      await until(async () => {
+        const trial = { fieldManager, dryRun: true, timeoutMs: 500 };
+        await maps.apply(probe, trial, t.signal).catch(() => undefined);
+        return hook.asked > 0;
+      }, t.signal);
+      it.startWorker();
+      const before = hook.asked;
+      const desired_spec = { metadata: { labels }, data: { a: "1" } };
+      const slow = await it.create({ ...web, desired_spec });
+      await until(() => hook.asked > before, t.signal);
+      const other = await it.create({ ...web, name: "other" });
+      await it.becomes(other, applied(1));
+      const late = await it.becomes(slow, ({ status }) => status === "error");
+      assert.deepEqual(
+        [late.last_error.class, late.last_error.generation, late.applied.status],
+        ["timeout", 1, "error"],
+      );
+      hook.letGo();
+      const good = await it.becomes(slow, applied(1));
+      assert.equal(good.last_error, null);
+      await hooks.delete({ name: "hangs" }, t.signal);
+    },
+  );
 
   test("F21: another's field is told under report, and taken under force", async (t) => {
     await using it = await startBed(t.signal);
