@@ -4,35 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { Client, type DynamicObject } from "@keelson/client";
-import { fieldManager, isApplied, namesOf, workloadOf, type App } from "@keelson/platform";
+import { fieldManager, isApplied, workloadOf } from "@keelson/platform";
 import { clusterSuite, startCluster } from "../fleet/cluster.ts";
-
-const settings = {
-  ingressClass: "nginx",
-  ingressRewrite: "nginx",
-  clusterIssuer: "letsencrypt-prod",
-} as const;
-
-function appWith(spec: Partial<App["spec"]>): App {
-  return {
-    kind: "Application",
-    owner: { uid: "0f8c2a1e-6f3b-4e0e-9b59-6d6a3f7f4b11", namespace: "default", name: "my-app" },
-    namespace: "default",
-    names: namesOf(
-      { app: "my-app", environment: "production" },
-      { baseDomain: "example.com", previewHosts: "nested" },
-    ),
-    spec: {
-      repository: "r",
-      branch: "main",
-      framework: "nextjs",
-      environment: "production",
-      scaling: { min: 2, max: 20, targetCPU: 70 },
-      deletionPolicy: "Delete",
-      ...spec,
-    },
-  };
-}
+import { appWith, settings } from "./app.ts";
 
 const whole = appWith({
   database: { enabled: true },

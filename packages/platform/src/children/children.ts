@@ -1,0 +1,139 @@
+// The objects in the cluster that an app is made of: applied when something would change, never taken from anybody, and
+// removed when nobody wants them any more.
+
+import {
+  isNotFound,
+  keyOf,
+  refOf,
+  type Client,
+  type DynamicObject,
+  type ObjectKind,
+  type ObjectRef,
+} from "@keelson/client";
+import type { CachedResource, Caches } from "@keelson/controller";
+
+import type { App } from "../app.ts";
+import { isOwnedBy, ownerKey, parseOwner } from "../ownership/owner.ts";
+import { StepError } from "../steps/step-error.ts";
+import { fieldManager, managedByLabel } from "./child.ts";
+import { isApplied } from "./is-applied.ts";
+
+export interface ChildrenOptions {
+  readonly client: Client;
+  readonly caches: Caches;
+}
+
+export class Children {
+  readonly #client: Client;
+  readonly #caches: Caches;
+
+  constructor({ client, caches }: ChildrenOptions) {
+    this.#client = client;
+    this.#caches = caches;
+  }
+
+  /** What is ours of a kind: the cache holds nothing else. */
+  of({ apiVersion, kind }: ObjectKind): CachedResource {
+    return this.#caches.resource(
+      { apiVersion, kind },
+      { labelSelector: `${managedByLabel}=${fieldManager}` },
+    );
+  }
+
+  /** The child as it was last seen, if it is there and the app's. */
+  async find(
+    app: App,
+    { apiVersion, kind, name }: ObjectKind & { readonly name: string },
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
+    const found = await this.of({ apiVersion, kind }).find(
+      { namespace: app.namespace, name },
+      signal,
+    );
+    return found !== undefined && isChildOf(app, found) ? found : undefined;
+  }
+
+  /**
+   * Makes an object so, and gives it as it then is; without a write where it is so already. Throws a `StepError` for one
+   * of that name that is not the app's.
+   */
+  async apply(app: App, desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject> {
+    const resource = this.of(desired);
+    const seen =
+      (await resource.find(refOf(desired), signal)) ?? (await this.#ask(desired, signal));
+    if (seen !== undefined) {
+      if (!isChildOf(app, seen)) throw foreign(desired, seen);
+      if (isApplied(desired, seen)) return seen;
+    }
+    return resource.apply(desired, { fieldManager }, signal);
+  }
+
+  /** Removes the app's children of these kinds but those that are kept; gives how many are still going. */
+  async prune(
+    app: App,
+    {
+      kinds,
+      kept,
+    }: { readonly kinds: readonly ObjectKind[]; readonly kept: readonly DynamicObject[] },
+    signal: AbortSignal,
+  ): Promise<number> {
+    let going = 0;
+    for (const kind of kinds) {
+      const names = new Set(
+        kept.filter((object) => object.kind === kind.kind).map((object) => keyOf(refOf(object))),
+      );
+      const resource = this.of(kind);
+      for (const object of await resource.list({ namespace: app.namespace }, signal)) {
+        if (!isChildOf(app, object) || names.has(keyOf(refOf(object)))) continue;
+        if (await this.#remove(resource, object, signal)) going++;
+      }
+    }
+    return going;
+  }
+
+  /** Whether something of it remains. */
+  async #remove(
+    resource: CachedResource,
+    object: DynamicObject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (object.metadata.deletionTimestamp !== undefined) return true;
+    try {
+      const ref: ObjectRef = refOf(object);
+      const remains = await resource.delete({ ...ref, propagationPolicy: "Background" }, signal);
+      return remains !== undefined;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** The cluster itself: an object without our label is in no cache of ours. */
+  async #ask(desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject | undefined> {
+    return (await this.#client.resource(desired, signal)).find(refOf(desired), signal);
+  }
+}
+
+/** Whether an object was made for this very app, and not for another of the same name. */
+function isChildOf({ kind, owner }: App, { metadata }: DynamicObject): boolean {
+  const { ownerReferences = [], annotations = {} } = metadata;
+  return kind === "PreviewEnvironment"
+    ? isOwnedBy(parseOwner(annotations[ownerKey]), owner)
+    : ownerReferences.some(({ uid }) => uid === owner.uid);
+}
+
+function foreign({ kind }: DynamicObject, { metadata }: DynamicObject): StepError {
+  const { name = "", annotations = {}, ownerReferences = [] } = metadata;
+  const owner = parseOwner(annotations[ownerKey]);
+  const controller = ownerReferences.find((one) => one.controller === true);
+  const whose =
+    owner !== undefined
+      ? `${owner.namespace}/${owner.name}`
+      : controller === undefined
+        ? "nobody we know"
+        : `${controller.kind} ${controller.name}`;
+  return new StepError(
+    "Conflict",
+    `${kind} ${name} is there already and belongs to ${whose}: it is left alone`,
+  );
+}
