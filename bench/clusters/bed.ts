@@ -8,6 +8,7 @@ import { memoryRows } from "../resident.ts";
 import type { Run } from "../suite.ts";
 
 export interface Bed extends AsyncDisposable {
+  readonly pid: number;
   /** Where the API is, without its prefix. */
   readonly url: string;
   /** The tables, for what the API does not do so quickly. */
@@ -44,6 +45,7 @@ export async function startBed(run: Run): Promise<Bed> {
   );
   const kept = setup.move();
   return {
+    pid: keelson.pid,
     url: rest,
     database,
     counter: async (name, labels) => {

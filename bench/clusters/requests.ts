@@ -2,6 +2,7 @@
 
 import { systemClock } from "@keelson/base";
 import { statement } from "@keelson/database";
+import { CoreMeter } from "../ark/cores.ts";
 import { closedLoop, Latencies } from "../measure.ts";
 import { judged, type Bound, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
@@ -49,15 +50,15 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   for (const clients of clientCounts) {
     run.say(`GET of clean clusters by ${clients}`);
     const before = await stale(bed);
-    const { perSecond, latencies } = await measure(bed, { clients, ms }, get);
+    const measured = await measure(bed, { clients, ms }, get);
     if ((await stale(bed)) > before) throw new Error("some were not clean");
-    rows.push(...told("GET, cached", { clients, perSecond, latencies, what: "get", p50Ms: 1 }));
+    rows.push(...told("GET, cached", { ...measured, clients, what: "get", p50Ms: 1 }));
   }
 
   for (const clients of clientCounts) {
     run.say(`GET of dirty clusters by ${clients}`);
-    const { perSecond, latencies } = await measureDirty(run, bed, { clients, ids, ms });
-    rows.push(...told("GET, dirty", { clients, perSecond, latencies, p50Ms: 5 }));
+    const measured = await metered(bed, () => measureDirty(run, bed, { clients, ids, ms }));
+    rows.push(...told("GET, dirty", { ...measured, clients, p50Ms: 5 }));
   }
 
   let made = 0;
@@ -70,8 +71,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   await measure(bed, { clients: 16, ms: ms / 2 }, post);
   for (const clients of clientCounts) {
     run.say(`POST by ${clients}`);
-    const { perSecond, latencies } = await measure(bed, { clients, ms }, post);
-    rows.push(...told("POST", { clients, perSecond, latencies, what: "post", p50Ms: 5 }));
+    const measured = await measure(bed, { clients, ms }, post);
+    rows.push(...told("POST", { ...measured, clients, what: "post", p50Ms: 5 }));
   }
   rows.push(...bed.memoryRows("after requests by 64"));
   await systemClock.sleep(steadyAfterMs, run.signal);
@@ -82,24 +83,43 @@ export async function bench(run: Run): Promise<readonly Row[]> {
 interface Measured {
   readonly perSecond: number;
   readonly latencies: Latencies;
+  /** Microseconds of a core for each request, by program: what a busy machine does not change much. */
+  readonly coreUs: ReadonlyMap<string, number>;
+}
+
+/** What the programs had while `work` was done, shared among the requests that it counts. */
+async function metered(
+  { pid }: Bed,
+  work: () => Promise<{ readonly perSecond: number; readonly latencies: Latencies }>,
+): Promise<Measured> {
+  using meter = new CoreMeter(new Map([[pid, "keelson"]]));
+  const startMs = performance.now();
+  const done = await work();
+  const seconds = (performance.now() - startMs) / 1000;
+  const perRequest = (had: number): number => (had * seconds * 1e6) / done.latencies.count;
+  const coreUs = [...meter.read()].map(([name, { had }]) => [name, perRequest(had)] as const);
+  return { ...done, coreUs: new Map(coreUs) };
 }
 
 /** So many clients, each with a connection of its own and one request under way. */
 async function measure(
-  { url }: Bed,
+  bed: Bed,
   { clients, ms }: { readonly clients: number; readonly ms: number },
   call: (connection: Connection, n: number) => Promise<unknown>,
 ): Promise<Measured> {
   using open = new DisposableStack();
   const connections: Connection[] = [];
-  while (connections.length < clients) connections.push(open.use(await Connection.to(url)));
+  while (connections.length < clients) connections.push(open.use(await Connection.to(bed.url)));
   const latencies = new Latencies();
   let n = 0;
   const one = async (client: number): Promise<void> => {
     const connection = connections[client];
     if (connection !== undefined) await call(connection, n++);
   };
-  return { perSecond: await closedLoop(clients, one, { ms, latencies }), latencies };
+  return await metered(bed, async () => {
+    const perSecond = await closedLoop(clients, one, { ms, latencies });
+    return { perSecond, latencies };
+  });
 }
 
 const makeDirty = statement<undefined>(
@@ -118,7 +138,7 @@ async function measureDirty(
     ids,
     ms,
   }: { readonly clients: number; readonly ids: readonly string[]; readonly ms: number },
-): Promise<Measured> {
+): Promise<{ readonly perSecond: number; readonly latencies: Latencies }> {
   using open = new DisposableStack();
   const connections: Connection[] = [];
   while (connections.length < clients) connections.push(open.use(await Connection.to(bed.url)));
@@ -161,7 +181,7 @@ function told(
     readonly p50Ms: number;
   },
 ): readonly Row[] {
-  const { clients, perSecond, latencies, what, p50Ms } = result;
+  const { clients, perSecond, latencies, coreUs, what, p50Ms } = result;
   const label = `${name}, ${clients} ${clients === 1 ? "client" : "clients"}`;
   const baseline = what === undefined ? undefined : formerly[what].get(clients);
   const ratioAtLeast = what === undefined ? undefined : wanted[what].get(clients);
@@ -173,5 +193,12 @@ function told(
     judged(baseline === undefined ? rate : { ...rate, baseline }, bound),
     judged(p50, clients === 1 ? { atMost: p50Ms } : undefined),
     judged(p99),
+    ...["keelson", "postgres"].map((program) =>
+      judged({
+        name: `${label}: core of ${program}`,
+        value: coreUs.get(program) ?? Number.NaN,
+        unit: "µs",
+      }),
+    ),
   ];
 }
