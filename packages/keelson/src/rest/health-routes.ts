@@ -2,6 +2,7 @@
 
 import { RestError, type Clock } from "@keelson/base";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import type { ComponentState, Health } from "../health.ts";
 
 /** What `/api/v1/info` tells. */
@@ -50,9 +51,20 @@ export function addHealthRoutes(app: FastifyInstance, options: HealthRoutesOptio
   }));
 }
 
+const Info = Type.Object({
+  service: Type.String({ description: "the same for all that publish these events" }),
+  version: Type.String(),
+  git_commit: Type.String(),
+  build_time: Type.String(),
+  api_version: Type.Literal("v1"),
+  environment: Type.String(),
+});
+
 /** `/api/v1/info`. */
 export function addInfoRoute(app: FastifyInstance, facts: BuildFacts): void {
-  app.get("/api/v1/info", isPublic, () => ({
+  const success = { status: 200, body: Info };
+  const doc = { summary: "show what is running; needs no identity", success };
+  app.get("/api/v1/info", { config: { ...isPublic.config, doc } }, () => ({
     service: serviceName,
     version: facts.version,
     git_commit: facts.gitCommit,
