@@ -106,7 +106,55 @@ suite("scheduler", () => {
       told.map(({ ordering_key, reason }) => [ordering_key, reason]),
       Array.from({ length: 3 }, () => [held, "deletion_pending"]),
     );
-    assert.ok(free !== held);
+    const [unannounced] = await it.query(
+      `SELECT last_reconciled_at FROM reconciliation_schedule WHERE cluster_id = $1`,
+      [free],
+    );
+    assert.deepEqual(unannounced, { last_reconciled_at: null });
+  });
+
+  test("who has retired, is of another platform or has nothing to do with it is not waited for; who is registered is", async () => {
+    await using it = await fresh();
+    const id = await insertCluster(it, { phase: "Ready", ageMs: 3 * hour, reconciledMs: 1_000 });
+    await report(it, id);
+    await report(it, id, { name: "retired", generation: 0 });
+    await it.query(
+      `INSERT INTO controller_status (cluster_id, controller_name, conditions)
+       VALUES ($1, 'elsewhere', '[{"type": "Applied", "status": "False", "reason": "NotApplicable"}]')`,
+      [id],
+    );
+    await it.query(`INSERT INTO controllers (name, kinds, platforms, retired_at)
+      VALUES ('retired', '{cluster}', '{}', now()), ('aws', '{cluster}', '{aws}', NULL),
+             ('pools', '{nodepool}', '{}', NULL)`);
+    let nowMs = new TestTime().now();
+    const announced = async () => {
+      nowMs += 6 * minute;
+      await it.query(`UPDATE clusters SET status_dirty = false`);
+      assert.equal(await schedulerOn(it.database, { time: { now: () => nowMs } }).tick(never), 1);
+      const [row] = await it.query(`SELECT unanswered FROM reconciliation_schedule`);
+      return [(await announcements(it)).at(-1)?.reason, row?.["unanswered"]];
+    };
+    assert.deepEqual(await announced(), ["healthy_reconciliation", 0]);
+    await it.query(`INSERT INTO controllers (name, kinds) VALUES ('new', '{cluster}')`);
+    assert.deepEqual(await announced(), ["generation_mismatch", 1]);
+  });
+
+  test("statuses are brought up to date before anything is decided on them", async () => {
+    await using it = await fresh();
+    const id = await insertCluster(it, { phase: "Failed", ageMs: 3 * hour, reconciledMs: 1_000 });
+    await report(it, id);
+    const nowMs = new TestTime().now() + 31_000;
+    const scheduler = schedulerOn(it.database, {
+      time: { now: () => nowMs },
+      refreshStatuses: async () => {
+        await it.query(
+          `UPDATE clusters SET status = '{"phase": "Ready", "observedGeneration": 1}'`,
+        );
+      },
+    });
+    assert.equal(await scheduler.tick(never), 1);
+    assert.equal((await announcements(it))[0]?.reason, "healthy_reconciliation");
+    assert.equal(await waitOf(it, id, nowMs), 300);
   });
 
   test("a status that has changed since the pass is looked at again soon", async () => {
@@ -172,6 +220,14 @@ suite("scheduler", () => {
     await report(it, id, { available: "False" });
     await announce();
     assert.equal(waits.at(-1), 30);
+
+    const tireless = schedulerOn(it.database, { time, cadence: { ...cadence, decayAfter: 0 } });
+    for (let i = 0; i < 3; i++) {
+      const nowMs = time.now();
+      assert.equal(await tireless.tick(never), 1);
+      assert.equal(await waitOf(it, id, nowMs), 30);
+      time.pass(30_100);
+    }
   });
 
   test("reports of those who are not waited for answer nothing", async () => {
