@@ -441,9 +441,12 @@ suite("status of clusters", () => {
   test("a cache that cannot be written fails no read and waits for no lock", async () => {
     const blocked = Promise.withResolvers<void>();
     let isBroken = false;
+    let cached = 0;
     await using it = await start({
-      onStatement: ({ statement }) => {
-        if (isBroken && statement === "cacheStatuses") throw new Error("broken");
+      onStatement: ({ statement, phase }) => {
+        if (statement !== "cacheStatuses") return;
+        if (isBroken) throw new Error("broken");
+        if (phase === "after") cached++;
       },
     });
     const path = `/clusters/${await it.cluster(alice)}`;
@@ -458,7 +461,9 @@ suite("status of clusters", () => {
       await blocked.promise;
     }, new AbortController().signal);
     await locked.promise;
+    const before = cached;
     assert.equal(await saidOf(it, path), "Ready/AllControllersReady");
+    assert.ok(cached > before, "it was tried, and ended while the row was locked");
     blocked.resolve();
     await holder;
   });
