@@ -91,6 +91,16 @@ suite("status of clusters", () => {
     ]);
     await it.report(path, "c", { last_error: failure("Fatal") });
     assert.equal(await saidOf(it, path), "Failed/ControllerFatalError");
+    // Told when the phase is another, and not for every other reason.
+    const told = (await it.events()).filter(({ type }) => type === "status.changed");
+    assert.deepEqual(
+      told.map(({ metadata }) => metadata),
+      [
+        { from: "Pending", to: "Progressing" },
+        { from: "Progressing", to: "Ready" },
+        { from: "Ready", to: "Failed" },
+      ],
+    );
   });
 
   test("24: silence past the grace is a failure, in GET, list and filter, without a write", async () => {
@@ -193,6 +203,11 @@ suite("status of clusters", () => {
     assert.deepEqual(await row(), before);
     assert.deepEqual(again.body, first.body);
     assert.deepEqual(first.body.updated_at, first.body.created_at);
+    // One that was cached for another generation is not clean, whatever else the row says.
+    await it.tables.query(
+      `UPDATE clusters SET status = jsonb_set(status, '{observedGeneration}', '7')`,
+    );
+    assert.equal((await it.ask(alice, "GET", path)).body.status.observedGeneration, 1);
   });
 
   test("27: a hundred dirty clusters are listed by four statements, with or without a phase", async () => {
