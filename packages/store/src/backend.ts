@@ -15,6 +15,8 @@ export type Write =
       readonly body: Body;
       readonly columns: Columns;
       readonly expect: Expect & { readonly revision: Revision };
+      /** The body at that revision, where it is at hand. */
+      readonly replaced: Body | undefined;
     }
   | {
       readonly type: "delete";
@@ -152,6 +154,9 @@ export interface Backend extends AsyncDisposable {
 
   /** The newest committed revision, of any process, as of a moment after the call. */
   head(signal: AbortSignal): Promise<Revision>;
+
+  /** The same, where it is known without asking because nobody else can commit. */
+  headNow?(): Revision;
 
   /** Head and floor of one snapshot. */
   bounds(signal: AbortSignal): Promise<Bounds>;

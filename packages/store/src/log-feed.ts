@@ -5,9 +5,9 @@ import { Backoff, type Clock, type Log, type Random } from "@keelson/base";
 import type { Backend, Outcome, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change } from "./change.ts";
+import { storedBody } from "./columns.ts";
 import type { Committed } from "./commit-queue.ts";
 import { Expired } from "./errors.ts";
-import type { Key } from "./key.ts";
 import type { StoreMetrics } from "./metrics.ts";
 import type { ObjectCache } from "./object-cache.ts";
 import type { Revision } from "./revision.ts";
@@ -179,7 +179,7 @@ export class LogFeed {
       const write = writes[index];
       if (write === undefined || outcome.type !== "written") continue;
       const previous =
-        outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write.key, outcome));
+        outcome.previous && (outcome.previous.body ?? this.#bodyBefore(write, outcome));
       if (outcome.previous !== undefined && previous === undefined) return undefined;
       const change = changeOf(write, outcome, { previous, committedAt });
       if (change === undefined) return undefined;
@@ -188,8 +188,11 @@ export class LogFeed {
     return changes.sort((a, b) => a.revision - b.revision);
   }
 
-  #bodyBefore(key: Key, outcome: Outcome & { readonly type: "written" }): Body | undefined {
-    const cached = this.#options.cache.get(key);
+  #bodyBefore(write: Write, outcome: Outcome & { readonly type: "written" }): Body | undefined {
+    // An update that went through has replaced what it expected. Its value, which somebody has read, is not kept with the change.
+    if (write.type === "update" && write.replaced !== undefined)
+      return storedBody(write.key, write.replaced.text);
+    const cached = this.#options.cache.get(write.key);
     return cached?.revision === outcome.previous?.revision ? cached?.body : undefined;
   }
 

@@ -162,6 +162,11 @@ export class Store implements AsyncDisposable {
 
   /** The object, with every write that completed before the call (S7). NotFound if there is none. */
   get(key: Key, signal: AbortSignal): Promise<Row> {
+    const known = signal.aborted ? undefined : this.#current(key);
+    if (known !== undefined) {
+      this.#tell({ operation: "get", kind: key.kind, outcome: "ok" }, 0);
+      return Promise.resolve(known);
+    }
     return this.#measure("get", key.kind, async () => {
       this.#assertOpen();
       checkKey(key);
@@ -204,8 +209,10 @@ export class Store implements AsyncDisposable {
       checkKey(key);
       checkExpect(key, expect);
       const columns = toColumns(key, change.body);
-      const body = await this.#sameOr(key, change, signal);
-      const write: Write = { type: "update", key, body, columns, expect };
+      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));
+      // The stored body if the new one is equal to it, in whatever order its members stand.
+      const body = replaced !== undefined && isSame(replaced, change.body) ? replaced : change.body;
+      const write: Write = { type: "update", key, body, columns, expect, replaced };
       const outcome = await this.#queue.submit(write, signal);
       throwRefusal(key, expect, outcome);
       return { key, body, uid: columns.uid, revision: revisionOf(outcome) };
@@ -384,6 +391,14 @@ export class Store implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
   }
 
+  /** S7: what memory has, where it is known at once that nothing newer is committed. */
+  #current(key: Key): Row | undefined {
+    const head = this.#backend.headNow?.();
+    if (head === undefined || this.#hub.cursor < head || this.#closing.signal.aborted)
+      return undefined;
+    return this.#cache.get(key);
+  }
+
   /** S7: memory answers only if it is level with a head read after the call began. */
   async #find(key: Key, signal: AbortSignal): Promise<Row | undefined> {
     signal.throwIfAborted();
@@ -410,26 +425,6 @@ export class Store implements AsyncDisposable {
       if (this.#hub.cursor <= head) this.#cache.fill(rows);
     },
   });
-
-  /** The stored body if the new one is equal to it, in whatever order its members stand. */
-  async #sameOr(
-    key: Key,
-    {
-      body,
-      expect,
-      replaced,
-    }: {
-      readonly body: Body;
-      readonly expect: { readonly revision: Revision };
-      readonly replaced?: Body;
-    },
-    signal: AbortSignal,
-  ): Promise<Body> {
-    const stored = replaced ?? (await this.#bodyAt(key, expect.revision, signal));
-    // Written by one writer without blanks: equal values have texts of equal length.
-    if (stored?.text.length !== body.text.length) return body;
-    return jsonEqual(stored.value, body.value) ? stored : body;
-  }
 
   /** The stored body, if it is of that revision. */
   async #bodyAt(key: Key, revision: Revision, signal: AbortSignal): Promise<Body | undefined> {
@@ -482,14 +477,18 @@ export class Store implements AsyncDisposable {
       if (error instanceof Corrupt) this.#metrics.corrupt.add(1);
       throw error;
     } finally {
-      const { count, seconds } = this.#seriesOf({ operation, kind, outcome });
-      count.add(1);
-      seconds.observe((this.#clock.monotonic() - start) / 1000);
+      this.#tell({ operation, kind, outcome }, (this.#clock.monotonic() - start) / 1000);
     }
   }
 
+  #tell(labels: OperationLabels, tookSeconds: number): void {
+    const { count, seconds } = this.#seriesOf(labels);
+    count.add(1);
+    seconds.observe(tookSeconds);
+  }
+
   /** The metrics of one operation, kept: finding them by their labels costs more than a read. */
-  #seriesOf(labels: Record<"operation" | "kind" | "outcome", string>) {
+  #seriesOf(labels: OperationLabels) {
     const id = `${labels.operation} ${labels.kind} ${labels.outcome}`;
     let series = this.#series.get(id);
     if (series === undefined) {
@@ -501,8 +500,15 @@ export class Store implements AsyncDisposable {
   }
 }
 
+type OperationLabels = Record<"operation" | "kind" | "outcome", string>;
+
 function added({ key, uid, revision, body }: Row): Change {
   return new Change({ type: "ADDED", revision, key, uid, body, previous: undefined });
+}
+
+function isSame(stored: Body, body: Body): boolean {
+  // Written by one writer without blanks: equal values have texts of equal length.
+  return stored.text.length === body.text.length && jsonEqual(stored.value, body.value);
 }
 
 function throwRefusal(key: Key, expect: Expect, outcome: Outcome): void {

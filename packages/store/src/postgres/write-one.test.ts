@@ -91,5 +91,6 @@ function update(
   body: Body,
   expect: { readonly revision: number; readonly uid?: string },
 ): Write {
-  return { type: "update", key: key(name), body, columns: toColumns(key(name), body), expect };
+  const columns = toColumns(key(name), body);
+  return { type: "update", key: key(name), body, columns, expect, replaced: undefined };
 }

@@ -267,6 +267,7 @@ suite("SQLite backend", () => {
         /USING INDEX resources_key \(api_group=\? AND kind=\? AND namespace=\? AND name=\?\)/,
       ],
       ["update", statements.updateObject, /USING INDEX resources_key/],
+      ["replacement", statements.insertReplacement, /USING INDEX resources_key/],
       ["delete", statements.deleteObject, /USING INDEX resources_key/],
       ["log", statements.selectLog, /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/],
       ["history", statements.selectHistory, /USING INDEX changes_key/],

@@ -1,6 +1,7 @@
-// Objects and their log in one SQLite file. Everything is synchronous: a transaction is one turn of the event loop.
+// Objects and their log in one SQLite file.
 
 import { chmodSync, closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@keelson/base";
 import type {
   Backend,
@@ -26,6 +27,8 @@ import { Connection, keyParameters, openReader, openWriter } from "./connection.
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
 import { type ObjectRow, scanAt, scanNow } from "./scan.ts";
+import { type PlainOutcome, type PlainWrite, Transactions } from "./transactions.ts";
+import { Writer } from "./writer.ts";
 
 export interface SqliteOptions {
   /** A file, made if it is missing; or `:memory:`. */
@@ -34,40 +37,35 @@ export interface SqliteOptions {
   readonly onStatement?: OnStatement;
 }
 
-/** How far the counter jumps when the file was restored: further than anybody can have counted meanwhile. */
-const leapRevisions = 2 ** 32;
-
 /**
- * One writer, which makes revision order free: revisions are assigned inside the
- * transaction, and no other runs at the same time (S2). Reads have a connection of
- * their own and see what is committed.
+ * One connection at a time writes (writer.ts), and one reads what is committed. What a hook must
+ * see, and a database in memory, have no thread: each transaction is one turn of the event loop.
  */
 export class SqliteBackend implements Backend {
   readonly name = "sqlite";
   readonly #clock: Clock;
   readonly #lock: Disposable | undefined;
-  readonly #writer: Connection;
+  readonly #isFile: boolean;
+  readonly #writer: Writer;
   readonly #reader: Connection;
-  #bounds: Bounds;
-  /** Whether `#bounds` may be behind the file. */
-  #isUncertain = false;
 
   /** Opens and migrates the file. Locked if another process serves it. */
-  constructor({ path, clock, onStatement = () => undefined }: SqliteOptions) {
+  constructor({ path, clock, onStatement }: SqliteOptions) {
     this.#clock = clock;
     const isFile = path !== ":memory:";
+    this.#isFile = isFile;
+    const isInTurn = !isFile || onStatement !== undefined;
     if (isFile) makePrivate(path);
     this.#lock = isFile ? lockFile(realpathSync(path)) : undefined;
     using opened = new DisposableStack();
     if (this.#lock !== undefined) opened.use(this.#lock);
+    const adopt = (database: DatabaseSync): Connection =>
+      opened.adopt(new Connection(database, onStatement ?? (() => undefined)), (it) => it.close());
     try {
-      this.#writer = opened.adopt(new Connection(openWriter(path), onStatement), (it) =>
-        it.close(),
-      );
-      this.#reader = isFile
-        ? opened.adopt(new Connection(openReader(path), onStatement), (it) => it.close())
-        : this.#writer;
-      this.#bounds = this.#boundsNow();
+      const writer = adopt(openWriter(path)); // It migrates.
+      this.#reader = isFile ? adopt(openReader(path)) : writer;
+      const transactions = new Transactions(writer);
+      this.#writer = new Writer(transactions, isInTurn ? undefined : path);
     } catch (error) {
       throw toStoreError(error);
     }
@@ -75,37 +73,17 @@ export class SqliteBackend implements Backend {
   }
 
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
-    return this.#transaction(() => {
-      let { head } = this.#bounds;
-      const growth = new Map<
-        string,
-        { group: string; kind: string; namespace: string; objects: number }
-      >();
-      const now = timestamp(this.#clock);
-      const outcomes = batch.map((write): Outcome => {
-        const outcome = this.#apply(write, head + 1, now);
-        if (outcome.type !== "written") return outcome;
-        head = outcome.revision; // S2: assigned inside the only transaction there is.
-        if (write.type !== "update") addGrowth(growth, write.key, write.type === "create" ? 1 : -1);
-        return outcome;
-      });
-      if (head !== this.#bounds.head) {
-        for (const { group, kind, namespace, objects } of growth.values()) {
-          this.#writer.run("addCount", group, kind, namespace, objects);
-        }
-        this.#writer.run("updateHead", head);
-      }
-      return { result: { head, outcomes }, bounds: { ...this.#bounds, head } };
-    });
+    const { head, outcomes } = await this.#write(() =>
+      this.#writer.commit(batch.map(plain), timestamp(this.#clock)),
+    );
+    return { head, outcomes: outcomes.map((outcome, n) => outcomeOf(outcome, batch[n])) };
   }
 
   async read(key: Key, signal: AbortSignal): Promise<{ head: Revision; row: Row | undefined }> {
-    signal.throwIfAborted();
-    return this.#read(() => {
+    return this.#read(signal, ({ head }) => {
       const found = this.#reader.one("selectObject", ...keyParameters(key)) as
         | ObjectRow
         | undefined;
-      const { head } = this.#bounds;
       if (found === undefined) return { head, row: undefined };
       const { uid, resource_version: revision, object } = found;
       return { head, row: { key, uid, revision, body: fromColumns(key, object) } };
@@ -114,18 +92,19 @@ export class SqliteBackend implements Backend {
 
   async head(signal: AbortSignal): Promise<Revision> {
     signal.throwIfAborted();
-    return this.#bounds.head;
+    return this.#writer.bounds.head;
+  }
+
+  headNow(): Revision {
+    return this.#writer.bounds.head;
   }
 
   async bounds(signal: AbortSignal): Promise<Bounds> {
-    signal.throwIfAborted();
-    return this.#read(() => this.#boundsNow());
+    return this.#read(signal, (bounds) => bounds);
   }
 
   async scan(request: ScanRequest, signal: AbortSignal): Promise<Scanned> {
-    signal.throwIfAborted();
-    return this.#read(() => {
-      const { head, floor } = this.#boundsNow();
+    return this.#read(signal, ({ head, floor }) => {
       const at = request.at ?? head;
       if (at > head) throw new TooNew(at, head);
       if (at < floor) throw new Expired(at, floor);
@@ -138,12 +117,10 @@ export class SqliteBackend implements Backend {
   }
 
   async count(scope: Scope, at: Revision | undefined, signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
-    return this.#read(() => {
+    return this.#read(signal, ({ head, floor }) => {
       const { kind, group } = splitKind(scope.kind);
       const { namespace } = scope;
       const now = this.#reader.one("selectCount", group, kind, namespace, namespace)?.["objects"];
-      const { head, floor } = this.#boundsNow();
       if (at === undefined || at >= head) return Number(now);
       if (at < floor) throw new Expired(at, floor);
       const since = this.#reader.one("selectGrowthSince", at, group, kind, namespace, namespace);
@@ -152,8 +129,7 @@ export class SqliteBackend implements Backend {
   }
 
   async countByKind(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
-    signal.throwIfAborted();
-    return this.#read(() => {
+    return this.#read(signal, () => {
       const rows = this.#reader.all("selectCounts");
       return new Map(
         rows.map((row) => [
@@ -165,9 +141,7 @@ export class SqliteBackend implements Backend {
   }
 
   async log(after: Revision, limits: LogLimits, signal: AbortSignal): Promise<LogPage> {
-    signal.throwIfAborted();
-    return this.#read(() => {
-      const { head, floor } = this.#boundsNow();
+    return this.#read(signal, ({ head, floor }) => {
       if (after < floor) throw new Expired(after, floor);
       const last = Math.min(limits.through ?? head, head);
       const entries: LogEntry[] = [];
@@ -190,8 +164,7 @@ export class SqliteBackend implements Backend {
     { before, limit }: { readonly before: Revision | undefined; readonly limit: number },
     signal: AbortSignal,
   ): Promise<readonly LogEntry[]> {
-    signal.throwIfAborted();
-    return this.#read(() => {
+    return this.#read(signal, ({ floor }) => {
       const rows = this.#reader.all(
         "selectHistory",
         ...keyParameters(key),
@@ -200,7 +173,7 @@ export class SqliteBackend implements Backend {
       );
       return rows
         .map((row) => toEntry(row as unknown as LogRow))
-        .filter(({ revision }) => revision > this.#boundsNow().floor);
+        .filter(({ revision }) => revision > floor);
     });
   }
 
@@ -210,27 +183,12 @@ export class SqliteBackend implements Backend {
     signal: AbortSignal,
   ): Promise<Bounds & { done: boolean }> {
     signal.throwIfAborted();
-    return this.#transaction(() => {
-      const target = Math.min(upTo, this.#bounds.head);
-      const next = this.#writer.one("selectCut", target, entries)?.["revision"];
-      const done = next === undefined;
-      const last = done ? target : Number(next) - 1;
-      // Everything before the next entry that stays goes, and the floor says so in the same transaction (S13).
-      const floor = Math.max(this.#bounds.floor, last);
-      const head = done ? this.#bounds.head + 1 : this.#bounds.head;
-      this.#writer.run("deleteChanges", last);
-      this.#writer.run("updateBounds", head, floor);
-      return { result: { head, floor, done }, bounds: { head, floor } };
-    });
+    return this.#write(() => this.#writer.cut(upTo, entries));
   }
 
   async leap(signal: AbortSignal): Promise<Bounds> {
     signal.throwIfAborted();
-    return this.#transaction(() => {
-      const head = this.#bounds.head + leapRevisions;
-      this.#writer.run("updateBounds", head, head);
-      return { result: { head, floor: head }, bounds: { head, floor: head } };
-    });
+    return this.#write(() => this.#writer.leap());
   }
 
   /** One process serves the file, so every claim is granted. */
@@ -244,13 +202,11 @@ export class SqliteBackend implements Backend {
   }
 
   async ping(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    this.#read(() => this.#reader.one("selectBounds"));
+    await this.#read(signal, (bounds) => bounds);
   }
 
   async size(signal: AbortSignal): Promise<Size> {
-    signal.throwIfAborted();
-    return this.#read(() => {
+    return this.#read(signal, () => {
       const size = this.#reader.one("selectSize");
       return { logRows: Number(size?.["log_rows"]), bytes: Number(size?.["bytes"]) };
     });
@@ -262,128 +218,35 @@ export class SqliteBackend implements Backend {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#reader !== this.#writer) this.#reader.close();
-    this.#writer.close();
+    // The writer last: closing it puts the whole log of the file into the file.
+    if (this.#isFile) this.#reader.close();
+    await this.#writer[Symbol.asyncDispose]();
     this.#lock?.[Symbol.dispose]();
   }
 
-  /** Object and log row, or nothing at all (S3). */
-  #apply(write: Write, revision: Revision, now: string): Outcome {
-    const key = keyParameters(write.key);
-    if (write.type === "create") {
-      const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
-      const { text } = write.body;
-      const { changes } = this.#writer.run(
-        "insertObject",
-        ...key,
-        revision,
-        uid,
-        apiVersion,
-        generation,
-        labels,
-        deletedAt,
-        text,
-        now,
-        now,
-      );
-      if (changes === 0) return { type: "exists" };
-      this.#writer.run("insertChange", revision, "ADDED", ...key, uid, text, null, null);
-      return { type: "written", revision };
-    }
-
-    const current = this.#writer.one("selectObject", ...key) as ObjectRow | undefined;
-    if (current === undefined) return { type: "missing" };
-    const { expect } = write;
-    const actual = { revision: current.resource_version, uid: current.uid };
-    // S5: compared inside the transaction that writes.
-    if (expect.revision !== undefined && expect.revision !== actual.revision)
-      return { type: "conflict", actual };
-    if (expect.uid !== undefined && expect.uid !== actual.uid) return { type: "conflict", actual };
-    const previous = { ...actual, body: storedBody(write.key, current.object) };
-
-    if (write.type === "delete") {
-      const { text } = write.final ?? previous.body;
-      this.#writer.run("deleteObject", ...key);
-      this.#writer.run(
-        "insertChange",
-        revision,
-        "DELETED",
-        ...key,
-        actual.uid,
-        text,
-        write.final === undefined ? null : current.object,
-        actual.revision,
-      );
-      return { type: "written", revision, previous };
-    }
-
-    const { text } = write.body;
-    if (text === current.object) return { type: "unchanged", revision: actual.revision };
-    const { uid, apiVersion, generation, labels, deletedAt } = write.columns;
-    this.#writer.run(
-      "updateObject",
-      revision,
-      uid,
-      apiVersion,
-      generation,
-      labels,
-      deletedAt,
-      text,
-      now,
-      ...key,
-    );
-    this.#writer.run(
-      "insertChange",
-      revision,
-      "MODIFIED",
-      ...key,
-      uid,
-      text,
-      current.object,
-      actual.revision,
-    );
-    return { type: "written", revision, previous };
-  }
-
-  /** Floor and head as they stand in the file. Nothing can be committed within a turn, so they fit what is read next. */
-  #boundsNow(): Bounds {
-    return { ...(this.#reader.one("selectBounds") as unknown as Bounds) };
-  }
-
-  #read<T>(run: () => T): T {
+  /**
+   * What is read is of one moment; `run` is told which. A commit that the file has and this thread has not heard of is waited
+   * for: whoever is answered from memory next must not see less (S7).
+   */
+  async #read<T>(signal: AbortSignal, run: (bounds: Bounds) => T): Promise<T> {
+    signal.throwIfAborted();
+    const look = (): { readonly result: T; readonly head: Revision } => {
+      const bounds = this.#reader.bounds();
+      return { result: run(bounds), head: bounds.head };
+    };
     try {
-      return run();
+      const { result, head } = this.#writer.isResting ? look() : this.#reader.snapshot(look);
+      if (head > this.#writer.bounds.head) await this.#writer.settled();
+      return result;
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  /** Whatever a failed COMMIT left behind, the next revision goes after what the file says (S1). */
-  #recover(): void {
+  /** A transaction of the writer. */
+  async #write<T>(run: () => Promise<T>): Promise<T> {
     try {
-      this.#writer.rollback();
-      this.#bounds = this.#boundsNow();
-    } catch {
-      // A file that cannot be read now is asked again before the next write; the first failure is the one to tell.
-      this.#isUncertain = true;
-    }
-  }
-
-  /** Runs in one turn: begin, `run`, commit, and only then the new bounds are true. */
-  #transaction<T>(run: () => { readonly result: T; readonly bounds: Bounds }): T {
-    try {
-      if (this.#isUncertain) this.#bounds = this.#boundsNow();
-      this.#isUncertain = false;
-      this.#writer.run("begin");
-      try {
-        const { result, bounds } = run();
-        this.#writer.run("commit");
-        this.#bounds = bounds;
-        return result;
-      } catch (error) {
-        this.#recover();
-        throw error;
-      }
+      return await run();
     } catch (error) {
       throw toStoreError(error);
     }
@@ -403,16 +266,27 @@ function makePrivate(path: string): void {
   create(`${realpathSync(path)}.lock`);
 }
 
-function addGrowth(
-  growth: Map<string, { group: string; kind: string; namespace: string; objects: number }>,
-  key: Key,
-  objects: number,
-): void {
-  const { kind, group } = splitKind(key.kind);
-  const id = `${key.kind}\0${key.namespace}`;
-  const entry = growth.get(id) ?? { group, kind, namespace: key.namespace, objects: 0 };
-  entry.objects += objects;
-  growth.set(id, entry);
+function plain(write: Write): PlainWrite {
+  const { key } = write;
+  switch (write.type) {
+    case "create":
+      return { type: "create", key, text: write.body.text, columns: write.columns };
+    case "update": {
+      const { columns, expect, replaced } = write;
+      const { text } = write.body;
+      const isKnownChange = replaced !== undefined && replaced.text !== text;
+      return { type: "update", key, text, columns, expect, isKnownChange };
+    }
+    case "delete":
+      return { type: "delete", key, expect: write.expect, final: write.final?.text };
+  }
+}
+
+function outcomeOf(outcome: PlainOutcome, write: Write | undefined): Outcome {
+  if (outcome.type !== "written" || outcome.previous === undefined) return outcome;
+  const { text, ...previous } = outcome.previous;
+  if (text === undefined || write === undefined) return { ...outcome, previous };
+  return { ...outcome, previous: { ...previous, body: storedBody(write.key, text) } };
 }
 
 /** As SQLite's CURRENT_TIMESTAMP writes it, with milliseconds. */

@@ -1,7 +1,7 @@
 // A connection to the file, its settings and its prepared statements.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import type { OnStatement } from "../backend.ts";
+import type { Bounds, OnStatement } from "../backend.ts";
 import { type Key, splitKind } from "../key.ts";
 import { migrate } from "./migrate.ts";
 import { type built, statements, type StatementName } from "./statements.ts";
@@ -38,6 +38,22 @@ export class Connection {
     const statement = this.#statement(name, text);
     statement.setReturnArrays(true);
     return statement.all(...parameters);
+  }
+
+  /** Floor and head as they stand in the file. */
+  bounds(): Bounds {
+    const { head, floor } = this.one("selectBounds") as unknown as Bounds;
+    return { head, floor };
+  }
+
+  /** Everything that `run` reads is of one moment. */
+  snapshot<T>(run: () => T): T {
+    this.#database.exec("BEGIN");
+    try {
+      return run();
+    } finally {
+      this.#database.exec("COMMIT");
+    }
   }
 
   rollback(): void {

@@ -25,6 +25,10 @@ export const statements = {
   insertChange: `INSERT INTO changes
     (revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertReplacement: `INSERT INTO changes
+    (revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision)
+    SELECT ?, 'MODIFIED', api_group, kind, namespace, name, uid, ?, object, resource_version FROM resources
+    WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ? AND resource_version = ? AND uid = ?`,
   addCount: `INSERT INTO counts (api_group, kind, namespace, objects) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET objects = objects + excluded.objects`,
 
