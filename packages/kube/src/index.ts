@@ -169,6 +169,7 @@ export {
   validateFinalizers,
   validateLabels,
   validateMetadata,
+  sharedMetadataProblems,
   validateMetadataUpdate,
   validateFinalizerDomains,
   type MetadataRuleOptions,

@@ -27,7 +27,9 @@ export interface Impersonated {
 
 /** Whether a header is about impersonation: nothing behind it may see one. */
 export function isImpersonationHeader(name: string): boolean {
-  return name.toLowerCase().startsWith("impersonate-");
+  // Most headers begin otherwise, and every request is asked.
+  const first = name.charCodeAt(0) | 0x20;
+  return first === 0x69 && name.toLowerCase().startsWith("impersonate-");
 }
 
 /** Decides who may act as whom. */

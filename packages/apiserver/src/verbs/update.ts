@@ -1,4 +1,4 @@
-import { cloneJson, type MutableJsonObject } from "@keelson/base";
+import type { MutableJsonObject } from "@keelson/base";
 
 import { uidOf } from "../object-metadata.ts";
 import { updateObject } from "../writes/update-object.ts";
@@ -13,9 +13,21 @@ export const update: Verb = async (verbs, exchange) => {
   const { resource, info, signal } = exchange;
   const format = formatFor(exchange);
   const options = writeOptions(exchange, "UpdateOptions");
-  const object = sentObject(verbs, exchange, options);
-  checkNamespace(exchange, object);
-  checkName(exchange, object);
+  const read = (): MutableJsonObject => {
+    const object = sentObject(verbs, exchange, options);
+    checkNamespace(exchange, object);
+    checkName(exchange, object);
+    return object;
+  };
+  const object = read();
+  const uid = uidOf(object);
+  // A try changes what it is given. Most have one try, so it is read again for the next, rather than copied for each.
+  let unused: MutableJsonObject | undefined = object;
+  const take = (): MutableJsonObject => {
+    const taken = unused ?? read();
+    unused = undefined;
+    return taken;
+  };
   const fields = resource.model.fieldManager(info.subresource);
   const { manager } = options;
   const { now } = ruleContext(verbs);
@@ -23,11 +35,10 @@ export const update: Verb = async (verbs, exchange) => {
     verbs,
     writeRequest(exchange, options),
     {
-      change: (live) =>
-        fields.update(live, cloneJson(object), { manager, now }) as MutableJsonObject,
+      change: (live) => fields.update(live, take(), { manager, now }) as MutableJsonObject,
       mayCreate: resource.switches.putCreates,
       beforeCreate: () => authorizeCreate(verbs, exchange),
-      uid: uidOf(object),
+      uid,
       isUnconditional: !resource.switches.putNeedsVersion,
     },
     signal,

@@ -5,6 +5,7 @@ import {
   failures,
   keepTimes,
   pathSegmentNames,
+  sharedMetadataProblems,
   validateFinalizerDomains,
   validateMetadata,
   validateMetadataUpdate,
@@ -287,11 +288,13 @@ function problems(
 ): Parameters<typeof failures.invalid>[2] {
   const { model } = resource;
   const metadata = ownMetadata(next);
+  const shared = sharedMetadataProblems(metadata);
   const whole = validateMetadata(metadata, {
     isNamespaced: resource.isNamespaced,
     nameRule: pathSegmentNames,
+    shared,
   });
-  const changes = validateMetadataUpdate(metadata, metadataOf(live));
+  const changes = validateMetadataUpdate(metadata, metadataOf(live), { shared });
   const own =
     subresource === ""
       ? model.validateUpdate(next, live, context)

@@ -29,12 +29,14 @@ export interface MetadataRuleOptions {
   readonly nameRule: NameRule;
   /** Built-in kinds know the finalizers that need no domain; all others need one. */
   readonly isBuiltIn?: boolean;
+  /** What `sharedMetadataProblems` found, where it was asked already. */
+  readonly shared?: readonly FieldError[];
 }
 
 /** What is wrong with the metadata of a new object. `path` is `metadata`. */
 export function validateMetadata(
   metadata: JsonObject,
-  { isNamespaced, nameRule, isBuiltIn = false }: MetadataRuleOptions,
+  { isNamespaced, nameRule, isBuiltIn = false, shared }: MetadataRuleOptions,
   path = "metadata",
 ): FieldError[] {
   const errors: FieldError[] = [];
@@ -67,7 +69,7 @@ export function validateMetadata(
   if (typeof generation === "number" && generation < 0) {
     errors.push(invalidField(at("generation"), generation, "must be greater than or equal to 0"));
   }
-  errors.push(...validateShared(metadata, path));
+  errors.push(...(shared ?? sharedMetadataProblems(metadata, path)));
   errors.push(...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
   if (isBuiltIn) errors.push(...validateFinalizerDomains(metadata, path));
   return errors;
@@ -82,7 +84,10 @@ export function validateFinalizerDomains(metadata: JsonObject, path = "metadata"
 export function validateMetadataUpdate(
   next: JsonObject,
   old: JsonObject,
-  path = "metadata",
+  {
+    path = "metadata",
+    shared,
+  }: { readonly path?: string; readonly shared?: readonly FieldError[] } = {},
 ): FieldError[] {
   const errors: FieldError[] = [];
   const at = (name: string): string => childPath(path, name);
@@ -109,7 +114,7 @@ export function validateMetadataUpdate(
       errors.push(invalidField(at(name), value ?? emptyOf(name), "field is immutable"));
     }
   }
-  errors.push(...validateShared(next, path));
+  errors.push(...(shared ?? sharedMetadataProblems(next, path)));
   return errors;
 }
 
@@ -160,6 +165,7 @@ export function validateFinalizers(finalizers: readonly Json[], path: string): F
 
 /** What is wrong with the name of a field manager: at most 128 bytes, all printable. */
 export function validateFieldManager(manager: string, path: string): FieldError[] {
+  if (manager.length <= fieldManagerBytesMax && isPlainText.test(manager)) return [];
   const errors: FieldError[] = [];
   if (byteLength(manager) > fieldManagerBytesMax) {
     errors.push(tooLongField(path, fieldManagerBytesMax));
@@ -179,9 +185,12 @@ export function validateFieldManager(manager: string, path: string): FieldError[
 
 /** The field manager of a client that names none: its User-Agent up to the slash, what is printable of it (KB 46). */
 export function managerFromUserAgent(userAgent: string): string {
+  const slash = userAgent.indexOf("/");
+  const plain = slash < 0 ? userAgent : userAgent.slice(0, slash);
+  if (plain.length <= fieldManagerBytesMax && isPlainText.test(plain)) return plain;
   let manager = "";
   let bytes = 0;
-  for (const character of userAgent.split("/", 1)[0] ?? "") {
+  for (const character of plain) {
     if (!isPrintable(character)) continue;
     bytes += byteLength(character);
     if (bytes > fieldManagerBytesMax) break;
@@ -189,6 +198,9 @@ export function managerFromUserAgent(userAgent: string): string {
   }
   return manager;
 }
+
+/** Nothing but printable ASCII, as almost always. */
+const isPlainText = /^[ -~]*$/;
 
 const standardFinalizers: ReadonlySet<Json> = new Set([
   "kubernetes",
@@ -217,7 +229,8 @@ function emptyOf(name: (typeof immutable)[number]): Json {
   return name === "name" || name === "namespace" || name === "uid" ? "" : null;
 }
 
-function validateShared(metadata: JsonObject, path: string): FieldError[] {
+/** What is wrong with the parts that new objects and changed ones are asked for alike: labels, annotations, owners, managers. */
+export function sharedMetadataProblems(metadata: JsonObject, path = "metadata"): FieldError[] {
   return [
     ...validateLabels(objectOf(metadata, "labels"), childPath(path, "labels")),
     ...validateAnnotations(objectOf(metadata, "annotations"), childPath(path, "annotations")),
