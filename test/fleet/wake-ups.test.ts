@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { StatementPoint } from "@keelson/database";
+import { DatabaseUnavailable, type StatementPoint } from "@keelson/database";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
@@ -77,5 +77,20 @@ clusterSuite("wake-ups of workers", () => {
     await it.create({ cluster_id: "prod", kind: "Namespace", name: "team", desired_spec: {} });
     await it.becomes(id, applied(1));
     mayClaim = true;
+  });
+
+  test("what could not be recorded is done again when it can be, and not when its lease ends", async (t) => {
+    await using it = await startBed(t.signal);
+    const faults = ["recordApplied", "releaseClaim", "releaseClaim"];
+    it.startWorker({
+      leaseMs: 3_600_000,
+      onStatement: ({ statement, phase }) => {
+        if (phase !== "before" || statement !== faults[0]) return;
+        faults.shift();
+        throw new DatabaseUnavailable(`no ${statement} today`);
+      },
+    });
+    await it.becomes(await it.create(web), synced);
+    assert.deepEqual(faults, []);
   });
 });

@@ -1,8 +1,8 @@
 // The work of one target: claims what is due, so many at a time, for as long as the target can be reached.
 
-import type { Clock, Log, Random } from "@keelson/base";
-import { runOnWake, type Database, type Subscription } from "@keelson/database";
-import { claimWork, type ClaimRow } from "../sql/work.ts";
+import { Backoff, type Clock, type Log, type Random } from "@keelson/base";
+import { isTransient, runOnWake, type Database, type Subscription } from "@keelson/database";
+import { claimWork, releaseClaim, type ClaimRow } from "../sql/work.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { Claim, Delivery } from "./delivery.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -80,7 +80,7 @@ export class TargetLoop {
         this.#lookAgain = clock.after(isFirst ? lookAgainMs : 0, onLeft);
         return;
       }
-      for (const claim of claims) this.#begin(claim);
+      for (const claim of claims) this.#begin(claim, signal);
     }
   }
 
@@ -98,7 +98,7 @@ export class TargetLoop {
   }
 
   /** A claim is carried out to its end, also while we stop: it would be due again only after its lease. */
-  #begin(claim: Claim): void {
+  #begin(claim: Claim, signal: AbortSignal): void {
     const { delivery, contact, bell, clock, log, metrics, clusterId } = this.#options;
     const { onLeft, onForWatcher } = this.#options;
     const begunMs = clock.monotonic();
@@ -114,16 +114,35 @@ export class TargetLoop {
         if (isForWatcher && isLeft) bell.ringForWaiting();
         bell.told();
       })
-      .catch((error: unknown) => {
-        // The database was away, most likely. The claim runs out, and somebody does it again.
+      .catch(async (error: unknown) => {
         log.warn(
           { error, resource_id: claim.id, cluster_id: clusterId },
           "a claim was not settled",
         );
+        await this.#giveBack(claim, signal);
         onLeft();
       })
       .finally(() => this.#inFlight.delete(running));
     this.#inFlight.add(running);
+  }
+
+  /**
+   * The database was away, most likely. As soon as it is there the claim is free, and is carried out again; else it would
+   * have to run out first, as it does if we stop meanwhile.
+   */
+  async #giveBack(claim: Claim, signal: AbortSignal): Promise<void> {
+    const { database, clock, random, limits } = this.#options;
+    const endMs = clock.monotonic() + limits.leaseMs;
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000, random });
+    for (;;) {
+      try {
+        await database.run(releaseClaim, claim, uncancelled);
+        return;
+      } catch (error) {
+        if (!isTransient(error) || signal.aborted || clock.monotonic() >= endMs) return;
+      }
+      await clock.sleep(backoff.next(), signal).catch(() => undefined);
+    }
   }
 }
 
