@@ -65,6 +65,35 @@ suite("Client", () => {
     assert.equal(server.requests.length, 4);
   });
 
+  test("ends what is under way when it is disposed of", async (t) => {
+    await using server = await serve(() => undefined);
+    const client = server.client({});
+    const call = client.call({ method: "PATCH", path: "/slow", body: "{}" }, t.signal);
+    const failed = assert.rejects(call, { code: "CONNECTION_FAILED", maybeSent: true });
+    await untilCount(server, 1);
+    await client[Symbol.asyncDispose]();
+    await failed;
+  });
+
+  test("cuts what is still under way on connections that were replaced for a minute", async (t) => {
+    const clock = new ManualClock();
+    await using server = await serve((request, response) => {
+      if (request.url !== "/slow") answer(response, 200, { metadata: {} });
+    });
+    await using client = server.client({ clock });
+    const slow = client.call(
+      { method: "PATCH", path: "/slow", body: "{}", timeoutMs: 3_600_000 },
+      t.signal,
+    );
+    const failed = assert.rejects(slow, { code: "CONNECTION_FAILED" });
+    await untilCount(server, 1);
+    await clock.advance(5_000);
+    client.transport.renewConnections("deadline");
+    assert.equal((await client.call({ method: "GET", path: "/x" }, t.signal)).status, 200);
+    await clock.advance(60_000);
+    await failed;
+  });
+
   test("ends a call at its deadline and says so, and on abort with the reason", async (t) => {
     const clock = new ManualClock();
     await using server = await serve(() => undefined);
