@@ -176,6 +176,19 @@ suite("deletion", () => {
     assert.equal(await code(it.ask(alice, "GET", path)), 404);
   });
 
+  test("43: what was recorded for a controller while it retired holds nothing", async () => {
+    await using it = await start();
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
+    const path = `/clusters/${await it.cluster(alice)}`;
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
+    await it.settle();
+    assert.equal(await code(it.ask(alice, "GET", path)), 200);
+    // As if the deletion had not yet seen that it has retired, nor the retirement that it is waited for.
+    await it.tables.query(`UPDATE controllers SET retired_at = now()`);
+    await it.settle();
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+  });
+
   test("a cluster waits for its nodepools, and what a crash left unfinished the pass ends", async () => {
     await using it = await start();
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });

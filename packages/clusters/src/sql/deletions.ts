@@ -94,9 +94,7 @@ export const finishDeletions = statement<
       SELECT d.id FROM ${sql(resources)} d
       WHERE d.deletion_timestamp IS NOT NULL AND d.deleted_at IS NULL
         ${ids === null ? sql`` : sql`AND d.id = ANY (${ids}::uuid[])`}
-        AND NOT EXISTS (
-          SELECT FROM finalizers f
-          WHERE f.kind = ${kind} AND f.resource_id = d.id AND f.finalized_at IS NULL)
+        AND NOT ${isHeld(sql, kind, sql`d.id`)}
         ${
           kind === "cluster"
             ? sql`AND NOT EXISTS (SELECT FROM nodepools n WHERE n.cluster_id = d.id AND n.deleted_at IS NULL)`
@@ -123,6 +121,18 @@ export const finishDeletions = statement<
     )
     SELECT r.id, ${clusterId(sql)} AS cluster_id FROM r`;
 });
+
+/**
+ * Whether a finalizer of a resource is open. That of a controller which has retired is not: a deletion that was asked for
+ * while it retired may have recorded it all the same.
+ */
+export function isHeld(sql: Sql, kind: KindName, id: Fragment): Fragment {
+  return sql`
+    EXISTS (SELECT FROM finalizers f
+            WHERE f.kind = ${kind} AND f.resource_id = ${id} AND f.finalized_at IS NULL
+              AND NOT EXISTS (SELECT FROM controllers k
+                              WHERE k.name = f.controller_name AND k.retired_at IS NOT NULL))`;
+}
 
 /** Where `r` is what a write returned: a nodepool's platform may be its cluster's. */
 function parentOf(sql: Sql, kind: KindName): Fragment {

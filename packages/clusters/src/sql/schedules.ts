@@ -3,6 +3,7 @@
 import { statement } from "@keelson/database";
 import type { ScheduleReason } from "../events/event.ts";
 import type { KindName } from "../kinds.ts";
+import { isHeld } from "./deletions.ts";
 import { insertEvents } from "./events.ts";
 import { isStale, tables } from "./tables.ts";
 
@@ -61,8 +62,7 @@ export const announceDue = statement<Claim, ClaimedRow>(
                  AS is_ready,
                d.created_at > ${now} - ${cadence.newMs} * interval '1 ms' AS is_new,
                d.deletion_timestamp IS NOT NULL AS is_deleting,
-               EXISTS (SELECT FROM finalizers f
-                       WHERE f.kind = ${kind} AND f.resource_id = d.id AND f.finalized_at IS NULL) AS is_held
+               ${isHeld(sql, kind, sql`d.id`)} AS is_held
         FROM (SELECT * FROM urgent UNION ALL SELECT * FROM calm) d
         CROSS JOIN LATERAL ${sql(`expectations_of_${kind}`)}(d.id, d.generation, d.platform) e
       ), judged AS MATERIALIZED (
