@@ -70,6 +70,10 @@ class BehindHost implements ScenarioServer {
     return this.#bed.replica.pid;
   }
 
+  get dataDir(): string {
+    return this.#bed.replica.dataDir;
+  }
+
   connectAs(identity: Partial<KeyPair> & { readonly token?: string }): HttpClient {
     return this.#bed.oracle.connectAs(identity);
   }

@@ -1,12 +1,9 @@
 // The history checker of the store, through HTTP: kill -9 of the real process (FAULT-1), a PostgreSQL that restarts (FAULT-2),
 // commits that stall (WATCH-2). KEELSON_TEST_SEED chooses when, KEELSON_TEST_ROUNDS how often.
 
-import assert from "node:assert/strict";
-import { suite, test, type TestContext } from "node:test";
+import { suite, test } from "node:test";
 
-import { checkHistory } from "../simulation/checker.ts";
-import type { History } from "../simulation/history.ts";
-import { countsOf, explain } from "../simulation/report.ts";
+import { assertClean } from "./history/judged.ts";
 import { disturbOverHttp, killOverHttp, stallOverHttp } from "./history/rounds.ts";
 import { drivers } from "./scenarios/bed.ts";
 import { concurrency, measure } from "./scenarios/length.ts";
@@ -43,10 +40,3 @@ suite(`histories over HTTP, seed ${seed}`, { concurrency }, () => {
     }
   });
 });
-
-function assertClean(t: TestContext, history: History, own: string): void {
-  t.diagnostic(JSON.stringify(countsOf(history)));
-  const verdicts = checkHistory(history);
-  assert.equal(verdicts.length, 0, explain({ seed: own, history, verdicts }, { backend: "http" }));
-  assert.ok(countsOf(history).changes > 100, "too little happened");
-}

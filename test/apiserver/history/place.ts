@@ -9,7 +9,10 @@ import { startThrowawayPostgres } from "@keelson/database/testing";
 import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
 import { SqliteLook, type Look } from "../../simulation/world/look.ts";
 import { compileStall, stallEnvironment } from "../faults/stalled-sync.ts";
-import { startOurs, type Driver, type Ours } from "../ours.ts";
+import { startOurs, type Driver } from "../ours.ts";
+import type { ScenarioServer } from "../scenarios/bed.ts";
+import type { Target } from "../target.ts";
+import type { HistoryObjects } from "./pod-templates.ts";
 
 export interface PlaceOptions {
   readonly driver: Driver;
@@ -18,12 +21,19 @@ export interface PlaceOptions {
 }
 
 export interface Place extends AsyncDisposable {
-  readonly server: Ours;
+  /** Where clients reach it, and its process. */
+  readonly server: Pick<ScenarioServer, "url" | "ca" | "admin" | "start" | "stop">;
   readonly look: Look;
+  /** Who keeps the namespaces, if not the server; and what is written, if not PodTemplates. */
+  readonly cluster?: Pick<Target, "client">;
+  readonly objects?: HistoryObjects;
   /** Throws if the database is damaged. */
   assertWhole(): Promise<void>;
 }
 
+export type StartPlace = (options: PlaceOptions, signal: AbortSignal) => Promise<Place>;
+
+/** Our server by itself. */
 export async function startPlace(
   { driver, stalls }: PlaceOptions,
   signal: AbortSignal,
@@ -45,17 +55,35 @@ export async function startPlace(
       [Symbol.asyncDispose]: async () => await disposal.disposeAsync(),
     };
   }
-  let environment: Record<string, string> = {};
-  if (stalls !== undefined) {
-    const folder = mkdtempSync(join(tmpdir(), "keelson-stall-"));
-    undo.defer(() => rmSync(folder, { recursive: true, force: true }));
-    environment = stallEnvironment(compileStall(folder), stalls);
-  }
+  const environment = stalls === undefined ? {} : undo.use(stallingDisk(stalls)).environment;
   const server = undo.use(await startOurs({ driver, environment }, signal));
-  const path = join(server.dataDir, "apiserver.db");
   const disposal = undo.move();
   return {
     server,
+    ...lookInto(server),
+    [Symbol.asyncDispose]: async () => await disposal.disposeAsync(),
+  };
+}
+
+/** What a process is started with so that some of its syncs take long. */
+export function stallingDisk(
+  stalls: NonNullable<PlaceOptions["stalls"]>,
+): Disposable & { readonly environment: Readonly<Record<string, string>> } {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-stall-"));
+  return {
+    environment: stallEnvironment(compileStall(folder), stalls),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A look into the file of a server. */
+export function lookInto({
+  dataDir,
+}: {
+  readonly dataDir: string;
+}): Pick<Place, "look" | "assertWhole"> {
+  const path = join(dataDir, "apiserver.db");
+  return {
     look: {
       sight: async () => {
         using sight = new SqliteLook(path);
@@ -71,6 +99,5 @@ export async function startPlace(
       const state = sight.integrity();
       if (state !== "ok") throw new Error(`the file is ${state}`);
     },
-    [Symbol.asyncDispose]: async () => await disposal.disposeAsync(),
   };
 }

@@ -13,7 +13,7 @@ import { startOurs, type Driver } from "../ours.ts";
 import type { Target } from "../target.ts";
 import { Clients } from "./clients.ts";
 import { onlyOurs } from "./looking.ts";
-import { startPlace } from "./place.ts";
+import { startPlace, type Place, type StartPlace } from "./place.ts";
 import { namespaces, podTemplates, type HistoryObjects } from "./pod-templates.ts";
 
 export interface RoundsOptions {
@@ -21,18 +21,24 @@ export interface RoundsOptions {
   readonly rounds: number;
 }
 
+export interface PlacedOptions {
+  readonly driver: Driver;
+  /** Our server by itself unless told. */
+  readonly start?: StartPlace;
+}
+
 const workMsMax = 60_000;
 
 /** One server, killed again and again while twelve clients use it. */
 export async function killOverHttp(
-  { seed, rounds, driver }: RoundsOptions & { readonly driver: Driver },
+  { seed, rounds, driver, start = startPlace }: RoundsOptions & PlacedOptions,
   signal: AbortSignal,
 ): Promise<History> {
-  await using place = await startPlace({ driver }, signal);
-  const { server, look } = place;
+  await using place = await start({ driver }, signal);
+  const { server } = place;
   const random = seededRandom(seed);
   const recorder = new HistoryRecorder();
-  const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
+  const scene = new Scene({ seed, ...sceneOf(place), recorder });
   return await scene.play(async () => {
     for (let round = 0; round < rounds; round += 1) {
       await scene.progress(20 + random.integer(200));
@@ -49,13 +55,17 @@ export async function killOverHttp(
 
 /** One server whose commits stall: 2 % of them for 400 ms, while twelve clients write and others watch. */
 export async function stallOverHttp(
-  { seed, seconds, driver }: { seed: string; seconds: number; driver: Driver },
+  {
+    seed,
+    seconds,
+    driver,
+    start = startPlace,
+  }: PlacedOptions & { readonly seed: string; readonly seconds: number },
   signal: AbortSignal,
 ): Promise<History> {
-  await using place = await startPlace({ driver, stalls: { share: 0.02, ms: 400 } }, signal);
-  const { server, look } = place;
+  await using place = await start({ driver, stalls: { share: 0.02, ms: 400 } }, signal);
   const recorder = new HistoryRecorder();
-  const scene = new Scene({ seed, servers: new Map([["server", server]]), look, recorder });
+  const scene = new Scene({ seed, ...sceneOf(place), recorder });
   const working = async (): Promise<void> => {
     await wait(seconds * 1_000, undefined, { signal });
     await scene.progress(500); // On a slow machine little has happened by now.
@@ -115,6 +125,21 @@ export async function disturbOverHttp(
     }
     await scene.progress(150);
   }, signal);
+}
+
+/** The one server of a place. */
+function sceneOf({
+  server,
+  look,
+  cluster,
+  objects,
+}: Place): Omit<SceneOptions, "seed" | "recorder"> {
+  return {
+    servers: new Map([["server", server]]),
+    look,
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(objects === undefined ? {} : { objects }),
+  };
 }
 
 /** Servers under observation. */

@@ -20,8 +20,9 @@ export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
 
 /** What scenarios are run against: a server of ours, reached straight or through a host. */
 export interface ScenarioServer extends Target {
-  /** Our process. */
+  /** Our process, and where it keeps its files. */
   readonly pid: number | undefined;
+  readonly dataDir: string;
   /** Our process itself, where clients reach it by another: what is only needed in numbers is made there. */
   readonly direct?: Pick<Target, "url" | "ca" | "admin">;
   /** Starts our process and waits until clients reach it. */

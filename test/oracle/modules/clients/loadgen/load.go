@@ -48,7 +48,7 @@ func load(settings Settings) Result {
 				}
 				method, path, body := work.next(int(number))
 				before := time.Now()
-				status, head, length, err := connection.Do(method, path, "application/json", body)
+				status, head, length, err := connection.Do(method, path, contentTypeOf(method), body)
 				after := time.Now()
 				size += length
 				if err != nil || status >= 300 {
@@ -113,7 +113,11 @@ func (w *worker) next(number int) (method, path string, body []byte) {
 		// Objects of its own: nobody waits for anybody else's revision.
 		share := max(1, settings.Objects/settings.Clients)
 		name := nameOf(settings, (w.client*share+w.turn%share)%settings.Objects)
-		return "PUT", settings.Path + "/" + name, object(settings, name, strconv.Itoa(number))
+		method := "PUT"
+		if settings.Patch {
+			method = "PATCH"
+		}
+		return method, settings.Path + "/" + name, object(settings, name, strconv.Itoa(number))
 	case "get":
 		return "GET", settings.Path + "/" + nameOf(settings, w.random.IntN(settings.Objects)), nil
 	case "list":
@@ -147,6 +151,13 @@ func (w *worker) answered(head []byte) {
 			w.token = string(token)
 		}
 	}
+}
+
+func contentTypeOf(method string) string {
+	if method == "PATCH" {
+		return "application/merge-patch+json"
+	}
+	return "application/json"
 }
 
 func nameOf(settings Settings, index int) string {

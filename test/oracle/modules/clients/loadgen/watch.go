@@ -104,11 +104,11 @@ func watchLatency(settings Settings) Result {
 					stamp = -stamp
 				}
 				body := object(settings, name, strconv.FormatInt(stamp, 10))
-				method, kind := "PUT", "application/json"
+				method := "PUT"
 				if settings.Patch {
-					method, kind = "PATCH", "application/merge-patch+json"
+					method = "PATCH"
 				}
-				status, head, _, err := own.Do(method, settings.Path+"/"+name, kind, body)
+				status, head, _, err := own.Do(method, settings.Path+"/"+name, contentTypeOf(method), body)
 				if err == nil && status == 200 {
 					if isTimed {
 						written.Add(1)
