@@ -15,7 +15,8 @@ const explain = statement<undefined, { readonly "QUERY PLAN": string }>(
 
 suite("the poll", () => {
   test("reads by its indexes alone, also where one cluster has nearly all rows; knows what is due and what is newest", async (t) => {
-    await using tables = await createFleetDatabase(await sharedThrowawayPostgres("embedded"));
+    const server = await sharedThrowawayPostgres("embedded");
+    await using tables = await createFleetDatabase(server, { deadlineMs: 50_000 });
     await tables.query(
       `INSERT INTO targets (cluster_id, agent) VALUES ('${big}', true), ('empty', true), ('small', true)`,
     );

@@ -35,7 +35,7 @@ export const pruneTombstones = statement<
     WITH removed AS (
       DELETE FROM resource_tombstones WHERE resource_id IN (
         SELECT resource_id FROM resource_tombstones
-        WHERE purged_at < clock_timestamp() - ${retentionMs} * interval '1 ms'
+        WHERE purged_at < (SELECT clock_timestamp() - ${retentionMs} * interval '1 ms')
         ORDER BY purged_at LIMIT ${limit})
       RETURNING 1
     )

@@ -29,7 +29,7 @@ export const claimWork = statement<
   (sql, { clusterId, owner, leaseMs, limit }) => sql`
     WITH due AS (
       SELECT resource_id, due_at FROM resource_attempts
-      WHERE cluster_id = ${clusterId} AND due_at <= clock_timestamp()
+      WHERE cluster_id = ${clusterId} AND due_at <= (SELECT clock_timestamp()) -- Once: only then does the index end there.
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
       ORDER BY due_at LIMIT ${limit}
       FOR NO KEY UPDATE SKIP LOCKED

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { statement } from "@keelson/database";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { createFleetDatabase } from "../testing/index.ts";
+import { claimWork } from "./work.ts";
+
+const asked = { clusterId: "c", owner: "me", leaseMs: 1_000, limit: 32 };
+const explain = statement<undefined, { readonly "QUERY PLAN": string }>(
+  "explain",
+  (sql) => sql`EXPLAIN ANALYZE ${claimWork.build(sql, asked)}`,
+);
+
+test("a claim does not look at what is due later, however much of it there is", async (t) => {
+  const server = await sharedThrowawayPostgres("embedded");
+  await using tables = await createFleetDatabase(server, { deadlineMs: 50_000 });
+  await tables.query(`INSERT INTO targets (cluster_id, agent) VALUES ('c', true)`);
+  await tables.query(
+    `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+     SELECT 'c', 'default', 'ConfigMap', 'm-' || n, 'v1', '{}' FROM generate_series(1, 2000) n`,
+  );
+  await tables.query(
+    `UPDATE resource_attempts SET due_at = now() + interval '1 h' WHERE resource_id > 3`,
+  );
+  for (const table of ["resources", "resource_attempts"]) {
+    await tables.query(`VACUUM (ANALYZE) ${table}`);
+  }
+  const lines = await tables.database.run(explain, undefined, t.signal);
+  const plan = lines.map((line) => line["QUERY PLAN"]).join("\n");
+  assert.match(plan, /Index Cond: .*due_at <= /, plan);
+  const inVain = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, rows]) =>
+    Number(rows),
+  );
+  assert.deepEqual(
+    inVain.filter((rows) => rows > 100),
+    [],
+    plan,
+  );
+});
