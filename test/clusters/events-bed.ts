@@ -26,7 +26,7 @@ export async function until(
   fact: () => boolean | Promise<boolean>,
   what = "it did not come true",
 ): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 60_000;
+  const deadlineMs = systemClock.monotonic() + 180_000;
   while (!(await fact())) {
     assert.ok(systemClock.monotonic() < deadlineMs, what);
     await systemClock.sleep(5, never);
