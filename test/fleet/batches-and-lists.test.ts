@@ -152,6 +152,46 @@ eachPostgres("fleet's API, many at once", (server) => {
     assert.equal(mixed.body.results[1].id, second);
   });
 
+  test("F8: of many that are created the first that is refused is named, whatever refuses it", async () => {
+    const tokens = { editor: { role: "editor", clusters: ["prod"] } } as const;
+    const ran: string[] = [];
+    await using it = await fresh({
+      tokens,
+      onStatement: ({ statement, phase }) => void (phase === "before" && ran.push(statement)),
+    });
+    const ask = (changes: readonly object[]) =>
+      it.ask("POST", "/batch", { changes: changes as never }, { authorization: "Bearer editor" });
+    const made = (name: string, more = {}) => ({ op: "create", ...web, name, ...more });
+    const elsewhere = made("z", { cluster_id: "elsewhere" });
+    const blamed = async (changes: readonly object[]) => {
+      const { code, body } = await ask(changes);
+      return [code, body.details.fields[0].index];
+    };
+    assert.deepEqual(await blamed([made("a"), made("b"), elsewhere]), [403, 2]);
+    assert.deepEqual(await blamed([made("a"), made("a"), elsewhere]), [409, 1]);
+    assert.deepEqual(await blamed([elsewhere, made("a"), made("a")]), [403, 0]);
+    ran.length = 0;
+    const { body } = await ask(["a", "b", "c"].map((name) => made(name)));
+    const ids = body.results.map(({ id }: { id: number }) => id);
+    assert.deepEqual(
+      ids,
+      [...ids].toSorted((a, b) => a - b),
+    );
+    assert.deepEqual(
+      ran.filter((name) => name.startsWith("insert")),
+      ["insertResources"],
+    );
+    const { body: list } = await it.ask("GET", "/resources", undefined, {
+      authorization: "Bearer editor",
+    });
+    const named = list.resources.map(({ id, name }: Record<string, unknown>) => [id, name]);
+    assert.deepEqual(named, [
+      [ids[0], "a"],
+      [ids[1], "b"],
+      [ids[2], "c"],
+    ]);
+  });
+
   test("F9: of twenty that write one key, one creates it", async () => {
     await using it = await fresh();
     const answers = await Promise.all(

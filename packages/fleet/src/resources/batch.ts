@@ -13,10 +13,13 @@ import { Fields } from "./read-fields.ts";
 import { readReplacement, type Replacement } from "./replacement.ts";
 import { readKey, readNewResource, type NewResource } from "./resource-body.ts";
 import type { Resource, ResourceKey } from "./resource.ts";
-import type { ResourceWriter } from "./write-resources.ts";
+import type { ResourceWriter, Written } from "./write-resources.ts";
 
 /** How many changes a batch may hold. */
 export const changesMax = 10_000;
+
+/** How many of them one statement creates. */
+const createdTogetherMax = 200;
 
 /** One change, read and not yet made. */
 export type BatchChange =
@@ -55,14 +58,34 @@ export async function makeChanges(
   changes: readonly BatchChange[],
 ): Promise<readonly BatchResult[]> {
   const results: BatchResult[] = [];
-  for (const [index, change] of changes.entries()) {
+  while (results.length < changes.length) {
+    const start = results.length;
+    const news = newsFrom(changes, start);
+    if (news.length > 1) {
+      const written = await writer.createAll(news, (error, index) => blamed(error, start + index));
+      results.push(...written.map(resultOf));
+      continue;
+    }
+    const change = changes[start];
+    if (change === undefined) break;
     try {
       results.push(await makeChange(writer, change));
     } catch (error) {
-      throw blamed(error, index);
+      throw blamed(error, start);
     }
   }
   return results;
+}
+
+/** Those that are created one after the other, from a change on: one statement makes them. */
+function newsFrom(changes: readonly BatchChange[], start: number): readonly NewResource[] {
+  const news: NewResource[] = [];
+  for (let index = start; news.length < createdTogetherMax; index += 1) {
+    const change = changes[index];
+    if (change?.op !== "create") break;
+    news.push(change.wanted);
+  }
+  return news;
 }
 
 function readChange(kinds: BuiltinKinds, change: Json): BatchChange {
@@ -89,13 +112,16 @@ async function makeChange(writer: ResourceWriter, change: BatchChange): Promise<
     const resource = await writer.delete(change.at);
     return { resource, outcome: "deleted", status: "deleting" };
   }
-  const { resource, outcome } = await (change.op === "create"
+  const written = await (change.op === "create"
     ? writer.create(change.wanted)
     : change.op === "upsert"
       ? writer.upsert(change.wanted)
       : writer.replace(change.at, change.asked));
-  const status = outcome === "unchanged" ? undefined : "pending";
-  return { resource, outcome, status };
+  return resultOf(written);
+}
+
+function resultOf({ resource, outcome }: Written): BatchResult {
+  return { resource, outcome, status: outcome === "unchanged" ? undefined : "pending" };
 }
 
 function blaming<T>(index: number, read: () => T): T {

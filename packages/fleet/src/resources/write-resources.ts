@@ -5,7 +5,7 @@ import type { Transaction } from "@keelson/database";
 import {
   findRevision,
   forgetResource,
-  insertResource,
+  insertResources,
   lockByKey,
   lockResource,
   markDeleted,
@@ -14,6 +14,8 @@ import {
   toResource,
   updateResource,
   writeAs,
+  type Caller,
+  type Inserted,
 } from "../sql/resources.ts";
 import { groupOf } from "./kinds.ts";
 import { noSuchResource, requireCluster, visible } from "./permissions.ts";
@@ -59,10 +61,36 @@ export class ResourceWriter {
   /** `RESOURCE_EXISTS` if the key is taken. */
   async create(wanted: NewResource): Promise<Written> {
     const resource = await this.#insert(wanted);
-    if (resource !== undefined) return { resource, outcome: "created" };
-    const { clusterId, namespace, kind, name } = wanted.key;
-    const where = namespace === "" ? clusterId : `${namespace} of ${clusterId}`;
-    throw new RestError("RESOURCE_EXISTS", `there is a ${kind} ${name} in ${where} already`);
+    if (resource === undefined) throw keyTaken(wanted.key);
+    return { resource, outcome: "created" };
+  }
+
+  /** Creates many in one statement. Calls `blame` with the index of the first that is refused, and throws what it gives. */
+  async createAll(
+    all: readonly NewResource[],
+    blame: (error: unknown, index: number) => unknown,
+  ): Promise<readonly Written[]> {
+    const rows: Inserted[] = [];
+    let refusal: { readonly error: unknown } | undefined;
+    for (const [index, wanted] of all.entries()) {
+      try {
+        rows.push(this.#judged(wanted));
+      } catch (error) {
+        refusal = { error: blame(error, index) };
+        break; // Those before it may be to blame yet.
+      }
+    }
+    const inserted = rows.length === 0 ? [] : await this.#insertAll(rows);
+    const byKey = new Map(inserted.map((resource) => [keyText(resource), resource]));
+    const written = rows.map((row, index): Written => {
+      const key = keyText(row);
+      const resource = byKey.get(key);
+      if (resource === undefined) throw blame(keyTaken(row), index);
+      byKey.delete(key); // Another of this key is refused.
+      return { resource, outcome: "created" };
+    });
+    if (refusal !== undefined) throw refusal.error;
+    return written;
   }
 
   /** Creates it, or replaces the one of that key. */
@@ -87,8 +115,8 @@ export class ResourceWriter {
     const resource = await this.#locked(id);
     checkNoCopy(resource);
     if (resource.paused === paused) return resource;
-    await this.#asCaller({ keepsRevision: false });
-    const [row] = await this.#sql.run(updateResource, { ...resource, paused });
+    const caller = this.#caller({ keepsRevision: false });
+    const [row] = await this.#sql.run(updateResource, { caller, ...resource, paused });
     return row === undefined ? resource : toResource(row);
   }
 
@@ -98,7 +126,7 @@ export class ResourceWriter {
     if (resource.isDeleting) return resource;
     checkMatch(resource, ifMatch);
     checkNoCopy(resource);
-    await this.#asCaller({ keepsRevision: false });
+    await this.#asCaller();
     const [row] = await this.#sql.run(markDeleted, resource.id);
     await this.#sql.run(purgeUntouched, resource.id);
     return row === undefined ? resource : toResource(row);
@@ -109,26 +137,35 @@ export class ResourceWriter {
     const resource = await this.#locked(id);
     checkMatch(resource, ifMatch);
     checkNoCopy(resource);
-    await this.#asCaller({ keepsRevision: false });
+    await this.#asCaller();
     await this.#sql.run(forgetResource, id);
     return resource;
   }
 
-  async #insert({ key, desiredSpec, revision, policies, paused }: NewResource) {
+  async #insert(wanted: NewResource): Promise<Resource | undefined> {
+    const [resource] = await this.#insertAll([this.#judged(wanted)]);
+    return resource;
+  }
+
+  async #insertAll(rows: readonly Inserted[]): Promise<readonly Resource[]> {
+    const caller = this.#caller({ keepsRevision: false });
+    return (await this.#sql.run(insertResources, { caller, rows })).map(toResource);
+  }
+
+  /** What a new resource is, if the caller may write it. */
+  #judged({ key, desiredSpec, revision, policies, paused }: NewResource): Inserted {
     requireCluster(this.#identity, key.clusterId);
     const restored = this.#markers.restore(desiredSpec, undefined, key);
     const [first, ...others] = restored.problems;
     if (first !== undefined) throw validationFailed(first, ...others);
-    await this.#asCaller({ keepsRevision: false });
-    const [row] = await this.#sql.run(insertResource, {
+    return {
       ...usualPolicies,
       ...key,
       ...policies,
       desiredSpec: restored.spec,
       revision: revision ?? 1,
       paused: paused ?? false,
-    });
-    return row === undefined ? undefined : toResource(row);
+    };
   }
 
   async #replace(
@@ -140,8 +177,8 @@ export class ResourceWriter {
     const earlier = await this.#earlier(resource, asked);
     const next = replaced(resource, asked, earlier, this.#markers);
     if (!next.isChanged) return { resource, outcome: "unchanged" };
-    await this.#asCaller({ keepsRevision: next.keepsRevision });
-    const [row] = await this.#sql.run(updateResource, next.resource);
+    const caller = this.#caller(next);
+    const [row] = await this.#sql.run(updateResource, { caller, ...next.resource });
     if (row === undefined) throw noSuchResource();
     return { resource: toResource(row), outcome: "updated" };
   }
@@ -173,8 +210,21 @@ export class ResourceWriter {
     return row === undefined ? undefined : toResource(row);
   }
 
-  async #asCaller({ keepsRevision }: { readonly keepsRevision: boolean }): Promise<void> {
-    const { user: actor } = this.#identity;
-    await this.#sql.run(writeAs, { actor, changeSet: this.#changeSet, keepsRevision });
+  async #asCaller(): Promise<void> {
+    await this.#sql.run(writeAs, this.#caller({ keepsRevision: false }));
   }
+
+  #caller({ keepsRevision }: { readonly keepsRevision: boolean }): Caller {
+    return { actor: this.#identity.user, changeSet: this.#changeSet, keepsRevision };
+  }
+}
+
+function keyTaken({ clusterId, namespace, kind, name }: ResourceKey): RestError {
+  const where = namespace === "" ? clusterId : `${namespace} of ${clusterId}`;
+  return new RestError("RESOURCE_EXISTS", `there is a ${kind} ${name} in ${where} already`);
+}
+
+/** Versions of one group are of one key. */
+function keyText({ clusterId, namespace, apiVersion, kind, name }: ResourceKey): string {
+  return JSON.stringify([clusterId, namespace, groupOf(apiVersion), kind, name]);
 }

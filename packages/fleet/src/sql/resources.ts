@@ -67,18 +67,20 @@ export const columns = (sql: Sql) => sql`
   r.immutable_policy, r.propagation, r.paused, r.global_id, r.deleted_at IS NOT NULL AS is_deleting`;
 
 /** What only REST knows of a write, for the triggers. It wakes the workers itself, after the commit. */
-export const writeAs = statement<{
+export interface Caller {
   readonly actor: string;
   readonly changeSet: string | undefined;
   readonly keepsRevision: boolean;
-}>(
-  "writeAs",
-  (sql, { actor, changeSet = "", keepsRevision }) => sql`
-    SELECT set_config('fleet.actor', ${actor}, true),
-           set_config('fleet.change_set', ${changeSet}, true),
-           set_config('fleet.keeps_revision', ${keepsRevision ? "on" : ""}, true),
-           set_config('fleet.wakes', 'on', true)`,
-);
+}
+
+const told = (sql: Sql, { actor, changeSet = "", keepsRevision }: Caller) => sql`
+  SELECT set_config('fleet.actor', ${actor}, true),
+         set_config('fleet.change_set', ${changeSet}, true),
+         set_config('fleet.keeps_revision', ${keepsRevision ? "on" : ""}, true),
+         set_config('fleet.wakes', 'on', true)`;
+
+/** For the statements of its transaction that do not say it themselves. */
+export const writeAs = statement<Caller>("writeAs", told);
 
 export interface Inserted extends ResourceKey, Policies {
   readonly desiredSpec: JsonObject;
@@ -86,17 +88,37 @@ export interface Inserted extends ResourceKey, Policies {
   readonly paused: boolean;
 }
 
-/** No row: the key is taken. */
-export const insertResource = statement<Inserted, ResourceRow>(
-  "insertResource",
-  (sql, { desiredSpec, ...row }) => sql`
+function sent(row: Inserted): JsonObject {
+  return {
+    cluster_id: row.clusterId,
+    namespace: row.namespace,
+    kind: row.kind,
+    name: row.name,
+    api_version: row.apiVersion,
+    desired_spec: row.desiredSpec,
+    revision: row.revision,
+    conflict_policy: row.conflictPolicy,
+    drift_policy: row.driftPolicy,
+    immutable_policy: row.immutablePolicy,
+    propagation: row.propagation,
+    paused: row.paused,
+  };
+}
+
+/** In their order; no row for one whose key is taken, be it by one before it. */
+export const insertResources = statement<
+  { readonly caller: Caller; readonly rows: readonly Inserted[] },
+  ResourceRow
+>(
+  "insertResources",
+  (sql, { caller, rows }) => sql`
+    WITH told AS MATERIALIZED (${told(sql, caller)})
     INSERT INTO resources AS r
       (cluster_id, namespace, kind, name, api_version, desired_spec, revision, conflict_policy, drift_policy,
        immutable_policy, propagation, paused)
-    VALUES
-      (${row.clusterId}, ${row.namespace}, ${row.kind}, ${row.name}, ${row.apiVersion},
-       ${writeJson(desiredSpec)}::text::jsonb, ${row.revision}, ${row.conflictPolicy}, ${row.driftPolicy},
-       ${row.immutablePolicy}, ${row.propagation}, ${row.paused})
+    SELECT given.* FROM told CROSS JOIN jsonb_to_recordset(${writeJson(rows.map(sent))}::text::jsonb) AS given (
+      cluster_id text, namespace text, kind text, name text, api_version text, desired_spec jsonb, revision integer,
+      conflict_policy text, drift_policy text, immutable_policy text, propagation text, paused boolean)
     ON CONFLICT DO NOTHING
     RETURNING ${columns(sql)}`,
 );
@@ -120,15 +142,20 @@ export const lockByKey = statement<ResourceKey & { readonly apiGroup: string }, 
 
 /** Everything that a PUT may change, changed or not. */
 export const updateResource = statement<
-  Policies & Pick<Resource, "id" | "apiVersion" | "desiredSpec" | "revision" | "paused">,
+  Policies &
+    Pick<Resource, "id" | "apiVersion" | "desiredSpec" | "revision" | "paused"> & {
+      readonly caller: Caller;
+    },
   ResourceRow
 >(
   "updateResource",
-  (sql, { desiredSpec, ...row }) => sql`
+  (sql, { caller, desiredSpec, ...row }) => sql`
+    WITH told AS MATERIALIZED (${told(sql, caller)})
     UPDATE resources r
     SET api_version = ${row.apiVersion}, desired_spec = ${writeJson(desiredSpec)}::text::jsonb,
         revision = ${row.revision}, conflict_policy = ${row.conflictPolicy}, drift_policy = ${row.driftPolicy},
         immutable_policy = ${row.immutablePolicy}, propagation = ${row.propagation}, paused = ${row.paused}
+    FROM told
     WHERE id = ${row.id}
     RETURNING ${columns(sql)}`,
 );
