@@ -50,8 +50,8 @@ const probeChannel = "keelson_probe";
  * pooler, say, which breaks LISTEN without an error), subscribers poll.
  */
 export class Wakeups {
+  readonly clock: Clock;
   readonly #database: Database;
-  readonly #clock: Clock;
   readonly #log: Log;
   readonly #random: Random;
   readonly #metrics: DatabaseMetrics;
@@ -69,7 +69,7 @@ export class Wakeups {
     log = silentLog,
   }: WakeupsOptions) {
     this.#database = database;
-    this.#clock = database.clock;
+    this.clock = database.clock;
     this.#log = log;
     this.#random = random;
     this.#metrics = declareMetrics(database.metrics);
@@ -98,7 +98,7 @@ export class Wakeups {
   subscribe(channel: string, options: SubscribeOptions): Subscription {
     const members = this.#audience.get(channel) ?? new Set();
     this.#audience.set(channel, members);
-    const listener = new Listener(this.#clock, () =>
+    const listener = new Listener(this.clock, () =>
       this.#isLive ? options.pollMs : options.deafPollMs,
     );
     members.add(listener);
@@ -124,7 +124,7 @@ export class Wakeups {
       } finally {
         this.#setLive(false);
       }
-      await this.#clock.sleep(backoff.next(), signal).catch(() => {});
+      await this.clock.sleep(backoff.next(), signal).catch(() => {});
     }
   }
 
@@ -152,14 +152,14 @@ export class Wakeups {
           this.#wake(channel, "reconnect"); // What was sent before now went unheard.
         }
         signal.throwIfAborted();
-        if (this.#clock.monotonic() >= nextProbeMs) {
+        if (this.clock.monotonic() >= nextProbeMs) {
           await this.#probe((listener) => (heard = listener), signal);
           onLive();
           this.#setLive(true);
-          nextProbeMs = this.#clock.monotonic() + this.#probeEveryMs;
+          nextProbeMs = this.clock.monotonic() + this.#probeEveryMs;
         }
         const due = Promise.withResolvers<void>();
-        using _timer = this.#clock.after(nextProbeMs - this.#clock.monotonic(), due.resolve);
+        using _timer = this.clock.after(nextProbeMs - this.clock.monotonic(), due.resolve);
         const ended = await Promise.race([due.promise, newChannel.promise, closed.promise]);
         if (ended === "closed") return;
       }
@@ -180,7 +180,7 @@ export class Wakeups {
     onHeard((payload) => {
       if (payload === word) resolve();
     });
-    using _timer = this.#clock.after(this.#probeWithinMs, () =>
+    using _timer = this.clock.after(this.#probeWithinMs, () =>
       reject(new Error("a probe of our own was not heard")),
     );
     using _abort = onAbort(signal, () => reject(signal.reason as Error));

@@ -12,9 +12,12 @@ export const waitingChannel = "fleet_waiting";
 /** The channel on which the numbering of events waits, in this process. Whatever is not told there is found by a poll. */
 export const eventsWrittenChannel = "fleet_events_written";
 
+/** Between two notifications. */
+const restMs = 10;
+
 /**
- * Rings after a commit. However often it is rung while a notification is on its way, one more follows: NOTIFY takes a
- * lock of the whole database at commit. Losing one costs a poll interval.
+ * Rings after a commit. However often it is rung while a notification is on its way, and a moment longer, one more
+ * follows: NOTIFY takes a lock of the whole database at commit. Losing one costs a poll interval.
  */
 export class WorkBell {
   readonly #wakeups: Wakeups;
@@ -61,6 +64,7 @@ export class WorkBell {
       for (const channel of this.#rung) {
         this.#rung.delete(channel);
         await this.#wakeups.wakeAll(channel, this.#signal);
+        await this.#wakeups.clock.sleep(restMs, this.#signal);
       }
     } catch (error) {
       if (!isCancellation(error, this.#signal)) {

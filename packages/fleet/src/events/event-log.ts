@@ -30,6 +30,9 @@ export interface FleetEvent {
   readonly text: string;
 }
 
+/** Between two numberings: each is a transaction, and costs as much for one event as for fifty. */
+const restMs = 20;
+
 export interface EventLogOptions {
   readonly database: Database;
   readonly wakeups: Wakeups;
@@ -110,6 +113,7 @@ export class EventLog implements TailSource<FleetEvent> {
     return row?.pruned ?? 0;
   }
 
+  /** The first of some events is numbered at once; while more come, so many at a time. */
   async #runNumbering(signal: AbortSignal): Promise<void> {
     const { pollMs, random, log } = this;
     const { clock } = this.database;
@@ -119,7 +123,10 @@ export class EventLog implements TailSource<FleetEvent> {
     });
     await runOnWake(
       { name: "numbering of events", subscription, clock, random, log },
-      (within) => this.numberAll(within),
+      async (within) => {
+        await this.numberAll(within);
+        await clock.sleep(restMs, within);
+      },
       signal,
     );
   }
