@@ -3,10 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
+import { statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web } from "./bed.ts";
 import { clusterSuite, isOracle } from "./cluster.ts";
 import { HangingWebhook } from "./hanging-webhook.ts";
+
+const lockWork = statement<string>(
+  "lockWork",
+  (sql, name) => sql`
+    SELECT FROM resource_attempts t JOIN resources r ON r.id = t.resource_id WHERE r.name = ${name} FOR UPDATE OF t`,
+);
 
 clusterSuite("delivery to a cluster", () => {
   test("F17, F22: what is wanted is applied with its marks, and what is dropped leaves", async (t) => {
@@ -278,6 +285,41 @@ clusterSuite("delivery to a cluster", () => {
     await it.rest.tables.query(`UPDATE resources SET paused = false WHERE id = $1`, [id]);
     await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { somebody: "else" });
+  });
+
+  test("F48: a row of the queue that somebody holds keeps its own record waiting and no other", async (t) => {
+    const held = Promise.withResolvers<void>();
+    const names = new Set(["held-1", "held-2"]);
+    const holding: Promise<unknown>[] = [];
+    await using it = await startBed(t.signal, {
+      onStatement: async ({ statement: name, phase }) => {
+        if (name !== "recordApplied" || phase !== "before" || names.size === 0) return;
+        const [next = ""] = names;
+        names.delete(next);
+        const locked = Promise.withResolvers<void>();
+        const hold = holder.transaction(async (sql) => {
+          await sql.run(lockWork, next);
+          locked.resolve();
+          await held.promise;
+        }, t.signal);
+        holding.push(hold);
+        await Promise.race([locked.promise, hold]);
+      },
+    });
+    const holder = it.rest.tables.openAnother({ connectionsMax: 2 });
+    it.startWorker();
+    const slow = [
+      await it.create({ ...web, name: "held-1" }),
+      await it.create({ ...web, name: "held-2" }),
+    ];
+    await until(() => holding.length === slow.length, t.signal);
+    for (const name of ["a", "b", "c"]) {
+      await it.becomes(await it.create({ ...web, name }), applied(1));
+    }
+    assert.deepEqual(await Promise.all(slow.map((id) => it.status(id))), ["pending", "pending"]);
+    held.resolve();
+    await Promise.all(holding);
+    for (const id of slow) await it.becomes(id, applied(1));
   });
 
   test("F44, F45: who has lost its claim records nothing, nor does an older generation; both are counted", async (t) => {

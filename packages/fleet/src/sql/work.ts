@@ -1,8 +1,9 @@
 // The work queue: claims with a fence, and what becomes of them.
 
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
-import { statement } from "@keelson/database";
+import { statement, type Sql } from "@keelson/database";
 import type { ResourceFailure } from "../worker/failure.ts";
+import { areFew } from "./given.ts";
 import { columns, type ResourceRow } from "./resources.ts";
 
 export interface ClaimRow {
@@ -49,9 +50,9 @@ export interface Held {
   readonly fence: string;
 }
 
-/** The resource as it is now, if the claim still holds. */
+/** The resources as they are now, of those claims that still hold. */
 export const readClaimed = statement<
-  Held,
+  readonly Held[],
   ResourceRow & {
     readonly applied_uid: string | null;
     /** Another row of the same key that is still being deleted. */
@@ -59,16 +60,18 @@ export const readClaimed = statement<
   }
 >(
   "readClaimed",
-  (sql, { id, fence }) => sql`
+  (sql, claims) => sql`
     SELECT ${columns(sql)}, a.uid AS applied_uid,
            (SELECT min(p.id) FROM resources p
             WHERE (p.cluster_id, p.namespace, p.api_group, p.kind, p.name)
                 = (r.cluster_id, r.namespace, r.api_group, r.kind, r.name)
               AND p.deleted_at IS NOT NULL AND r.deleted_at IS NULL) AS predecessor_id
-    FROM resources r
-    JOIN resource_attempts t ON t.resource_id = r.id
+    FROM jsonb_to_recordset(${writeJson(claims.map(({ id, fence }) => ({ id, fence })))}::text::jsonb)
+           AS given (id integer, fence bigint)
+    JOIN resource_attempts t ON t.resource_id = given.id AND t.fence = given.fence
+    JOIN resources r ON r.id = given.id
     LEFT JOIN resource_applied_states a ON a.resource_id = r.id
-    WHERE r.id = ${id} AND t.fence = ${fence}`,
+    WHERE ${areFew(sql)}`,
 );
 
 /** Whether it was recorded, and whether something is left to do, now or later. */
@@ -86,26 +89,55 @@ export interface AppliedState {
   readonly owned: Json;
 }
 
+/** A successful apply, by the claim under which it was made. */
+export interface Applied extends Held, AppliedState {
+  readonly requests: string;
+}
+
 /**
- * Records a successful apply and gives the claim back: nothing is due any more, unless more was asked for meanwhile. Not
- * if the claim has passed to another, nor if a newer generation is recorded already; answers whether it did.
+ * Records successful applies and gives the claims back: nothing is due any more, unless more was asked for meanwhile. Not
+ * where the claim has passed to another, nor where a newer generation is recorded already.
+ *
+ * It waits for no row that somebody else is writing: two that wait for each other's would be in a circle, and one that is
+ * held for long would keep all. Of such there is no answer, as of claims that have passed to another: they go alone.
  */
-export const recordApplied = statement<
-  Held & AppliedState & { readonly requests: string },
-  Recorded
->(
+export const recordApplied = statement<readonly Applied[], Recorded & { readonly id: number }>(
   "recordApplied",
-  (sql, { id, fence, requests, ...state }) => sql`
-    WITH held AS (
-      SELECT resource_id FROM resource_attempts
-      WHERE resource_id = ${id} AND fence = ${fence} FOR NO KEY UPDATE
+  (sql, all) => sql`
+    WITH ${recording(sql, all, sql`SKIP LOCKED`)}
+    SELECT settled.resource_id AS id, settled.is_left, recorded.resource_id IS NOT NULL AS recorded
+    FROM settled LEFT JOIN recorded ON recorded.resource_id = settled.resource_id`,
+);
+
+/** The same for one, which waits for its row. */
+export const recordAppliedAlone = statement<Applied, Recorded>(
+  "recordAppliedAlone",
+  (sql, applied) => sql`
+    WITH ${recording(sql, [applied], sql``)}
+    SELECT EXISTS (SELECT FROM recorded) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
+);
+
+function sent({ desiredSpec: spec, resourceVersion: version, ...applied }: Applied): JsonObject {
+  const { id, fence, requests, generation, revision, uid, owned } = applied;
+  return { id, fence, requests, spec, generation, revision, uid, version, owned };
+}
+
+function recording(sql: Sql, all: readonly Applied[], skips: ReturnType<Sql>): ReturnType<Sql> {
+  return sql`
+    given AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset(${writeJson(all.map(sent))}::text::jsonb) AS given (
+        id integer, fence bigint, requests bigint, spec jsonb, generation integer, revision integer, uid text,
+        version text, owned jsonb)
+      WHERE ${areFew(sql)}
+    ), held AS (
+      SELECT t.resource_id FROM resource_attempts t JOIN given ON given.id = t.resource_id AND given.fence = t.fence
+      FOR NO KEY UPDATE OF t ${skips}
     ), recorded AS (
       INSERT INTO resource_applied_states AS a
         (resource_id, spec, generation, revision, status, uid, k8s_resource_version, applied_at, owned)
-      SELECT resource_id, ${writeJson(state.desiredSpec)}::text::jsonb, ${state.generation}::integer,
-             ${state.revision}::integer, 'success', ${state.uid}::text, ${state.resourceVersion}::text,
-             clock_timestamp(), ${writeJson(state.owned)}::text::jsonb
-      FROM held
+      SELECT given.id, given.spec, given.generation, given.revision, 'success', given.uid, given.version,
+             clock_timestamp(), given.owned
+      FROM held JOIN given ON given.id = held.resource_id
       ON CONFLICT (resource_id) DO UPDATE
         SET spec = excluded.spec, generation = excluded.generation, revision = excluded.revision,
             status = 'success', error_message = NULL, uid = excluded.uid,
@@ -118,25 +150,25 @@ export const recordApplied = statement<
       SET lease_owner = NULL, lease_until = NULL, attempts = 0, failed_generation = NULL, error_class = NULL,
           http_status = NULL, error_message = NULL, stalled = NULL,
           -- Asked for meanwhile: at once, but for a repair that somebody keeps undoing.
-          due_at = CASE WHEN requests <> ${requests} THEN greatest(due_at, repair_after) END,
-          repair_after = CASE WHEN requests <> ${requests} THEN repair_after END
-      FROM held WHERE t.resource_id = held.resource_id
-      RETURNING t.due_at IS NOT NULL AS is_left
+          due_at = CASE WHEN t.requests <> given.requests THEN greatest(t.due_at, t.repair_after) END,
+          repair_after = CASE WHEN t.requests <> given.requests THEN t.repair_after END
+      FROM held JOIN given ON given.id = held.resource_id
+      WHERE t.resource_id = held.resource_id
+      RETURNING t.resource_id, t.due_at IS NOT NULL AS is_left
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT 'resource.applied', r.id, r.cluster_id, 'worker',
-             told(r, status_of(r.deleted_at IS NOT NULL, NULL, r.generation, ${state.generation}::integer,
-                               c.drifted OR (c.deleted_at IS NOT NULL AND c.uid = ${state.uid}::text), c.generation),
-                  s.health)
-               || jsonb_build_object('generation', ${state.generation}::integer,
-                                     'revision', ${state.revision}::integer)
+             told(r, status_of(r.deleted_at IS NOT NULL, NULL, r.generation, given.generation,
+                               c.drifted OR (c.deleted_at IS NOT NULL AND c.uid = given.uid), c.generation),
+                  health_of(g.health, c.observed_at IS NOT NULL, c.deleted_at IS NOT NULL, c.health))
+               || jsonb_build_object('generation', given.generation, 'revision', given.revision)
       FROM recorded
+      JOIN given ON given.id = recorded.resource_id
       JOIN resources r ON r.id = recorded.resource_id
-      JOIN resource_statuses s ON s.resource_id = r.id
       LEFT JOIN resource_current_states c ON c.resource_id = r.id
-    )
-    SELECT EXISTS (SELECT FROM recorded) AS recorded, EXISTS (SELECT FROM settled WHERE is_left) AS is_left`,
-);
+      LEFT JOIN targets g ON g.cluster_id = r.cluster_id
+    )`;
+}
 
 /**
  * Records a failed attempt and gives the claim back: it is due again after a wait, or at once if more was asked for

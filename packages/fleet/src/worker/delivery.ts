@@ -17,13 +17,17 @@ import {
   purgeDeleted,
   readClaimed,
   recordApplied,
+  recordAppliedAlone,
   recordFailed,
   releaseClaim,
   settleWaiting,
+  type Applied,
   type Held,
+  type Recorded,
 } from "../sql/work.ts";
 import { desiredObject, fieldManager } from "./desired-object.ts";
 import { failureOf, WrongScope, type ResourceFailure, type TargetFailure } from "./failure.ts";
+import { Gathering } from "./gathering.ts";
 import { markedRow } from "./mark.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -61,11 +65,17 @@ export interface CarriedOut {
   readonly isForWatcher?: boolean;
 }
 
+/** Two at once: one that is slow keeps nobody else. */
+const recordLimits = { atOnceMax: 2, togetherMax: 32 } as const;
+
+/** What the cluster has done is recorded, whoever has stopped listening. */
+const uncancelled = new AbortController().signal;
+
 const done: CarriedOut = { isLeft: false };
 const left: CarriedOut = { isLeft: true };
 
-/** What is known of the object that the claim is about. */
-interface Known {
+/** What is known of the object that a claim is about. */
+export interface Known {
   readonly resource: Resource;
   /** The uid of what we applied; undefined if nothing is recorded. */
   readonly uid: string | undefined;
@@ -80,13 +90,41 @@ interface Known {
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
+  readonly #records: Gathering<Applied, Recorded>;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
+    const { database } = options;
+    this.#records = new Gathering({
+      together: async (all) => {
+        const rows = await database.run(recordApplied, all, uncancelled);
+        const outcomes = new Map(rows.map((row) => [row.id, row]));
+        return all.map(({ id }) => outcomes.get(id));
+      },
+      alone: async (applied) => {
+        const [outcome] = await database.run(recordAppliedAlone, applied, uncancelled);
+        return outcome ?? { recorded: false, is_left: true };
+      },
+      ...recordLimits,
+    });
   }
 
-  async carryOut(claim: Claim, signal: AbortSignal): Promise<CarriedOut> {
-    const known = await this.#read(claim, signal);
+  /** What is known now of those claims that still hold, by the row's id: to be read just before they are carried out. */
+  async read(claims: readonly Claim[], signal: AbortSignal): Promise<ReadonlyMap<number, Known>> {
+    const rows = await this.#options.database.run(readClaimed, claims, signal);
+    return new Map(
+      rows.map((row) => [
+        row.id,
+        {
+          resource: toResource(row),
+          uid: row.applied_uid ?? undefined,
+          predecessorId: row.predecessor_id ?? undefined,
+        },
+      ]),
+    );
+  }
+
+  async carryOut(claim: Claim, known: Known | undefined, signal: AbortSignal): Promise<CarriedOut> {
     if (known === undefined) return done; // Gone, or another's by now.
     const { resource } = known;
     if (resource.paused) {
@@ -104,18 +142,8 @@ export class Delivery {
     }
   }
 
-  async #read(claim: Claim, signal: AbortSignal): Promise<Known | undefined> {
-    const [row] = await this.#options.database.run(readClaimed, claim, signal);
-    if (row === undefined) return undefined;
-    return {
-      resource: toResource(row),
-      uid: row.applied_uid ?? undefined,
-      predecessorId: row.predecessor_id ?? undefined,
-    };
-  }
-
   async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
-    const { database, metrics, limits } = this.#options;
+    const { metrics, limits } = this.#options;
     const { resource, predecessorId } = known;
     if (predecessorId !== undefined) {
       // Its object is still there, and its deletion would take ours along. Its end makes us due.
@@ -139,20 +167,16 @@ export class Delivery {
     }
     const { desiredSpec, generation, revision } = resource;
     const owned = ownedFields(applied, fieldManager).map((field) => ({ ...field }));
-    const [outcome] = await database.run(
-      recordApplied,
-      {
-        ...claim,
-        desiredSpec,
-        generation,
-        revision,
-        uid: applied.metadata.uid ?? "",
-        resourceVersion: applied.metadata.resourceVersion ?? "",
-        owned: owned as never, // Paths and values are JSON by their types; the compiler cannot see it.
-      },
-      signal,
-    );
-    if (outcome?.recorded !== true) {
+    const outcome = await this.#records.run({
+      ...claim,
+      desiredSpec,
+      generation,
+      revision,
+      uid: applied.metadata.uid ?? "",
+      resourceVersion: applied.metadata.resourceVersion ?? "",
+      owned,
+    });
+    if (!outcome.recorded) {
       metrics.staleWrites.add();
       return left; // Another has it, or had it: when it is free again, the table says.
     }

@@ -80,7 +80,8 @@ export class TargetLoop {
         this.#lookAgain = clock.after(isFirst ? lookAgainMs : 0, onLeft);
         return;
       }
-      for (const claim of claims) this.#begin(claim, signal);
+      const reading = this.#options.delivery.read(claims, uncancelled);
+      for (const claim of claims) this.#begin(claim, reading, signal);
     }
   }
 
@@ -98,12 +99,12 @@ export class TargetLoop {
   }
 
   /** A claim is carried out to its end, also while we stop: it would be due again only after its lease. */
-  #begin(claim: Claim, signal: AbortSignal): void {
+  #begin(claim: Claim, reading: ReturnType<Delivery["read"]>, signal: AbortSignal): void {
     const { delivery, contact, bell, clock, log, metrics, clusterId } = this.#options;
     const { onLeft, onForWatcher } = this.#options;
     const begunMs = clock.monotonic();
-    const running = delivery
-      .carryOut(claim, uncancelled)
+    const running = reading
+      .then((known) => delivery.carryOut(claim, known.get(claim.id), uncancelled))
       .then(({ trouble, isLeft, isForWatcher = false }) => {
         const seconds = (clock.monotonic() - begunMs) / 1000;
         if (trouble !== undefined) contact.lose(trouble);
