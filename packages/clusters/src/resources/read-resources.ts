@@ -3,15 +3,16 @@
 import { RestError, type Json, type JsonObject } from "@keelson/base";
 import { visible, type Caller } from "../access/access.ts";
 import { redact } from "../access/secrets.ts";
-import type { Kind } from "../kinds.ts";
+import type { Kind, KindName } from "../kinds.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { Report } from "../reports/report.ts";
 import { countResources, listResources } from "../sql/lists.ts";
 import { listReports, toReport } from "../sql/reports.ts";
-import { findResource, toResource } from "../sql/resources.ts";
+import { findResources, toResource, type ResourceRow } from "../sql/resources.ts";
 import { readFacts, toFacts } from "../sql/statuses.ts";
 import { expectedControllers } from "../status/aggregate.ts";
 import type { Status } from "../status/status.ts";
+import { GatheredReads } from "./gathered-reads.ts";
 import type { GetAsked, ListAsked } from "./list-query.ts";
 import { idsOf, reportAnswer, resourceAnswer, type Resource } from "./resource.ts";
 
@@ -24,9 +25,18 @@ export interface Shown {
 /** Every method throws a `RestError` for whatever the caller is refused. */
 export class ResourceReader {
   readonly #lifecycle: Lifecycle;
+  readonly #reads: Readonly<Record<KindName, GatheredReads<ResourceRow>>>;
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
+    const { database, statuses } = lifecycle;
+    const reads = (kind: KindName): GatheredReads<ResourceRow> =>
+      new GatheredReads({
+        read: (ids) =>
+          // Whose request it is does not matter: one that goes away leaves the others their answer.
+          database.run(findResources, { kind, ids, nowMs: statuses.nowMs() }, never),
+      });
+    this.#reads = { cluster: reads("cluster"), nodepool: reads("nodepool") };
   }
 
   /** The resource, if the caller may see it. */
@@ -35,9 +45,7 @@ export class ResourceReader {
     { kind, id, includeDeleted = false }: { kind: Kind; id: string; includeDeleted?: boolean },
     signal: AbortSignal,
   ): Promise<Resource> {
-    const { database, statuses } = this.#lifecycle;
-    const asked = { kind: kind.name, id, nowMs: statuses.nowMs() };
-    const [row] = await database.run(findResource, asked, signal);
+    const row = await this.#reads[kind.name].find(id, signal);
     const found = row === undefined ? undefined : toResource(kind.name, row);
     return visible(caller, kind.name, found, { includeDeleted });
   }
@@ -156,3 +164,5 @@ export function shownAs({
 function requireSecrets({ isController }: Caller): void {
   if (!isController) throw new RestError("FORBIDDEN", "secrets are shown to controllers only");
 }
+
+const never = new AbortController().signal;

@@ -76,6 +76,16 @@ export const findResource = statement<Asked, ResourceRow>(
     SELECT ${columns(sql, kind, nowMs)} FROM ${tables[kind].from(sql)} WHERE r.id = ${id}`,
 );
 
+/** Several at once, in any order. */
+export const findResources = statement<
+  Omit<Asked, "id"> & { readonly ids: readonly string[] },
+  ResourceRow
+>(
+  "findResources",
+  (sql, { kind, ids, nowMs }) => sql`
+    SELECT ${columns(sql, kind, nowMs)} FROM ${tables[kind].from(sql)} WHERE r.id = ANY (${ids}::uuid[])`,
+);
+
 /** Writers of one resource wait here for each other. Not FOR UPDATE: foreign keys of its reports would wait too. */
 export const lockResource = statement<Asked, ResourceRow>(
   "lockResource",
