@@ -19,3 +19,14 @@ export { parentRef, previewApp, type Parent } from "./previews/preview-app.ts";
 export { conditionsOf, type Finding, type Findings } from "./status/conditions.ts";
 export { phaseOf, type PhaseFacts } from "./status/phase.ts";
 export { deploymentFinding, ingressFinding } from "./status/rollout.ts";
+export { applySqlFiles, MigrationFailed, type SqlFile } from "./sql/sql-files.ts";
+export type { StatementPoint } from "./sql/session.ts";
+export { DatabaseAdmin, type DatabaseAdminOptions } from "./sql/database-admin.ts";
+export {
+  cleanupDatabase,
+  reconcileDatabase,
+  type DatabaseChildren,
+  type DatabaseOutcome,
+  type DatabaseSettings,
+  type DatabaseStep,
+} from "./steps/database-step.ts";

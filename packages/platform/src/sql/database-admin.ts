@@ -12,6 +12,7 @@ import { inspect } from "./inspection.ts";
 import { claim } from "./owner-comment.ts";
 import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
 import { hasDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
+import { installReload, notifyReload } from "./schema-reload.ts";
 import { saltBytes, scramVerifier } from "./scram.ts";
 import { Session, type StatementPoint } from "./session.ts";
 import { SessionPool } from "./session-pool.ts";
@@ -39,6 +40,8 @@ export interface Provision extends Wanted {
 export class DatabaseAdmin implements AsyncDisposable {
   readonly #pool: SessionPool;
   readonly #random: Random;
+  /** Asked once: whoever may not install a trigger need not try with every app. */
+  #tellsByItself: boolean | undefined;
   readonly #session: {
     readonly timeoutMs: number;
     readonly clock: Clock;
@@ -121,6 +124,19 @@ export class DatabaseAdmin implements AsyncDisposable {
         }, signal),
       signal,
     );
+  }
+
+  /** Sees to it that PostgREST hears of changed tables. False: it must be told, with `tellOfChanges`. */
+  async tellsByItself(signal: AbortSignal): Promise<boolean> {
+    this.#tellsByItself ??= await this.#pool.use(
+      (session) => installReload(session, signal),
+      signal,
+    );
+    return this.#tellsByItself;
+  }
+
+  async tellOfChanges(signal: AbortSignal): Promise<void> {
+    await this.#pool.use((session) => notifyReload(session, signal), signal);
   }
 
   /** Takes away what the ledger names, and only what is its owner's. An empty ledger costs no statement. */

@@ -26,6 +26,8 @@ export interface SessionOptions {
   /** How long a statement may take, connecting included. */
   readonly timeoutMs: number;
   readonly clock: Clock;
+  /** Where names are looked up, as SQL text; nowhere but among PostgreSQL's own unless told, whatever a role has set. */
+  readonly searchPath?: string;
   readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
 }
 
@@ -60,8 +62,7 @@ export class Session {
         application_name: "plattr-operator",
         statement_timeout: timeoutMs,
         idle_in_transaction_session_timeout: 60_000,
-        // Names are looked up where we say, whatever somebody has set for this role.
-        search_path: "pg_catalog",
+        search_path: options.searchPath ?? "pg_catalog",
       },
     });
   }

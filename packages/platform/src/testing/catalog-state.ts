@@ -30,7 +30,7 @@ export async function leftovers(
 ): Promise<unknown> {
   const [row] = await query<{ left: unknown }>(`SELECT jsonb_build_object(
     'schemas', (SELECT jsonb_agg(nspname) FROM pg_namespace
-      WHERE nspname !~ '^(pg_|information_schema$|public$)'),
+      WHERE nspname !~ '^(pg_|information_schema$|public$|plattr_operator$)'),
     'roles', (SELECT jsonb_agg(rolname) FROM pg_roles WHERE rolname LIKE '%${name.replaceAll("-", "_")}%'),
     'relations', (SELECT jsonb_agg(c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname !~ '^(pg_|information_schema$)'),

@@ -1,0 +1,140 @@
+// The Job that brings an app's tables to what its image expects, before the image gets to run.
+
+import { createHash } from "node:crypto";
+import type { JsonObject } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
+
+import type { App } from "../app.ts";
+import { childOf, fieldManager, managedByLabel } from "../children/child.ts";
+import { platformGroup } from "../kinds/platform-group.ts";
+import { lockedDown } from "../workload/container-parts.ts";
+import { StepError } from "./step-error.ts";
+
+export interface MigrationSettings {
+  /** The image that has our own runner of SQL files, for apps whose migrations are nothing else. */
+  readonly runnerImage?: string | undefined;
+}
+
+/** Where the runner finds the files. */
+const folder = "/migrations";
+
+/**
+ * Undefined for an app without migrations, or without an image to take them from. Its name is that of what it does: the
+ * same image and files are the same Job.
+ */
+export function migrationJobOf(app: App, settings: MigrationSettings): DynamicObject | undefined {
+  const { spec, names, owner } = app;
+  const { migrations } = spec.database ?? {};
+  const { imageRef } = spec;
+  if (migrations === undefined || imageRef === undefined) return undefined;
+  const what = [owner.uid, names.schema, imageRef, migrations.engine, migrations.path];
+  const hash = createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
+  return childOf(app, {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    name: `migrate-${hash}`,
+    content: {
+      spec: {
+        backoffLimit: 2,
+        activeDeadlineSeconds: 1800,
+        template: {
+          // Not the labels of the app: its Service would send requests here.
+          metadata: {
+            labels: {
+              [managedByLabel]: fieldManager,
+              [`${platformGroup}/migrates`]: names.name,
+            },
+          },
+          spec: {
+            restartPolicy: "Never",
+            automountServiceAccountToken: false,
+            securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+            ...containersOf(app, imageRef, settings),
+          },
+        },
+      },
+    },
+  });
+}
+
+/** Whether a Job is over. Throws a `StepError` for one that failed. */
+export function migrationOutcome(job: DynamicObject): "running" | "done" {
+  const { conditions = [] } = (job["status"] ?? {}) as {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+    }[];
+  };
+  const is = (type: string) =>
+    conditions.find((condition) => condition.type === type && condition.status === "True");
+  const failed = is("Failed");
+  if (failed !== undefined) {
+    const { name = "" } = job.metadata;
+    throw new StepError(
+      "MigrationFailed",
+      `Job ${name} failed (${failed.message ?? "no reason given"}): deploy an image that mends it, or delete the Job to try again`,
+    );
+  }
+  return is("Complete") === undefined ? "running" : "done";
+}
+
+function containersOf(app: App, image: string, { runnerImage }: MigrationSettings): JsonObject {
+  const { engine, path } = app.spec.database?.migrations ?? { engine: "raw", path: "." };
+  const own = (name: string, command: string[]): JsonObject => ({
+    ...containerOf(app, { name, image, command }),
+    ...(app.spec.runAsUser === undefined
+      ? {}
+      : { securityContext: { ...lockedDown, runAsUser: app.spec.runAsUser } }),
+  });
+  switch (engine) {
+    case "prisma":
+      return { containers: [own("migrate", ["npx", "prisma", "migrate", "deploy"])] };
+    case "knex": {
+      const command = ["npx", "knex", "migrate:latest", "--migrations-directory", path];
+      return { containers: [own("migrate", command)] };
+    }
+    case "raw": {
+      if (runnerImage === undefined) {
+        throw new StepError(
+          "NotConfigured",
+          "no image is configured that runs SQL files: set MIGRATION_IMAGE, or use prisma or knex",
+        );
+      }
+      const volumeMounts = [{ name: "files", mountPath: folder }];
+      const program = ["node", "/app/packages/platform/bin/apply-sql-files.js", folder];
+      const runner = containerOf(app, { name: "migrate", image: runnerImage, command: program });
+      const copy = own("files", ["cp", "-R", "--", `${path}/.`, folder]);
+      return {
+        initContainers: [{ ...copy, volumeMounts }],
+        containers: [{ ...runner, volumeMounts }],
+        volumes: [{ name: "files", emptyDir: {} }],
+      };
+    }
+  }
+}
+
+function containerOf(
+  { names, spec }: App,
+  parts: { readonly name: string; readonly image: string; readonly command: readonly string[] },
+): JsonObject {
+  const { children } = names;
+  return {
+    ...parts,
+    command: [...parts.command],
+    envFrom: [
+      { secretRef: { name: children.database } },
+      { secretRef: { name: children.env, optional: true } },
+    ],
+    env: (spec.envVars ?? []).map(({ name, value, secretKeyRef }) =>
+      secretKeyRef === undefined
+        ? { name, value: value ?? "" }
+        : { name, valueFrom: { secretKeyRef: { ...secretKeyRef } } },
+    ),
+    resources: {
+      requests: { cpu: "100m", memory: "256Mi" },
+      limits: { cpu: "1", memory: "512Mi" },
+    },
+    securityContext: lockedDown,
+  };
+}

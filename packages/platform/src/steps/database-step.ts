@@ -1,0 +1,163 @@
+// The database of an app: its schema and roles, the Secret with which it logs in, and the Job that migrates it.
+
+import type { Random } from "@keelson/base";
+import type { DynamicObject, ObjectKind } from "@keelson/client";
+
+import type { App } from "../app.ts";
+import { childOf } from "../children/child.ts";
+import type { Ledger } from "../ownership/ledger.ts";
+import type { DatabaseAdmin } from "../sql/database-admin.ts";
+import { migrationJobOf, migrationOutcome, type MigrationSettings } from "./database-migrations.ts";
+import { databaseVariables, isOurPassword, passwordIn } from "./database-variables.ts";
+import { StepError } from "./step-error.ts";
+
+type ChildRef = ObjectKind & { readonly name: string };
+
+/** What the step needs of the cluster. */
+export interface DatabaseChildren {
+  /**
+   * The child, if it is there and the app's. The cluster itself is asked where no cache has it: a Secret that is
+   * overlooked would be made anew, with another password.
+   */
+  find(app: App, ref: ChildRef, signal: AbortSignal): Promise<DynamicObject | undefined>;
+  /** Makes an object so, without a write where it is; a Conflict where it is not the app's. */
+  apply(app: App, desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject>;
+  /** Deletes what is the app's; what is missing is fine. */
+  remove(app: App, ref: ChildRef, signal: AbortSignal): Promise<void>;
+}
+
+export interface DatabaseSettings extends MigrationSettings {
+  /** Where apps find the database, where that is not where the administrator does. */
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly database?: string | undefined;
+}
+
+export interface DatabaseStep {
+  /** Left out: no database is configured. */
+  readonly admin: DatabaseAdmin | undefined;
+  readonly children: DatabaseChildren;
+  readonly settings: DatabaseSettings;
+  readonly random: Random;
+  /** The last Job of each schema that PostgREST was told of. Forgotten by a restart, it is told once more. */
+  readonly told: Map<string, string | undefined>;
+}
+
+export interface DatabaseOutcome {
+  /** What had to be done in PostgreSQL, by the names of its statements. */
+  readonly changes: readonly string[];
+  /** The Deployment may have the app's image only once it is not `running`. */
+  readonly migration: "none" | "running" | "done";
+  /** What shall stay when children are pruned. */
+  readonly wanted: readonly DynamicObject[];
+}
+
+const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
+
+/** Throws a `StepError` for what cannot be done now. */
+export async function reconcileDatabase(
+  { admin, children, settings, random, told }: DatabaseStep,
+  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  signal: AbortSignal,
+): Promise<DatabaseOutcome> {
+  if (admin === undefined) {
+    throw new StepError("NotConfigured", "no database is configured: set DB_ADMIN_URL");
+  }
+  const { names, owner } = app;
+  const made = await admin.ensure({ names, owner, ledger, adopts }, signal);
+  const server = await admin.server();
+  const secretWith = (password: string): DynamicObject =>
+    secretOf(
+      app,
+      databaseVariables({
+        host: settings.host ?? server.host,
+        port: settings.port ?? server.port,
+        database: settings.database ?? server.database,
+        tls: server.tls,
+        user: names.appRole,
+        schema: names.schema,
+        password,
+      }),
+    );
+
+  const ref = { ...secretKind, name: names.children.database };
+  const given = passwordIn(variablesOf(await children.find(app, ref, signal)));
+  const enters =
+    given !== undefined &&
+    !made.includes("createAppRole") &&
+    (await admin.logsIn({ user: names.appRole, password: given }, signal));
+  const password = enters || isOurPassword(given) ? given : newPassword(random);
+  // The Secret first: a crash from here on leaves a password that the next run gives to the role.
+  const secret = await children.apply(app, secretWith(password), signal);
+  if (!enters) await admin.setPassword({ names, owner, password }, signal);
+  const changes = enters ? made : [...made, "setPassword"];
+
+  const tellsByItself = await admin.tellsByItself(signal);
+  const job = await migrate(app, { children, settings }, signal);
+  if (job === undefined) return { changes, migration: "none", wanted: [secret] };
+  const migration = migrationOutcome(job);
+  const isNews = migration === "done" && told.get(names.schema) !== job.metadata.uid;
+  if (isNews && !tellsByItself) await admin.tellOfChanges(signal);
+  if (migration === "done") told.set(names.schema, job.metadata.uid);
+  return { changes, migration, wanted: [secret, job] };
+}
+
+/** Takes the database away, or keeps it, by the policy; of an app that never had one nothing is asked. */
+export async function cleanupDatabase(
+  { admin, children, told }: Pick<DatabaseStep, "admin" | "children" | "told">,
+  {
+    app,
+    ledger,
+    policy,
+  }: { readonly app: App; readonly ledger: Ledger; readonly policy: "Delete" | "Retain" },
+  signal: AbortSignal,
+): Promise<void> {
+  const { owner, names } = app;
+  const isThere = ledger.all("Schema").length + ledger.all("Role").length > 0;
+  if (!isThere) return;
+  if (admin === undefined) {
+    const what = ledger.all("Schema").map(({ name }) => `schema ${name}`);
+    const message = `${what.join(", ")} cannot be removed: no database is configured, set DB_ADMIN_URL`;
+    throw new StepError("NotConfigured", message);
+  }
+  // Before the ledger forgets: from then on nothing would bring us back to the Secret.
+  await children.remove(app, { ...secretKind, name: names.children.database }, signal);
+  if (policy === "Retain") await admin.retain({ owner, ledger }, signal);
+  else await admin.remove({ owner, ledger }, signal);
+  told.delete(names.schema);
+}
+
+/** The Job of this image, made if there is none; as it is if there is: a Job cannot be changed, nor should it run twice. */
+async function migrate(
+  app: App,
+  { children, settings }: Pick<DatabaseStep, "children" | "settings">,
+  signal: AbortSignal,
+): Promise<DynamicObject | undefined> {
+  const desired = migrationJobOf(app, settings);
+  if (desired === undefined) return undefined;
+  const { apiVersion, kind, metadata } = desired;
+  const found = await children.find(app, { apiVersion, kind, name: metadata.name ?? "" }, signal);
+  return found ?? (await children.apply(app, desired, signal));
+}
+
+function secretOf(app: App, variables: Readonly<Record<string, string>>): DynamicObject {
+  const data = Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, Buffer.from(value).toString("base64")]),
+  );
+  return childOf(app, {
+    ...secretKind,
+    name: app.names.children.database,
+    content: { type: "Opaque", data },
+  });
+}
+
+function variablesOf(secret: DynamicObject | undefined): Record<string, string> {
+  const data = (secret?.["data"] ?? {}) as Readonly<Record<string, string>>;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]),
+  );
+}
+
+function newPassword(random: Random): string {
+  return Buffer.from(random.bytes(32)).toString("hex");
+}
