@@ -10,10 +10,10 @@ export const simulatedState: readonly Mutant[] = [
     circumstances: { emphasis: { restartDatabase: 3, compact: 4 } },
     edits: [
       {
-        file: "sqlite/backend.ts",
-        find: "      this.#bounds = this.#boundsNow();\n    } catch (error) {\n      throw toStoreError(error);",
+        file: "sqlite/transactions.ts",
+        find: "    this.#bounds = writer.bounds();\n",
         replace:
-          '      const bounds = this.#boundsNow();\n      const last = this.#reader.one("selectLast")?.["last"];\n      this.#bounds = { ...bounds, head: Number(last ?? bounds.floor) };\n    } catch (error) {\n      throw toStoreError(error);',
+          '    const bounds = writer.bounds();\n    const last = writer.one("selectLast")?.["last"];\n    this.#bounds = { ...bounds, head: Number(last ?? bounds.floor) };\n',
       },
       {
         file: "sqlite/statements.ts",
@@ -29,7 +29,7 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: '      this.#writer.run("insertChange", revision, "ADDED", ...key, uid, text, null, null);',
         replace:
           '      void Promise.resolve()\n        .then(() => this.#writer.run("insertChange", revision, "ADDED", ...key, uid, text, null, null))\n        .catch(() => undefined);',
@@ -42,7 +42,7 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: 'if (write.type !== "update") addGrowth(',
         replace: 'if (write.type === "create") addGrowth(',
       },
@@ -54,10 +54,10 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
-        find: '        this.#writer.run("commit");\n',
+        file: "sqlite/transactions.ts",
+        find: '      this.#writer.run("commit");\n',
         replace:
-          '        void Promise.resolve()\n          .then(() => this.#writer.run("commit"))\n          .catch(() => this.#writer.rollback());\n',
+          '      void Promise.resolve()\n        .then(() => this.#writer.run("commit"))\n        .catch(() => this.#writer.rollback());\n',
       },
     ],
   },
@@ -68,12 +68,12 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "      const body = await this.#sameOr(key, change, signal);\n",
+        find: "      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));\n",
         replace:
-          "      const current = await this.#find(key, signal);\n      if (current !== undefined && current.revision !== expect.revision) throw new Conflict(key, expect, current);\n      const body = await this.#sameOr(key, change, signal);\n",
+          "      const current = await this.#find(key, signal);\n      if (current !== undefined && current.revision !== expect.revision) throw new Conflict(key, expect, current);\n      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));\n",
       },
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: "    if (expect.revision !== undefined && expect.revision !== actual.revision)",
         replace:
           '    if (write.type === "delete" && expect.revision !== undefined && expect.revision !== actual.revision)',
@@ -86,7 +86,7 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: '        if (outcome.type !== "written") return outcome;\n',
         replace:
           '        if (outcome.type === "conflict") throw new Error("conflict");\n        if (outcome.type !== "written") return outcome;\n',
@@ -185,7 +185,7 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: '    if (text === current.object) return { type: "unchanged", revision: actual.revision };\n',
         replace: "",
       },
@@ -198,8 +198,8 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "return jsonEqual(stored.value, body.value) ? stored : body;",
-        replace: "return stored.text === body.text ? stored : body;",
+        find: "return stored.text.length === body.text.length && jsonEqual(stored.value, body.value);",
+        replace: "return stored.text === body.text;",
       },
     ],
   },

@@ -148,7 +148,7 @@ export const simulatedWatches: readonly Mutant[] = [
     circumstances: { emphasis: { compact: 5, fail: 5 } },
     edits: [
       {
-        file: "sqlite/backend.ts",
+        file: "sqlite/transactions.ts",
         find: '      this.#writer.run("deleteChanges", last);\n      this.#writer.run("updateBounds", head, floor);\n',
         replace:
           '      this.#writer.run("deleteChanges", last);\n      void Promise.resolve()\n        .then(() => this.#writer.run("updateBounds", head, floor))\n        .catch(() => undefined);\n',
