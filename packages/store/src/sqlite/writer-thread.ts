@@ -134,7 +134,12 @@ export class WriterThread implements AsyncDisposable {
       workerData: this.#path,
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: youngMegabytesMax },
+      // It says nothing there; left to itself Node opens the streams of the process for it, and a pipe behind one no longer waits.
+      stdout: true,
+      stderr: true,
     });
+    worker.stdout.resume();
+    worker.stderr.resume();
     worker.unref();
     worker.on("message", (reply: Reply | "ready") => {
       if (reply === "ready") this.#isReady = true;
