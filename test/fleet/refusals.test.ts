@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { applied, startBed, web, type Details } from "./bed.ts";
+import { applied, definitionOf, startBed, web, type Details } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
@@ -147,6 +147,50 @@ suite("clusters that refuse", { skip }, () => {
     );
     await it.becomes(await it.create({ ...web, name: "third" }), synced);
     assert.ok(isWatched("/secrets"));
+  });
+
+  test("F28: a kind that went without a word is asked for again before its row is purged", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker();
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const group = "quiet.example.com";
+    const definition = await it.create(definitionOf(group, "Gadget", "gadgetry"));
+    const gadget = await it.create({
+      cluster_id: "prod",
+      namespace: "default",
+      kind: "Gadget",
+      name: "one",
+      api_version: `${group}/v1`,
+      desired_spec: { spec: { size: 1 } },
+    });
+    for (const id of [definition, gadget]) {
+      await it.becomes(id, synced);
+      await it.rest.ask("POST", `/resources/${id}/pause`);
+    }
+    // Whoever watches the kind hears of an accident, and not that it is gone.
+    http.intercept = ({ path }) =>
+      path.endsWith("/gadgetry") ? refusal(500, "InternalError", "an accident") : undefined;
+    http.cut();
+    const definitions = await it.client.resource(
+      { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+      t.signal,
+    );
+    const name = `gadgetry.${group}`;
+    await definitions.delete({ name }, t.signal);
+    await until(async () => (await definitions.find({ name }, t.signal)) === undefined, t.signal);
+    await it.rest.ask("DELETE", `/resources/${gadget}`);
+    await it.rest.ask("POST", `/resources/${gadget}/resume`);
+    await until(
+      async () => (await it.rest.ask("GET", `/resources/${gadget}`)).code === 404,
+      t.signal,
+    );
+    const told = await it.rest.tables.query(
+      `SELECT data->>'reason' AS reason FROM events_unnumbered
+       WHERE resource_id = $1 AND type = 'resource.deleted'`,
+      [gadget],
+    );
+    assert.deepEqual(told, [{ reason: "KindNotServed" }]);
   });
 
   test("F35, F43: what happened while the database was away is right after it, without another change", async (t) => {
