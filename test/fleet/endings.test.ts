@@ -124,6 +124,40 @@ clusterSuite("how things end", () => {
     assert.equal(marks?.["kontrol/resource-id"], String(next));
   });
 
+  test("6.1: an apply that arrives in the moment of the purge is taken back, too", async (t) => {
+    let atPurge: (() => Promise<void>) | undefined;
+    await using it = await startBed(t.signal, {
+      onStatement: async ({ statement, phase }) => {
+        if (statement !== "purgeDeleted" || phase !== "before") return;
+        const now = atPurge;
+        atPurge = undefined;
+        await now?.();
+      },
+    });
+    it.startWorker();
+    const maps = await configMaps(it, t.signal);
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const { metadata, data } = (await maps.get(ref, t.signal)) as DynamicObject & { data: object };
+    const { annotations = {} } = metadata;
+    const late = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { ...ref, annotations },
+      data: { ...data },
+    };
+    atPurge = async () => {
+      const made = await maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
+      // It was seen while its row was there, and nothing of it will be heard again.
+      await it.becomes(id, ({ current }) => current?.uid === made.metadata.uid);
+    };
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(() => isGone(it, id), t.signal);
+    assert.equal(atPurge, undefined);
+    await it.create({ ...web, name: "other" }); // What a worker is woken by.
+    await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
+  });
+
   test("F28: deleting a row whose kind has vanished says so", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

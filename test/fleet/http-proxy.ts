@@ -21,7 +21,7 @@ export type Intercept = (request: {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-}) => Instead | undefined;
+}) => Instead | undefined | Promise<Instead | undefined>;
 
 export class HttpProxy implements AsyncDisposable {
   readonly #server: Server;
@@ -34,7 +34,7 @@ export class HttpProxy implements AsyncDisposable {
   private constructor(server: Server, target: number) {
     this.#server = server;
     this.#target = target;
-    server.on("request", (request, response) => this.#pass(request, response));
+    server.on("request", (request, response) => void this.#pass(request, response));
   }
 
   static async to(port: number): Promise<HttpProxy> {
@@ -64,7 +64,7 @@ export class HttpProxy implements AsyncDisposable {
     if (this.#server.listening) await once(this.#server, "close");
   }
 
-  #pass(request: IncomingMessage, response: ServerResponse): void {
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "GET", url = "/", headers } = request;
     const { pathname: path, searchParams: query } = new URL(url, "http://proxy");
     this.seen.push(`${method} ${path}${query.has("watch") ? " watch" : ""}`);
@@ -73,7 +73,7 @@ export class HttpProxy implements AsyncDisposable {
       this.#open.add(line);
       response.on("close", () => this.#open.delete(line));
     }
-    const instead = this.intercept({ method, path, query });
+    const instead = await this.intercept({ method, path, query });
     if (instead !== undefined) {
       request.resume();
       response.writeHead(instead.code, { "content-type": "application/json", ...instead.headers });

@@ -76,6 +76,30 @@ suite("clusters that refuse", { skip }, () => {
     );
   });
 
+  test("6.1, F42: what takes an object's place in the moment of its deletion survives", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker();
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    let isReplaced = false;
+    http.intercept = async ({ method, path }) => {
+      if (isReplaced || method !== "DELETE" || !path.endsWith("/configmaps/web")) return undefined;
+      isReplaced = true;
+      await maps.delete(ref, t.signal);
+      const metadata = { ...ref };
+      const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
+      await maps.apply(theirs, { fieldManager: "them" }, t.signal);
+      return undefined;
+    };
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    assert.ok(isReplaced);
+    assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
+  });
+
   test("F32, F34: a watch that has expired, by status or in the stream, is listed again, deletions included", async (t) => {
     await using it = await startBed(t.signal, { viaHttp: true });
     it.startWorker();
