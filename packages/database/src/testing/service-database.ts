@@ -14,6 +14,9 @@ export interface Service {
   readonly setsDatabase?: boolean;
 }
 
+/** A busy machine is no database that is away: the usual deadlines, of seconds, would take it for one. */
+const patience = { deadlineMs: 50_000, connectTimeoutMs: 30_000 };
+
 /** A pool on a fresh database with the tables of a service. */
 export interface ServiceDatabase extends AsyncDisposable {
   readonly database: Database;
@@ -39,7 +42,7 @@ export async function createServiceDatabase(
   const owned = setup.use(new AsyncDisposableStack());
   const { name, searchPath } = service;
   const openAnother = (more: Partial<DatabaseOptions> = {}): Database =>
-    owned.use(openDatabase({ url, name, searchPath, ...more }));
+    owned.use(openDatabase({ url, name, searchPath, ...patience, ...more }));
   const database = openAnother(options);
   const kept = setup.move();
   return {
