@@ -133,25 +133,30 @@ async function insertStable(
   }: { readonly count: number; readonly urgent: number; readonly nowMs: number },
 ): Promise<void> {
   await tables.query(`ALTER TABLE controller_status DISABLE TRIGGER USER`);
-  await tables.query(
-    `WITH made AS (
-       INSERT INTO clusters (name, created_by, spec, status, status_dirty, created_at)
-       SELECT CASE WHEN n > $1::integer - $2::integer THEN 'urgent' ELSE 'calm' END || n, 'alice@example.com',
-              '{"platform": {"type": "gcp"}}', '{"phase": "Ready", "observedGeneration": 1}', false,
-              now() - interval '3 h'
-       FROM generate_series(1, $1::integer) n RETURNING id
-     )
-     INSERT INTO controller_status (cluster_id, controller_name, conditions)
-     SELECT id, 'dns', '[{"type": "Available", "status": "True"}]' FROM made`,
-    [count, urgent],
-  );
-  await tables.query(
-    `UPDATE reconciliation_schedule s
-     SET attention = c.name LIKE 'urgent%', last_reconciled_at = now(),
-         next_reconcile_at = to_timestamp($1::float8 + 300.0 * substring(c.name FROM '[0-9]+')::integer / $2::integer)
-     FROM clusters c WHERE c.id = s.cluster_id`,
-    [nowMs / 1_000, count],
-  );
+  // Some at a time: on a busy machine a statement has its deadline, too.
+  for (let first = 1; first <= count; first += 2_000) {
+    const last = Math.min(first + 1_999, count);
+    await tables.query(
+      `WITH made AS (
+         INSERT INTO clusters (name, created_by, spec, status, status_dirty, created_at)
+         SELECT CASE WHEN n > $3::integer THEN 'urgent' ELSE 'calm' END || n, 'alice@example.com',
+                '{"platform": {"type": "gcp"}}', '{"phase": "Ready", "observedGeneration": 1}', false,
+                now() - interval '3 h'
+         FROM generate_series($1::integer, $2::integer) n RETURNING id
+       )
+       INSERT INTO controller_status (cluster_id, controller_name, conditions)
+       SELECT id, 'dns', '[{"type": "Available", "status": "True"}]' FROM made`,
+      [first, last, count - urgent],
+    );
+    await tables.query(
+      `UPDATE reconciliation_schedule s
+       SET attention = c.name LIKE 'urgent%', last_reconciled_at = now(),
+           next_reconcile_at = to_timestamp($1::float8 + 300.0 * c.n / $2::integer)
+       FROM (SELECT id, name, substring(name FROM '[0-9]+')::integer AS n FROM clusters) c
+       WHERE c.id = s.cluster_id AND c.n BETWEEN $3::integer AND $4::integer`,
+      [nowMs / 1_000, count, first, last],
+    );
+  }
   await tables.query(`ANALYZE`);
 }
 
