@@ -3,16 +3,48 @@
 
 import assert from "node:assert/strict";
 
-import { KubeConfig, CoreV1Api, makeInformer, type V1ConfigMap } from "@kubernetes/client-node";
+import {
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  makeInformer,
+  type KubernetesListObject,
+  type KubernetesObject,
+} from "@kubernetes/client-node";
 
 import { until } from "../../oracle/until.ts";
 import type { Target } from "../target.ts";
 import { Commands, type Running } from "./commands.ts";
 
-const watched = ["v1/configmaps", "v1/secrets", "apps/v1/deployments"] as const;
+/** What the caches hold. */
+export interface CachedKinds {
+  /** As the informers of client-go are told. */
+  readonly resources: readonly string[];
+  readonly pathsIn: (namespace: string) => readonly string[];
+  /** Whether clients have them compiled in: then there are caches of their types too, and the manager's. */
+  readonly isCompiled: boolean;
+  /** The kind that smaller caches hold alone, and where it is listed. */
+  readonly first: { readonly kind: string; readonly pathIn: (namespace: string) => string };
+}
+
+const builtin: CachedKinds = {
+  resources: ["v1/configmaps", "v1/secrets", "apps/v1/deployments"],
+  pathsIn: (namespace) => [
+    `/api/v1/namespaces/${namespace}/configmaps`,
+    `/api/v1/namespaces/${namespace}/secrets`,
+    `/apis/apps/v1/namespaces/${namespace}/deployments`,
+  ],
+  isCompiled: true,
+  first: {
+    kind: "ConfigMap",
+    pathIn: (namespace) => `/api/v1/namespaces/${namespace}/configmaps`,
+  },
+};
 
 export interface CachesOptions {
   readonly namespace: string;
+  /** ConfigMaps, Secrets and Deployments unless told. */
+  readonly kinds?: CachedKinds;
   /** How clients find the server; the admin's unless told. */
   readonly kubeconfig?: string;
   /** Likewise for client-node, which does not notice a connection that went silent. */
@@ -25,8 +57,8 @@ interface Cache {
   readonly name: string;
   /** Identities of what it holds, in order. */
   readonly held: () => Promise<readonly string[]>;
-  /** Only ConfigMaps, or everything that is watched. */
-  readonly holdsMapsOnly: boolean;
+  /** Only the first kind, or everything that is watched. */
+  readonly holdsFirstOnly: boolean;
   /** What its handlers were told since the last time. */
   readonly log?: () => Promise<readonly string[]>;
 }
@@ -41,40 +73,42 @@ export class Caches implements AsyncDisposable {
   /** Starts them all; they are filled. */
   static async start(target: Target, options: CachesOptions, signal: AbortSignal): Promise<Caches> {
     await using undo = new AsyncDisposableStack();
-    const { namespace, kubeconfig = target.kubeconfig } = options;
+    const { namespace, kubeconfig = target.kubeconfig, kinds = builtin } = options;
     const commands = new Commands(target);
     const caches: Cache[] = [];
     for (const [mode, isWatchList] of [
       ["list and watch", "false"],
       ["one stream", "true"],
     ] as const) {
-      for (const typed of [false, true]) {
+      for (const typed of kinds.isCompiled ? [false, true] : [false]) {
         const environment = { KUBE_FEATURE_WatchListClient: isWatchList };
         const flags = [`-kubeconfig=${kubeconfig}`, `-namespace=${namespace}`, `-typed=${typed}`];
         const running = undo.use(
-          commands.start("informers", [...flags, ...watched], signal, { environment }),
+          commands.start("informers", [...flags, ...kinds.resources], signal, { environment }),
         );
         caches.push({
           name: `client-go, ${mode}, ${typed ? "typed" : "untyped"}`,
           held: async () => identitiesIn(await running.ask("dump")),
-          holdsMapsOnly: false,
+          holdsFirstOnly: false,
           log: async () => await running.ask("log"),
         });
         await running.until(/^synced$/);
       }
     }
-    const flags = [`-cluster=${kubeconfig}`, `-namespace=${namespace}`, "-lease=2m"];
-    const manager: Running = undo.use(commands.start("manager", flags, signal));
-    await manager.until(/^started$/);
-    caches.push({
-      name: "controller-runtime",
-      held: async () => identitiesIn(await manager.ask("dump")),
-      holdsMapsOnly: true,
-    });
+    if (kinds.isCompiled) {
+      const flags = [`-cluster=${kubeconfig}`, `-namespace=${namespace}`, "-lease=2m"];
+      const manager: Running = undo.use(commands.start("manager", flags, signal));
+      await manager.until(/^started$/);
+      caches.push({
+        name: "controller-runtime",
+        held: async () => identitiesIn(await manager.ask("dump")),
+        holdsFirstOnly: true,
+      });
+    }
     const node = undo.use(
-      await NodeInformer.start(options.kubeconfigOfNode ?? kubeconfig, namespace),
+      await NodeInformer.start(options.kubeconfigOfNode ?? kubeconfig, namespace, kinds.first),
     );
-    caches.push({ name: "client-node", held: async () => node.held, holdsMapsOnly: true });
+    caches.push({ name: "client-node", held: async () => node.held, holdsFirstOnly: true });
     return new Caches(target, { options, caches, undo: undo.move() });
   }
 
@@ -94,16 +128,18 @@ export class Caches implements AsyncDisposable {
 
   /** While nobody writes: each comes to hold what a list says, and its handlers were told how. Answers how many objects. */
   async assertLevel(signal: AbortSignal): Promise<number> {
-    const { namespace, patienceMs = 60_000 } = this.#options;
-    for (const { name, held, holdsMapsOnly, log } of this.#caches) {
+    const { namespace, patienceMs = 60_000, kinds = builtin } = this.#options;
+    const paths = kinds.pathsIn(namespace);
+    for (const { name, held, holdsFirstOnly, log } of this.#caches) {
       let wanted: readonly string[] = [];
       let holds: readonly string[] = [];
       const timeUp = AbortSignal.timeout(patienceMs);
       await until(
         async () => {
           // A manager that works on them writes to them.
-          const all = await listed(this.#target, namespace, signal);
-          wanted = holdsMapsOnly ? all.filter((one) => one.startsWith("ConfigMap ")) : all;
+          const all = await listed(this.#target, paths, signal);
+          const { kind } = kinds.first;
+          wanted = holdsFirstOnly ? all.filter((one) => one.startsWith(`${kind} `)) : all;
           holds = await held();
           return holds.join() === wanted.join();
         },
@@ -117,7 +153,7 @@ export class Caches implements AsyncDisposable {
       this.#logs.set(name, told);
       told.check(await log());
     }
-    return (await listed(this.#target, namespace, signal)).length;
+    return (await listed(this.#target, paths, signal)).length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,31 +184,45 @@ class HandlerLog {
   }
 }
 
-type ConfigMapInformer = ReturnType<typeof makeInformer<V1ConfigMap>>;
+type NodesInformer = ReturnType<typeof makeInformer<KubernetesObject>>;
 
 /** client-node's informer, which is started again whenever it gives up. */
 class NodeInformer implements AsyncDisposable {
-  readonly #informer: ConfigMapInformer;
+  readonly #informer: NodesInformer;
   readonly #namespace: string;
+  readonly #kind: string;
   #isStopped = false;
 
-  static async start(kubeconfig: string, namespace: string): Promise<NodeInformer> {
+  static async start(
+    kubeconfig: string,
+    namespace: string,
+    { kind, pathIn }: CachedKinds["first"],
+  ): Promise<NodeInformer> {
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);
-    const api = config.makeApiClient(CoreV1Api);
-    const informer = makeInformer<V1ConfigMap>(
-      config,
-      `/api/v1/namespaces/${namespace}/configmaps`,
-      async () => await api.listNamespacedConfigMap({ namespace }),
-    );
-    const started = new NodeInformer(informer, namespace);
+    const path = pathIn(namespace);
+    const [, group = "", version = ""] = /^\/apis\/([^/]+)\/([^/]+)\//.exec(path) ?? [];
+    const plural = path.slice(path.lastIndexOf("/") + 1);
+    const list = async (): Promise<KubernetesListObject<KubernetesObject>> => {
+      if (group === "") {
+        return await config.makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace });
+      }
+      const api = config.makeApiClient(CustomObjectsApi);
+      const asked = { group, version, namespace, plural };
+      return (await api.listNamespacedCustomObject(
+        asked,
+      )) as KubernetesListObject<KubernetesObject>;
+    };
+    const informer = makeInformer<KubernetesObject>(config, path, list);
+    const started = new NodeInformer(informer, namespace, kind);
     await informer.start();
     return started;
   }
 
-  private constructor(informer: ConfigMapInformer, namespace: string) {
+  private constructor(informer: NodesInformer, namespace: string, kind: string) {
     this.#informer = informer;
     this.#namespace = namespace;
+    this.#kind = kind;
     informer.on("error", () => {
       if (!this.#isStopped) setTimeout(() => void informer.start().catch(() => undefined), 200);
     });
@@ -183,7 +233,7 @@ class NodeInformer implements AsyncDisposable {
       .list(this.#namespace)
       .map(
         ({ metadata }) =>
-          `ConfigMap ${metadata?.name} ${metadata?.uid} ${metadata?.resourceVersion}`,
+          `${this.#kind} ${metadata?.name} ${metadata?.uid} ${metadata?.resourceVersion}`,
       )
       .sort();
   }
@@ -195,15 +245,10 @@ class NodeInformer implements AsyncDisposable {
 }
 
 async function listed(
-  { client }: Target,
-  namespace: string,
+  { client }: Pick<Target, "client">,
+  paths: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const paths = [
-    `/api/v1/namespaces/${namespace}/configmaps`,
-    `/api/v1/namespaces/${namespace}/secrets`,
-    `/apis/apps/v1/namespaces/${namespace}/deployments`,
-  ];
   const lists = await Promise.all(
     paths.map(async (path) => {
       const { status, body, text } = await client.send({ path }, signal);

@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 
-import { seededRandom } from "@keelson/base";
+import { seededRandom, type Random } from "@keelson/base";
 
 import { configMap, deployment, secret } from "../objects.ts";
 import type { Target } from "../target.ts";
@@ -26,7 +26,7 @@ export async function informerWalk(
 }
 
 export async function createNamespace(
-  { client }: Target,
+  { client }: Pick<Target, "client">,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -34,46 +34,67 @@ export async function createNamespace(
   await client.send({ method: "POST", path: "/api/v1/namespaces", body }, signal);
 }
 
-/** Creates, updates and deletes a few objects over and over. Answers how many of the writes were taken. */
-export async function writeAround(
-  { client }: Target,
-  { namespace, writes, seed }: InformerOptions & { readonly seed: string },
-  signal: AbortSignal,
-): Promise<number> {
-  const random = seededRandom(seed);
-  const labels = (): Record<string, string> => ({
-    n: String(random.integer(1_000_000)),
-    // The manager answers to these.
-    ...(random.integer(4) === 0 ? { reconcile: "yes" } : {}),
-  });
-  const kinds = [
+/** Objects that are written, and whether an update replaces them or is a merge patch. */
+export interface WrittenKind {
+  readonly path: string;
+  readonly make: (name: string, random: Random) => object;
+  readonly isPatched?: boolean;
+}
+
+const labels = (random: Random): Record<string, string> => ({
+  n: String(random.integer(1_000_000)),
+  // The manager answers to these.
+  ...(random.integer(4) === 0 ? { reconcile: "yes" } : {}),
+});
+
+function builtinIn(namespace: string): readonly WrittenKind[] {
+  return [
     {
       path: `/api/v1/namespaces/${namespace}/configmaps`,
-      make: (name: string) => configMap(name, { n: "1" }, { labels: labels() }),
+      make: (name, random) => configMap(name, { n: "1" }, { labels: labels(random) }),
     },
     {
       path: `/api/v1/namespaces/${namespace}/secrets`,
-      make: (name: string) => secret(name, { labels: labels() }),
+      make: (name, random) => secret(name, { labels: labels(random) }),
     },
     {
       path: `/apis/apps/v1/namespaces/${namespace}/deployments`,
-      make: (name: string) => deployment(name, { replicas: random.integer(100) }),
+      make: (name, random) => deployment(name, { replicas: random.integer(100) }),
     },
   ];
+}
+
+/** Creates, updates and deletes a few objects over and over. Answers how many of the writes were taken. */
+export async function writeAround(
+  { client }: Pick<Target, "client">,
+  {
+    namespace,
+    writes,
+    seed,
+    kinds = builtinIn(namespace),
+  }: InformerOptions & { readonly seed: string; readonly kinds?: readonly WrittenKind[] },
+  signal: AbortSignal,
+): Promise<number> {
+  const random = seededRandom(seed);
   let taken = 0;
   for (let write = 0; write < writes; write += 1) {
-    const { path, make } = random.pick(kinds);
+    const { path, make, isPatched = false } = random.pick(kinds);
     const name = `o-${random.integer(12)}`;
     const send = async (): Promise<number> => {
       switch (random.integer(4)) {
         case 0:
           return (await client.send({ method: "DELETE", path: `${path}/${name}` }, signal)).status;
         case 1:
-          return (await client.send({ method: "POST", path, body: make(name) }, signal)).status;
-        default:
-          return (
-            await client.send({ method: "PUT", path: `${path}/${name}`, body: make(name) }, signal)
-          ).status;
+          return (await client.send({ method: "POST", path, body: make(name, random) }, signal))
+            .status;
+        default: {
+          const headers = { "content-type": "application/merge-patch+json" };
+          const update = isPatched
+            ? ({ method: "PATCH", headers } as const)
+            : { method: "PUT" as const };
+          const body = make(name, random);
+          return (await client.send({ ...update, path: `${path}/${name}`, body }, signal)).status;
+        }
       }
     };
     // While a server restarts connections break; that is no write, or one nobody was told of.
