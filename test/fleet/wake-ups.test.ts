@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseUnavailable, type StatementPoint } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { applied, startBed, web, type Details } from "./bed.ts";
+import { applied, startBed, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const synced = ({ status }: Details) => status === "synced";
@@ -13,6 +13,13 @@ const failed = ({ status }: Details) => status === "error";
 /** Whoever waited for its next try would wait for minutes. */
 const longBackoff = { backoffMs: { min: 300_000, max: 300_000 } };
 const inTeam = { ...web, namespace: "team" };
+
+/** Makes the namespace, without a word to fleet. */
+async function makeTeam({ client }: Bed, signal: AbortSignal): Promise<void> {
+  const namespaces = await client.resource({ apiVersion: "v1", kind: "Namespace" }, signal);
+  const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
+  await namespaces.create(team, {}, signal);
+}
 
 clusterSuite("wake-ups of workers", () => {
   test("a worker without work keeps its leases and asks for nothing else", async (t) => {
@@ -54,9 +61,7 @@ clusterSuite("wake-ups of workers", () => {
     isHeld = true;
     const late = await it.create(inTeam);
     await until(() => isHeldBack, t.signal);
-    const namespaces = await it.client.resource({ apiVersion: "v1", kind: "Namespace" }, t.signal);
-    const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
-    await namespaces.create(team, {}, t.signal);
+    await makeTeam(it, t.signal);
     await it.becomes(late, applied(1));
   });
 
@@ -74,7 +79,7 @@ clusterSuite("wake-ups of workers", () => {
     it.startWorker(longBackoff);
     const id = await it.create(inTeam);
     await it.becomes(id, failed);
-    await it.create({ cluster_id: "prod", kind: "Namespace", name: "team", desired_spec: {} });
+    await makeTeam(it, t.signal);
     await it.becomes(id, applied(1));
     mayClaim = true;
   });

@@ -5,7 +5,7 @@ import { suite, test, type TestContext } from "node:test";
 import { noMetrics, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
-import { Wakeups } from "@keelson/database";
+import { Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { createFleetDatabase } from "../testing/fleet-database.ts";
 import { WorkBell } from "../work-bell.ts";
@@ -41,7 +41,10 @@ function at(id: number, version: number, a: string, generation = "1"): DynamicOb
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a } };
 }
 
-async function startObserver(t: TestContext) {
+async function startObserver(
+  t: TestContext,
+  onStatement: (point: StatementPoint) => Promise<void> = async () => undefined,
+) {
   await using setup = new AsyncDisposableStack();
   const tables = setup.use(await createFleetDatabase(await sharedThrowawayPostgres("embedded")));
   const scope = setup.use(new TaskScope(t.signal));
@@ -61,7 +64,7 @@ async function startObserver(t: TestContext) {
     return id;
   };
   const id = await insert("web");
-  const { database } = tables;
+  const database = tables.openAnother({ onStatement });
   const wakeups = new Wakeups({ database });
   const observerOn = (clock: Clock, onGone = (): void => undefined): Observer =>
     new Observer({
@@ -104,6 +107,12 @@ async function startObserver(t: TestContext) {
     watch,
     recorded,
     query: tables.query.bind(tables),
+    /** That generation 2 was applied, at version 11. */
+    recordNext: () =>
+      tables.query(
+        `UPDATE resource_applied_states SET generation = 2, k8s_resource_version = '11', owned = $1::text::jsonb`,
+        [JSON.stringify(ownedFields(at(id, 11, "2", "2"), "kontrol"))],
+      ),
     /** A watcher that goes on until the test ends. */
     startWatching: (clock: Clock): Observer => {
       const observer = observerOn(clock);
@@ -154,11 +163,21 @@ suite("what is seen of a row", () => {
     );
     it.startWatching(systemClock).see(it.id, { type: "present", object: at(it.id, 12, "1") });
     await it.becomes("12 1 f");
-    await it.query(
-      `UPDATE resource_applied_states SET generation = 2, k8s_resource_version = '11', owned = $1::text::jsonb`,
-      [JSON.stringify(ownedFields(at(it.id, 11, "2", "2"), "kontrol"))],
-    );
+    await it.recordNext();
     await it.becomes("12 1 t");
+  });
+
+  test("what we applied may be another by the time that an object is recorded: then it is compared again", async (t) => {
+    let recordNext: (() => Promise<unknown>) | undefined;
+    await using it = await startObserver(t, async ({ statement, phase }) => {
+      if (statement !== "recordObserved" || phase !== "before") return;
+      await recordNext?.();
+      recordNext = undefined;
+    });
+    recordNext = it.recordNext;
+    it.startWatching(systemClock).see(it.id, { type: "present", object: at(it.id, 12, "1") });
+    await it.becomes("12 1 t");
+    assert.equal(recordNext, undefined);
   });
 
   test("what is new does not wait for what must be looked at again", async (t) => {

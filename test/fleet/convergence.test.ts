@@ -1,13 +1,13 @@
 // Whatever happens by chance: in the end what is wanted is there, the records are true, and nothing foreign was touched.
-// Not in the gate yet: seldom a world does not come to rest, or shows an older generation, and why is not known.
+// One short world by the seed of the commit; `npm run soak:fleet` has a hundred long ones.
 
 import { test } from "node:test";
-import { trialSettings } from "../../oracle/differential.ts";
-import { clusterSuite } from "../cluster.ts";
+import { trialSettings } from "../oracle/differential.ts";
+import { clusterSuite } from "./cluster.ts";
 import { converges } from "./convergence.ts";
 
-const { FLEET_STEPS = "120" } = process.env;
-const { seed, count, only } = trialSettings(2);
+const { FLEET_STEPS = "60" } = process.env;
+const { seed, count, only } = trialSettings(1);
 
 clusterSuite("convergence", () => {
   for (let round = only ?? 0; round < (only === undefined ? count : only + 1); round += 1) {
