@@ -345,6 +345,7 @@ const changingService: KindCases = {
     },
     { "spec/type": "ExternalName", "spec/externalName": "example.com" },
     { "spec/type": "ExternalName" },
+    { "spec/type": "ExternalName", "spec/internalTrafficPolicy": "*" },
     { "spec/sessionAffinity": "Nothing" },
     { "spec/selector": { a: "b!" } },
     { "spec/type": "Nothing" },

@@ -37,6 +37,8 @@ import { hintsKey, modeKey, serviceWarnings } from "./service-warnings.ts";
 
 const rangesKey = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const types: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+/** Of traffic, from outside and within. */
+const policies: readonly string[] = ["Cluster", "Local"];
 const affinitySecondsMax = 86_400;
 
 export const serviceRules: KindRules = {
@@ -52,8 +54,10 @@ export const serviceRules: KindRules = {
     if (spec === undefined) return;
     keepAllocated(spec, objectOf(old, "spec"));
     dropTypeDependentFields(service, old);
-    // There is no traffic to a name, and whoever reads such a Service finds none spoken of.
-    if (textOf(spec, "type") === "ExternalName") delete spec["internalTrafficPolicy"];
+    // There is no traffic to a name, and whoever reads such a Service finds none spoken of; what is wrong is refused first.
+    const { internalTrafficPolicy: policy } = spec;
+    const isWrong = typeof policy === "string" && !policies.includes(policy);
+    if (textOf(spec, "type") === "ExternalName" && !isWrong) delete spec["internalTrafficPolicy"];
   },
   validate: (service) => {
     const at = Place.root("spec");
@@ -273,7 +277,6 @@ function checkLoadBalancerClass(spec: JsonObject, at: Place, old: JsonObject | u
 }
 
 function checkTraffic(spec: JsonObject, at: Place, type: string): void {
-  const policies = ["Cluster", "Local"];
   const external = textOf(spec, "externalTrafficPolicy");
   if (!isExternal(spec)) {
     if (external !== "") {
