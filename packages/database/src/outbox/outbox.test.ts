@@ -4,6 +4,7 @@ import { seededRandom, systemClock, systemRandom, TaskScope } from "@keelson/bas
 import { RecordingMetrics } from "@keelson/base/testing";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { DatabaseUnavailable } from "../errors.ts";
+import { claimKeys, settleKeys } from "../sql/outbox.ts";
 import { statement } from "../sql/statement.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
 import { createServicesDatabase } from "../testing/services-database.ts";
@@ -27,6 +28,16 @@ const pending = statement<undefined, { rows: number }>(
   (sql) => sql`
     SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)::integer
          + (SELECT count(*) FROM outbox_unnumbered)::integer AS rows`,
+);
+const claimOfKey = statement<
+  undefined,
+  { claim: string | null; is_due: boolean; published: number }
+>(
+  "claimOfKey",
+  (sql) => sql`
+    SELECT claim, due_at <= clock_timestamp() AS is_due,
+           (SELECT count(*) FROM outbox WHERE published_at IS NOT NULL)::integer AS published
+    FROM outbox_keys`,
 );
 const ageEvents = statement<undefined>(
   "ageEvents",
@@ -202,6 +213,37 @@ eachPostgres("outbox", (server) => {
     const expected = Array.from({ length: 20 }, (_, i) => i + 1);
     for (const key of ["a", "b", "c", "d"])
       assert.deepEqual([...new Set(transport.seqs(key))], expected);
+  });
+
+  test("who has lost a claim marks what it has published, and leaves the key to its successor", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    await append(outbox, event("k", 1), event("k", 2));
+    await outbox.numberAll(never);
+    const claim = async (leaseMs: number): Promise<string> => {
+      const token = systemRandom.uuid();
+      const asked = { claim: token, leaseMs, keysMax: 10, eventsPerKeyMax: 10 };
+      const rows = await it.database.run(claimKeys, asked, never);
+      assert.equal(rows.length, 2);
+      return token;
+    };
+    const settle = async (token: string, published: number): Promise<number | undefined> => {
+      const settlement = {
+        orderingKeys: ["k"],
+        claims: [token],
+        publishedPositions: [published],
+        retryMs: [null],
+        errors: [null],
+      };
+      return (await it.database.run(settleKeys, settlement, never))[0]?.settled;
+    };
+    const late = await claim(0);
+    const successor = await claim(60_000);
+    assert.equal(await settle(late, 1), 0);
+    const [held] = await it.database.run(claimOfKey, undefined, never);
+    assert.deepEqual(held, { claim: successor, is_due: false, published: 1 });
+    assert.equal(await settle(successor, 2), 1);
+    assert.equal(await drained(it.database), true);
   });
 
   test("a backlog of one key is taken in portions, in order", async () => {
