@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silentLog, systemClock, systemRandom, TaskScope, type Log } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import { Wakeups } from "@keelson/database";
+import { Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   CredentialCipher,
@@ -52,8 +52,19 @@ async function bed(signal: AbortSignal) {
     create: async (body: object): Promise<number> =>
       (await rest.ask("POST", "/resources", body as never)).body.id,
     /** Keeps house, as a worker does. */
-    keep: (limits: Partial<HousekeepingLimits>, cipher = testCipher, log: Log = silentLog) => {
-      const database = rest.tables.openAnother();
+    keep: (
+      limits: Partial<HousekeepingLimits>,
+      {
+        cipher = testCipher,
+        log = silentLog,
+        onStatement = () => undefined,
+      }: {
+        readonly cipher?: CredentialCipher;
+        readonly log?: Log;
+        readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
+      } = {},
+    ) => {
+      const database = rest.tables.openAnother({ onStatement });
       const wakeups = new Wakeups({ database });
       const options = {
         database,
@@ -104,6 +115,28 @@ suite("housekeeping", () => {
     it.keep({});
     await until(async () => (await due()).length === 5, t.signal);
     assert.deepEqual(await due(), ["never", "behind", "drifted", "deleting", "lost"]);
+  });
+
+  test("6.1: what is deleted by SQL in no cluster that we know goes with an audit, unless a worker began it", async (t) => {
+    await using it = await bed(t.signal);
+    const [gone, begun] = [
+      await it.create({ ...web, cluster_id: "nowhere", name: "gone" }),
+      await it.create({ ...web, cluster_id: "nowhere", name: "begun" }),
+    ];
+    await it.query(
+      `UPDATE resource_attempts SET last_attempt_at = now() WHERE resource_id = ${begun};
+       UPDATE resources SET deleted_at = now();
+       SELECT 1`,
+    );
+    it.keep({});
+    await until(async () => (await it.ask("GET", `/resources/${gone}`)).code === 404, t.signal);
+    assert.equal((await it.ask("GET", `/resources/${begun}`)).body.status, "deleting");
+    const told = await it.query(
+      `SELECT data->>'reason' AS reason, actor FROM events_unnumbered
+       WHERE resource_id = $1 AND type = 'resource.deleted'`,
+      [gone],
+    );
+    assert.deepEqual(told, [{ reason: "NeverApplied", actor: "worker" }]);
   });
 
   test("4.1: another follows after each time that notifications could not be heard", async (t) => {
@@ -240,7 +273,15 @@ suite("housekeeping", () => {
     const before = await credentials();
     const log = new RecordingLog();
     const rotated = new CredentialCipher([newest, older], systemRandom);
-    it.keep({}, rotated, log);
+    // Somebody registers one anew, under the newest key, between our look and our write.
+    const registered = under(newest, "c-7");
+    let isRegistered = false;
+    const onStatement = async ({ statement, phase }: StatementPoint): Promise<void> => {
+      if (isRegistered || statement !== "resealCredential" || phase !== "before") return;
+      isRegistered = true;
+      await it.query(`UPDATE targets SET credential = $1 WHERE cluster_id = 'c-7'`, [registered]);
+    };
+    it.keep({}, { cipher: rotated, log, onStatement });
     await until(() => log.messages("warn").length > 0, t.signal);
     const after = await credentials();
     const only = new CredentialCipher([newest], systemRandom);
@@ -253,18 +294,19 @@ suite("housekeeping", () => {
     for (const clusterId of ["new", "lost"]) {
       assert.deepEqual(after.get(clusterId), before.get(clusterId));
     }
+    assert.deepEqual(Buffer.from(after.get("c-7")?.credential ?? []), registered);
     const told = log.entries.filter(({ message }) => message.includes("credentials"));
     assert.deepEqual(
       told.map(({ level, fields }) => [level, fields]),
       [
-        ["info", { targets: 100 }],
-        ["info", { targets: 120 }],
+        ["info", { targets: 99 }],
+        ["info", { targets: 119 }],
         ["warn", { cluster_ids: ["lost"], targets: 1 }],
       ],
     );
     const [events] = await it.query(
-      `SELECT count(*)::integer AS told, min(actor) AS actor FROM events_unnumbered WHERE type = 'target.updated'`,
+      `SELECT count(*)::integer AS told FROM events_unnumbered WHERE type = 'target.updated' AND actor = 'worker'`,
     );
-    assert.deepEqual(events, { told: 120, actor: "worker" });
+    assert.deepEqual(events, { told: 119 });
   });
 });
