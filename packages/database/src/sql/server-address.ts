@@ -1,4 +1,5 @@
-// What the driver does not make of a server's address by itself.
+// What the driver does not make of a server's address by itself. The same stands in packages/store/src/postgres: neither package may import
+// the other, and what both may import knows no driver.
 
 import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions as TlsOptions } from "node:tls";
