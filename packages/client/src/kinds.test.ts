@@ -53,6 +53,21 @@ suite("Kinds", () => {
     await refused;
   });
 
+  test("fails for those who wait, and for nobody else", async () => {
+    const { kinds, documents } = fixture({ "/api": {}, "/apis": {} });
+    const stop = new AbortController();
+    // Whoever asked has left while the question was sent; and then there is no answer.
+    Object.defineProperty(documents, "/api", {
+      get: () => {
+        stop.abort();
+        throw failures.serviceUnavailable("away");
+      },
+    });
+    await assert.rejects(kinds.resolve(pods, stop.signal), { name: "AbortError" });
+    // A rejection that nobody hears is told after this turn, and would fail the test.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
   test("does not say that a kind is unknown whose group cannot be asked", async () => {
     const { kinds } = fixture({
       "/apis": {

@@ -86,7 +86,9 @@ export class Kinds {
     if (waitMs > 0 && this.#begun === begunBefore) await clock.sleep(waitMs, signal);
     if (this.#begun === begunBefore) {
       this.#begun += 1;
-      this.#reading = this.#read().finally(() => (this.#reading = undefined));
+      const reading = this.#read().finally(() => (this.#reading = undefined));
+      reading.catch(() => undefined); // Whoever began it may have left by the time that it fails.
+      this.#reading = reading;
     }
     await untilAbort(this.#reading ?? Promise.resolve(), signal);
   }
