@@ -53,6 +53,28 @@ export class Children {
     return found !== undefined && isChildOf(app, found) ? found : undefined;
   }
 
+  /** As `find`; the cluster itself is asked where no cache has it, for what must not be made twice. */
+  async findNow(
+    app: App,
+    ref: ObjectKind & { readonly name: string },
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
+    const { apiVersion, kind, name } = ref;
+    const object = { apiVersion, kind, metadata: { name, namespace: app.namespace } };
+    const found = (await this.find(app, ref, signal)) ?? (await this.#ask(object, signal));
+    return found !== undefined && isChildOf(app, found) ? found : undefined;
+  }
+
+  /** Removes what is the app's, if it is there. */
+  async remove(
+    app: App,
+    ref: ObjectKind & { readonly name: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const found = await this.findNow(app, ref, signal);
+    if (found !== undefined) await this.#remove(this.of(ref), found, signal);
+  }
+
   /**
    * Makes an object so, and gives it as it then is; without a write where it is so already. Throws a `StepError` for one
    * of that name that is not the app's.

@@ -80,6 +80,22 @@ eachPostgres("the end of an app's database", (server) => {
         assert.deepEqual(await leftovers(database, owner.name), nothing);
       });
 
+      test("what it made outside its schema stays, as the administrator's", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger, url } = await madeApp(database, admin);
+        await database.queryAs(
+          database.adminUrl,
+          `CREATE SCHEMA shared; GRANT ALL ON SCHEMA shared TO ${names.appRole}`,
+        );
+        await database.queryAs(url, "CREATE TABLE shared.report (id integer)");
+        await admin.remove({ owner, ledger }, never);
+        const tables = await database.query(
+          "SELECT tablename, tableowner FROM pg_tables WHERE schemaname = 'shared'",
+        );
+        assert.deepEqual(tables, [{ tablename: "report", tableowner: database.adminName }]);
+      });
+
       test("rights that somebody else gave to it go too, or are named", async () => {
         await using database = await createAppDatabase(await server(), { rights });
         const admin = database.admin();

@@ -1,30 +1,19 @@
 // The database of an app: its schema and roles, the Secret with which it logs in, and the Job that migrates it.
 
 import type { Random } from "@keelson/base";
-import type { DynamicObject, ObjectKind } from "@keelson/client";
+import type { DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
 import { childOf } from "../children/child.ts";
+import type { Children } from "../children/children.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { DatabaseAdmin } from "../sql/database-admin.ts";
 import { migrationJobOf, migrationOutcome, type MigrationSettings } from "./database-migrations.ts";
 import { databaseVariables, isOurPassword, passwordIn } from "./database-variables.ts";
 import { StepError } from "./step-error.ts";
 
-type ChildRef = ObjectKind & { readonly name: string };
-
-/** What the step needs of the cluster. */
-export interface DatabaseChildren {
-  /**
-   * The child, if it is there and the app's. The cluster itself is asked where no cache has it: a Secret that is
-   * overlooked would be made anew, with another password.
-   */
-  find(app: App, ref: ChildRef, signal: AbortSignal): Promise<DynamicObject | undefined>;
-  /** Makes an object so, without a write where it is; a Conflict where it is not the app's. */
-  apply(app: App, desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject>;
-  /** Deletes what is the app's; what is missing is fine. */
-  remove(app: App, ref: ChildRef, signal: AbortSignal): Promise<void>;
-}
+/** What the step needs of the cluster. A Secret that is overlooked would be made anew, with another password. */
+export type DatabaseChildren = Pick<Children, "apply" | "findNow" | "remove">;
 
 export interface DatabaseSettings extends MigrationSettings {
   /** Where apps find the database, where that is not where the administrator does. */
@@ -81,7 +70,7 @@ export async function reconcileDatabase(
     );
 
   const ref = { ...secretKind, name: names.children.database };
-  const given = passwordIn(variablesOf(await children.find(app, ref, signal)));
+  const given = passwordIn(variablesOf(await children.findNow(app, ref, signal)));
   const enters =
     given !== undefined &&
     !made.includes("createAppRole") &&
@@ -136,7 +125,11 @@ async function migrate(
   const desired = migrationJobOf(app, settings);
   if (desired === undefined) return undefined;
   const { apiVersion, kind, metadata } = desired;
-  const found = await children.find(app, { apiVersion, kind, name: metadata.name ?? "" }, signal);
+  const found = await children.findNow(
+    app,
+    { apiVersion, kind, name: metadata.name ?? "" },
+    signal,
+  );
   return found ?? (await children.apply(app, desired, signal));
 }
 
