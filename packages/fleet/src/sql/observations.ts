@@ -3,6 +3,7 @@
 import { writeJson, type JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";
 import type { Drifted } from "../worker/drift.ts";
+import { areFew } from "./given.ts";
 
 /** A row of a cluster, by what its object is called. */
 export interface WatchedRow {
@@ -191,6 +192,104 @@ export const recordObserved = statement<
             WHERE a.resource_id = ${state.id} AND a.generation = o.generation
               AND f.generation IS DISTINCT FROM o.generation) AS since_applied_seconds
     FROM compared LEFT JOIN (found CROSS JOIN observed o) ON true LEFT JOIN former f ON true`,
+);
+
+/** An object that is as we want it. */
+export type UndriftedState = Omit<ObservedState, "fence" | "drift" | "repair">;
+
+function sent(state: UndriftedState): JsonObject {
+  return {
+    id: state.id,
+    spec: state.spec,
+    generation: state.generation,
+    revision: state.revision,
+    version: state.resourceVersion,
+    uid: state.uid,
+    health: state.health,
+    health_message: state.healthMessage,
+    managed_fields: [...state.managedFields],
+    applied_uid: state.appliedUid,
+    applied_version: state.appliedVersion,
+  };
+}
+
+/**
+ * Records many objects that have not drifted, each by the same rules. It waits for no row that somebody else is writing,
+ * nor writes of one that is gone: of such there is no answer.
+ */
+export const recordUndrifted = statement<
+  { readonly fence: string; readonly states: readonly UndriftedState[] },
+  {
+    readonly id: number;
+    readonly is_settled: boolean;
+    readonly since_applied_seconds: number | null;
+  }
+>(
+  "recordUndrifted",
+  (sql, { fence, states }) => sql`
+    WITH given AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset(${writeJson(states.map(sent))}::text::jsonb) AS given (
+        id integer, spec jsonb, generation integer, revision integer, version text, uid text, health text,
+        health_message text, managed_fields jsonb, applied_uid text, applied_version text)
+      WHERE ${areFew(sql)}
+    ), former AS MATERIALIZED (
+      SELECT c.resource_id, c.generation, c.drifted, c.health, c.deleted_at
+      FROM given JOIN resource_current_states c ON c.resource_id = given.id
+      FOR NO KEY UPDATE OF c SKIP LOCKED
+    ), free AS MATERIALIZED (
+      SELECT given.*,
+             (coalesce(a.uid, ''), coalesce(a.k8s_resource_version, ''))
+               = (given.applied_uid, given.applied_version) AS is_true,
+             t.lease_until > clock_timestamp() - interval '30 s' AS is_claimed
+      FROM given
+      JOIN resource_attempts t ON t.resource_id = given.id
+      LEFT JOIN resource_applied_states a ON a.resource_id = given.id
+      LEFT JOIN former f ON f.resource_id = given.id
+      LEFT JOIN resource_current_states c ON c.resource_id = given.id
+      WHERE f.resource_id IS NOT NULL OR c.resource_id IS NULL
+    ), observed AS (
+      INSERT INTO resource_current_states AS c
+        (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
+         drifted, fence, managed_fields)
+      SELECT id, spec, generation, revision, version, uid, clock_timestamp(), health, health_message, false,
+             ${fence}::bigint, managed_fields
+      FROM free WHERE is_true
+      ON CONFLICT (resource_id) DO UPDATE
+        SET spec = excluded.spec, generation = coalesce(excluded.generation, c.generation),
+            revision = coalesce(excluded.revision, c.revision),
+            k8s_resource_version = excluded.k8s_resource_version, uid = excluded.uid,
+            observed_at = excluded.observed_at, health = excluded.health, health_message = excluded.health_message,
+            drifted = false, drift = NULL, contested = NULL,
+            fence = excluded.fence, deleted_at = NULL, managed_fields = excluded.managed_fields
+        WHERE c.fence <= excluded.fence
+          AND (c.uid IS DISTINCT FROM excluded.uid OR c.deleted_at IS NOT NULL
+               OR is_later(excluded.k8s_resource_version, c.k8s_resource_version)
+               OR (excluded.k8s_resource_version = c.k8s_resource_version AND c.drifted))
+      RETURNING c.resource_id, c.health, c.generation
+    ), told AS (
+      INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
+      SELECT CASE WHEN f.drifted OR f.deleted_at IS NOT NULL THEN 'resource.healed' ELSE 'resource.observed' END,
+             r.id, r.cluster_id, 'watcher',
+             told(r, status_of(r.deleted_at IS NOT NULL, t.failed_generation, r.generation, a.generation, false,
+                               o.generation),
+                  health_of(g.health, true, false, o.health))
+      FROM observed o
+      JOIN resources r ON r.id = o.resource_id
+      LEFT JOIN former f ON f.resource_id = r.id
+      LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+      LEFT JOIN resource_attempts t ON t.resource_id = r.id
+      LEFT JOIN targets g ON g.cluster_id = r.cluster_id
+      WHERE f.resource_id IS NULL OR f.drifted OR o.health IS DISTINCT FROM f.health
+        OR o.generation IS DISTINCT FROM f.generation OR f.deleted_at IS NOT NULL
+      ORDER BY r.id
+    )
+    SELECT free.id, free.is_true AND free.is_claimed IS NOT TRUE AS is_settled,
+           extract(epoch FROM clock_timestamp() - a.applied_at)::float8 AS since_applied_seconds
+    FROM free
+    LEFT JOIN observed o ON o.resource_id = free.id
+    LEFT JOIN former f ON f.resource_id = free.id
+    LEFT JOIN resource_applied_states a
+      ON a.resource_id = o.resource_id AND a.generation = o.generation AND f.generation IS DISTINCT FROM o.generation`,
 );
 
 /**

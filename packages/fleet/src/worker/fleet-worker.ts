@@ -166,7 +166,7 @@ export class FleetWorker {
       else if (waitMs !== null) nextMs = Math.min(nextMs, waitMs);
       const isNew = (lastId ?? 0) > served.lastId;
       if (isNew) served.lastId = lastId ?? 0;
-      if (waitMs === 0 || isNew || isTimeForAll) served.watch.wake();
+      if (isNew || isTimeForAll) served.watch.wake();
     }
     this.#nextWake?.[Symbol.dispose]();
     this.#nextWake =

@@ -5,7 +5,7 @@ import { suite, test, type TestContext } from "node:test";
 import { noMetrics, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
-import { Wakeups, type StatementPoint } from "@keelson/database";
+import { statement, Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { createFleetDatabase } from "../testing/fleet-database.ts";
 import { WorkBell } from "../work-bell.ts";
@@ -170,7 +170,7 @@ suite("what is seen of a row", () => {
   test("what we applied may be another by the time that an object is recorded: then it is compared again", async (t) => {
     let recordNext: (() => Promise<unknown>) | undefined;
     await using it = await startObserver(t, async ({ statement, phase }) => {
-      if (statement !== "recordObserved" || phase !== "before") return;
+      if (statement !== "recordUndrifted" || phase !== "before") return;
       await recordNext?.();
       recordNext = undefined;
     });
@@ -193,4 +193,86 @@ suite("what is seen of a row", () => {
     }
     assert.equal(await it.recorded(), undefined);
   });
+
+  test("many that are as they should be go together; one that somebody holds waits alone, and one that is gone is told", async (t) => {
+    await using tables = await createFleetDatabase(await sharedThrowawayPostgres("embedded"));
+    const rows = await tables.query<{ id: number }>(
+      `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+       SELECT 'prod', 'default', 'ConfigMap', 'web-' || n, 'v1', '{"data":{"a":"1"}}' FROM generate_series(1, 4) n
+       RETURNING id`,
+    );
+    const ids = rows.map(({ id }) => id);
+    for (const id of ids) {
+      await tables.query(
+        `INSERT INTO resource_applied_states (resource_id, generation, revision, status, uid, k8s_resource_version, owned)
+         VALUES ($1, 1, 1, 'success', 'u', '10', $2::text::jsonb)`,
+        [id, JSON.stringify(ownedFields(at(id, 10, "1"), "kontrol"))],
+      );
+    }
+    const [held = 0, older = 0] = ids;
+    await tables.query(
+      `INSERT INTO resource_current_states (resource_id, generation, revision, uid, k8s_resource_version, fence)
+       VALUES ($1, 1, 1, 'u', '10', 1), ($2, 1, 1, 'u', '30', 1)`,
+      [held, older],
+    );
+    const ran: string[] = [];
+    const database = tables.openAnother({
+      onStatement: ({ statement: name, phase }) =>
+        void (phase === "before" && name.startsWith("record") && ran.push(name)),
+    });
+    const gone = Promise.withResolvers<number>();
+    const observer = new Observer({
+      database,
+      bell: new WorkBell({
+        wakeups: new Wakeups({ database }),
+        log: silentLog,
+        signal: t.signal,
+      }),
+      clock: systemClock,
+      log: silentLog,
+      metrics: workerMetrics(noMetrics),
+      onGone: (id) => gone.resolve(id),
+    });
+    for (const id of ids) observer.see(id, { type: "present", object: at(id, 20, "1") });
+    observer.see(2_000_000_000, { type: "present", object: at(2_000_000_000, 20, "1") });
+    const versions = () =>
+      tables.query(
+        `SELECT k8s_resource_version AS version FROM resource_current_states ORDER BY resource_id`,
+      );
+    await using scope = new TaskScope(t.signal);
+    await using holder = tables.openAnother({ connectionsMax: 1 });
+    await holder.transaction(async (sql) => {
+      await sql.run(lockCurrent, held);
+      scope.spawn("observer", (signal) => observer.run("1", signal));
+      assert.equal(await gone.promise, 2_000_000_000);
+      assert.deepEqual(
+        (await versions()).map(({ version }) => version),
+        ["10", "30", "20", "20"],
+      );
+      assert.deepEqual(ran, ["recordUndrifted"]);
+    }, t.signal);
+    await until(async () => (await versions())[0]?.["version"] === "20", t.signal);
+    // What is new and what has a new version is told; what is known is not.
+    const told = await tables.query(
+      `SELECT type, resource_id - $1::integer AS row FROM events_unnumbered WHERE actor = 'watcher' ORDER BY id`,
+      [held],
+    );
+    assert.deepEqual(
+      told.map(({ type, row }) => [type, row]),
+      [
+        ["resource.observed", 2],
+        ["resource.observed", 3],
+        ["resource.observed", 0],
+      ],
+    );
+  });
 });
+
+const lockCurrent = statement<number>(
+  "lockCurrent",
+  (sql, id) => sql`SELECT FROM resource_current_states WHERE resource_id = ${id} FOR UPDATE`,
+);
+
+async function until(fact: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  while (!(await fact())) await systemClock.sleep(10, signal);
+}

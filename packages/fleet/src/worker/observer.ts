@@ -3,7 +3,14 @@
 import { isCancellation, onAbort, readJson, type Clock, type Log } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { ForeignKeyViolation, isTransient, type Database } from "@keelson/database";
-import { readApplied, recordAbsent, recordObserved, type Repair } from "../sql/observations.ts";
+import {
+  readApplied,
+  recordAbsent,
+  recordObserved,
+  recordUndrifted,
+  type Repair,
+  type UndriftedState,
+} from "../sql/observations.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { observe, type AppliedRecord } from "./observation.ts";
@@ -23,6 +30,8 @@ export interface ObserverOptions {
 
 /** How many rows are looked up at once. */
 const batchMax = 200;
+/** How many of them one statement records: it holds their rows to its end. */
+const togetherMax = 50;
 /** After how long a row is looked at again whose apply is not recorded yet, or that could not be written. */
 const againMs = 25;
 const againMsMax = 1_000;
@@ -31,6 +40,12 @@ const againMsMax = 1_000;
 export type Seen =
   | { readonly type: "present"; readonly object: DynamicObject }
   | { readonly type: "absent"; readonly version: string };
+
+/** An object as we want it, and what is to be recorded of it. */
+interface SeenUndrifted {
+  readonly seen: Seen;
+  readonly state: UndriftedState;
+}
 
 export class Observer {
   readonly #options: ObserverOptions;
@@ -108,7 +123,22 @@ export class Observer {
       const batch = ids.slice(start, start + batchMax);
       const rows = await this.#options.database.run(readApplied, batch, signal);
       const rowsById = new Map(rows.map((row) => [row.id, row]));
+      const together: SeenUndrifted[] = [];
+      const alone: number[] = [];
       for (const id of batch) {
+        const seen = this.#seen.get(id);
+        const row = rowsById.get(id);
+        const isOrdinary = seen?.type === "present" && row?.is_deleting === false;
+        const state = isOrdinary
+          ? this.#undriftedState(id, seen.object, appliedOf(row))
+          : undefined;
+        if (seen === undefined || state === undefined) alone.push(id);
+        else together.push({ seen, state });
+      }
+      for (let next = 0; next < together.length; next += togetherMax) {
+        await this.#recordTogether(fence, together.slice(next, next + togetherMax), signal);
+      }
+      for (const id of alone) {
         const seen = this.#seen.get(id);
         if (seen === undefined) continue;
         const row = rowsById.get(id);
@@ -119,12 +149,54 @@ export class Observer {
           continue;
         }
         if (row.is_deleting && seen.type === "present") this.#lingering.set(id, seen);
-        const isDone = await this.#recordUnlessGone({ id, fence }, seen, appliedOf(row), signal);
-        if (isDone) this.#forget(id, seen);
-        else if (this.#seen.get(id) === seen) this.#fresh.delete(id);
+        const applied = appliedOf(row);
+        this.#looked(id, seen, await this.#recordUnlessGone({ id, fence }, seen, applied, signal));
       }
       this.#options.bell.told();
     }
+  }
+
+  /** What is to be recorded of an object that has not drifted; undefined if it has, or if it is not its time. */
+  #undriftedState(
+    id: number,
+    object: DynamicObject,
+    applied: AppliedRecord | undefined,
+  ): UndriftedState | undefined {
+    const observed = observe(object, id, applied);
+    if (observed === "early" || observed === "old" || observed.drift.length > 0) return undefined;
+    const { numbers, drift, ...state } = observed;
+    const { generation = null, revision = null } = numbers ?? {};
+    // There is nothing to repair, which is to be known: what was repaired is right now.
+    this.#repairOf({ id, seen: state.resourceVersion }, drift, applied);
+    const { uid: appliedUid = "", resourceVersion: appliedVersion = "" } = applied ?? {};
+    return { id, ...state, generation, revision, appliedUid, appliedVersion };
+  }
+
+  /** Most of what is seen is as it should be, and goes together. */
+  async #recordTogether(
+    fence: string,
+    all: readonly SeenUndrifted[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { database, metrics } = this.#options;
+    const states = all.map(({ state }) => state);
+    const settled = new Set<number>();
+    try {
+      for (const row of await database.run(recordUndrifted, { fence, states }, signal)) {
+        if (row.is_settled) settled.add(row.id);
+        const { since_applied_seconds: sinceApplied } = row;
+        if (sinceApplied !== null) metrics.convergence.observe({ hop: "observed" }, sinceApplied);
+      }
+    } catch (error) {
+      // A row was purged between our look and our record; the next look sees that.
+      if (!(error instanceof ForeignKeyViolation)) throw error;
+    }
+    for (const { seen, state } of all) this.#looked(state.id, seen, settled.has(state.id));
+  }
+
+  #looked(id: number, seen: Seen, isDone: boolean): void {
+    if (isDone) this.#forget(id, seen);
+    else if (this.#seen.get(id) === seen) this.#fresh.delete(id);
   }
 
   /** What came meanwhile is looked at in its turn. */

@@ -93,6 +93,8 @@ export class TargetLoop {
     for (const { waited_seconds: waited } of rows) {
       metrics.convergence.observe({ hop: "claimed" }, waited);
     }
+    // New, though one that is newer may have been read before it.
+    if (rows.some(({ fence }) => fence === "1")) this.#options.onForWatcher();
     return inOrder(rows).map(({ resource_id: id, fence, requests, attempts }) => {
       return { id, fence, requests, attempts };
     });
