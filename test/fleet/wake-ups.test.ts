@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DatabaseUnavailable, type StatementPoint } from "@keelson/database";
+import { DatabaseUnavailable, statement, type StatementPoint } from "@keelson/database";
 import { until } from "../oracle/until.ts";
 import { applied, startBed, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
@@ -20,6 +20,13 @@ async function makeTeam({ client }: Bed, signal: AbortSignal): Promise<void> {
   const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
   await namespaces.create(team, {}, signal);
 }
+
+const insertSecret = statement<undefined, { id: number }>(
+  "insertSecret",
+  (sql) => sql`
+    INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+    VALUES ('prod', 'default', 'Secret', 'late', 'v1', '{"stringData":{"a":"1"}}') RETURNING id`,
+);
 
 clusterSuite("wake-ups of workers", () => {
   test("a worker without work keeps its leases and asks for nothing else", async (t) => {
@@ -63,6 +70,22 @@ clusterSuite("wake-ups of workers", () => {
     await until(() => isHeldBack, t.signal);
     await makeTeam(it, t.signal);
     await it.becomes(late, applied(1));
+  });
+
+  test("the first row of a kind is watched at once, though one that was written after it was committed before it", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const { tables } = it.rest;
+    await using writer = tables.openAnother({ connectionsMax: 1 });
+    let late = 0;
+    await writer.transaction(async (sql) => {
+      const [row] = await sql.run(insertSecret, undefined);
+      late = row?.id ?? 0;
+      const early = await it.create(web);
+      assert.ok(early > late);
+      await it.becomes(early, synced);
+    }, t.signal);
+    await it.becomes(late, synced);
   });
 
   test("a row that waits is known to the replica that watches, whichever has tried it", async (t) => {
