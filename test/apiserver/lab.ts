@@ -159,6 +159,13 @@ export class Lab implements Disposable {
     return await this.must({ method: "POST", path, body });
   }
 
+  /** Waits until a cache, which a real server asks for version zero, has everything of a collection, as preparation. */
+  async untilCached(collection: string): Promise<void> {
+    const { version } = await this.must({ path: collection });
+    const match = "resourceVersionMatch=NotOlderThan";
+    await this.must({ path: `${collection}?resourceVersion=${version}&${match}` });
+  }
+
   /** Records something the case has found out. */
   note(what: string, fact: Json): void {
     this.#record(what, fact);

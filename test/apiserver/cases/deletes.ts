@@ -445,6 +445,7 @@ const collections: Record<string, Script> = {
   },
   "of a version": async (lab) => {
     await several(lab);
+    await lab.untilCached(lab.core("secrets"));
     await lab.delete(`${lab.core("secrets")}?resourceVersion=0`);
     await left(lab);
   },

@@ -92,6 +92,7 @@ const lists: Record<string, Script> = {
   },
   "version zero": async (lab) => {
     await fill(lab, 2);
+    await lab.untilCached(lab.core("secrets"));
     await lab.get(`${lab.core("secrets")}?resourceVersion=0`);
     await lab.get(`${lab.core("secrets")}?resourceVersion=0&resourceVersionMatch=NotOlderThan`);
   },
@@ -105,6 +106,7 @@ const lists: Record<string, Script> = {
   },
   "a get of a future version": async (lab) => {
     await lab.create(lab.core("secrets"), secret("a"));
+    await lab.untilCached(lab.core("secrets"));
     await lab.get(`${lab.core("secrets", "a")}?resourceVersion=0`);
     await lab.get(`${lab.core("secrets", "a")}?resourceVersion=9999999999`);
   },
