@@ -96,10 +96,9 @@ clusterSuite("delivery to a cluster", () => {
     await it.becomes(slow, applied(2));
   });
 
-  test(
-    "F19: an apply that hangs in a webhook times out and is recorded, and others proceed",
-    { skip: isOracle ? false : "our own server calls no webhooks" },
-    async (t) => {
+  // Our own server calls no webhooks.
+  if (isOracle) {
+    test("F19: an apply that hangs in a webhook times out and is recorded, and others proceed", async (t) => {
       await using hook = await HangingWebhook.start();
       await using it = await startBed(t.signal);
       const labels = { hangs: "yes" };
@@ -138,8 +137,8 @@ clusterSuite("delivery to a cluster", () => {
       const good = await it.becomes(slow, applied(1));
       assert.equal(good.last_error, null);
       await hooks.delete({ name: "hangs" }, t.signal);
-    },
-  );
+    });
+  }
 
   test("F21: another's field is told under report, and taken under force", async (t) => {
     await using it = await startBed(t.signal);
