@@ -295,7 +295,8 @@ export const recordUndrifted = statement<
 /**
  * Records that there was no object as of a version, if we had made one before it. An apply that was recorded just now may
  * have made it since: that is asked here, and not of what was read earlier. `heals`: it is to be made again, or its
- * deletion is done, and work was asked for.
+ * deletion is done, and work was asked for; null where nothing was written. Not settled while an apply is under way: what
+ * that made may be what is gone, which can be told only from its record.
  */
 export const recordAbsent = statement<
   {
@@ -304,7 +305,7 @@ export const recordAbsent = statement<
     readonly version: string;
     readonly repair: Repair;
   },
-  { heals: boolean }
+  { readonly heals: boolean | null; readonly is_settled: boolean }
 >(
   "recordAbsent",
   (sql, { id, fence, version, repair }) => sql`
@@ -316,8 +317,10 @@ export const recordAbsent = statement<
       ON CONFLICT (resource_id) DO UPDATE
         SET deleted_at = excluded.deleted_at, observed_at = excluded.observed_at, fence = excluded.fence,
             spec = NULL, generation = NULL, revision = NULL, health = NULL, health_message = NULL,
-            drifted = false, drift = NULL, contested = excluded.contested, managed_fields = NULL
-        WHERE c.fence <= excluded.fence AND c.deleted_at IS NULL
+            drifted = false, drift = NULL, contested = excluded.contested, managed_fields = NULL,
+            uid = excluded.uid
+        -- That an earlier one was gone is known of another uid: what we made since may be gone too.
+        WHERE c.fence <= excluded.fence AND (c.deleted_at IS NULL OR c.uid IS DISTINCT FROM excluded.uid)
       RETURNING c.resource_id
     ), found AS (
       SELECT r.id, (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL) AND NOT r.paused AS heals
@@ -334,5 +337,6 @@ export const recordAbsent = statement<
       LEFT JOIN targets g ON g.cluster_id = r.cluster_id
       WHERE r.deleted_at IS NULL
     )
-    SELECT heals FROM found`,
+    SELECT (SELECT heals FROM found), t.lease_until > clock_timestamp() - interval '30 s' IS NOT TRUE AS is_settled
+    FROM resource_attempts t WHERE t.resource_id = ${id}`,
 );

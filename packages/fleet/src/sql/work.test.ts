@@ -37,3 +37,17 @@ test("a claim does not look at what is due later, however much of it there is", 
     plan,
   );
 });
+
+test("nothing is claimed of a target that is paused", async (t) => {
+  await using tables = await createFleetDatabase(await sharedThrowawayPostgres("embedded"));
+  await tables.query(`INSERT INTO targets (cluster_id, agent) VALUES ('c', true), ('d', true)`);
+  await tables.query(
+    `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+     SELECT c, 'default', 'ConfigMap', 'm', 'v1', '{}' FROM unnest(ARRAY ['c', 'd']) c`,
+  );
+  const claimed = async () => (await tables.database.run(claimWork, asked, t.signal)).length;
+  await tables.query(`UPDATE targets SET paused = cluster_id = 'c'`);
+  assert.equal(await claimed(), 0);
+  await tables.query(`UPDATE targets SET paused = cluster_id = 'd'`);
+  assert.equal(await claimed(), 1);
+});

@@ -16,7 +16,7 @@ export interface ClaimRow {
   readonly waited_seconds: number;
 }
 
-/** Claims what is due in one cluster, the longest due first. A claim is a lease with a fence higher than any before it. */
+/** Claims what is due in one cluster that is not paused, the longest due first. A claim is a lease with a fence higher than any before it. */
 export const claimWork = statement<
   {
     readonly clusterId: string;
@@ -32,6 +32,7 @@ export const claimWork = statement<
       SELECT resource_id, due_at FROM resource_attempts
       WHERE cluster_id = ${clusterId} AND due_at <= (SELECT clock_timestamp()) -- Once: only then does the index end there.
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+        AND NOT EXISTS (SELECT FROM targets WHERE cluster_id = ${clusterId} AND paused)
       ORDER BY due_at LIMIT ${limit}
       FOR NO KEY UPDATE SKIP LOCKED
     )
@@ -57,11 +58,12 @@ export const readClaimed = statement<
     readonly applied_uid: string | null;
     /** Another row of the same key that is still being deleted. */
     readonly predecessor_id: number | null;
+    readonly is_target_paused: boolean;
   }
 >(
   "readClaimed",
   (sql, claims) => sql`
-    SELECT ${columns(sql)}, a.uid AS applied_uid,
+    SELECT ${columns(sql)}, a.uid AS applied_uid, coalesce(g.paused, false) AS is_target_paused,
            (SELECT min(p.id) FROM resources p
             WHERE (p.cluster_id, p.namespace, p.api_group, p.kind, p.name)
                 = (r.cluster_id, r.namespace, r.api_group, r.kind, r.name)
@@ -71,6 +73,7 @@ export const readClaimed = statement<
     JOIN resource_attempts t ON t.resource_id = given.id AND t.fence = given.fence
     JOIN resources r ON r.id = given.id
     LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+    LEFT JOIN targets g ON g.cluster_id = r.cluster_id
     WHERE ${areFew(sql)}`,
 );
 

@@ -77,6 +77,8 @@ const left: CarriedOut = { isLeft: true };
 /** What is known of the object that a claim is about. */
 export interface Known {
   readonly resource: Resource;
+  /** By itself, or with its target. */
+  readonly isPaused: boolean;
   /** The uid of what we applied; undefined if nothing is recorded. */
   readonly uid: string | undefined;
   /** The row of the same key that is still being deleted. */
@@ -117,6 +119,7 @@ export class Delivery {
         row.id,
         {
           resource: toResource(row),
+          isPaused: row.paused || row.is_target_paused,
           uid: row.applied_uid ?? undefined,
           predecessorId: row.predecessor_id ?? undefined,
         },
@@ -127,7 +130,7 @@ export class Delivery {
   async carryOut(claim: Claim, known: Known | undefined, signal: AbortSignal): Promise<CarriedOut> {
     if (known === undefined) return done; // Gone, or another's by now.
     const { resource } = known;
-    if (resource.paused) {
+    if (known.isPaused) {
       await this.#options.database.run(releaseClaim, claim, signal);
       return left; // It may have been resumed by now.
     }

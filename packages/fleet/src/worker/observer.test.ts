@@ -167,6 +167,34 @@ suite("what is seen of a row", () => {
     await it.becomes("12 1 t");
   });
 
+  test("what an apply made and somebody removed before that was recorded is missed afterwards", async (t) => {
+    await using it = await startObserver(t);
+    const status = async () => {
+      const query = `SELECT status FROM resource_statuses WHERE resource_id = $1`;
+      return (await it.query<{ status: string }>(query, [it.id]))[0]?.status;
+    };
+    await it.watch("1", [{ type: "absent", version: "11" }]);
+    assert.equal(await status(), "drifted");
+    // It is made again, at version 12, and is removed at once.
+    await it.query(
+      `UPDATE resource_attempts SET lease_owner = 'w', lease_until = now() + interval '1 h'`,
+    );
+    const observer = it.startWatching(systemClock);
+    observer.see(it.id, { type: "absent", version: "13" });
+    // Once this is recorded the other has been looked at.
+    const another = await it.insert("another");
+    observer.see(another, { type: "present", object: at(another, 11, "1") });
+    await it.becomes("11 1 f", another);
+    await it.query(
+      `WITH recorded AS (
+         UPDATE resource_applied_states SET uid = 'u-2', k8s_resource_version = '12' WHERE resource_id = $1
+       )
+       UPDATE resource_attempts SET lease_owner = NULL, lease_until = NULL`,
+      [it.id],
+    );
+    await until(async () => (await status()) === "drifted", t.signal);
+  });
+
   test("what we applied may be another by the time that an object is recorded: then it is compared again", async (t) => {
     let recordNext: (() => Promise<unknown>) | undefined;
     await using it = await startObserver(t, async ({ statement, phase }) => {

@@ -232,9 +232,10 @@ export class Observer {
       const { version } = seen;
       const repair = this.#repairOf({ id: row.id, seen: version }, absence, applied);
       const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
-      if (outcome !== undefined) this.#options.metrics.drifts.add();
-      if (outcome?.heals === true) bell.ring();
-      return true;
+      const { heals = null, is_settled: isSettled = true } = outcome ?? {};
+      if (heals !== null) this.#options.metrics.drifts.add();
+      if (heals === true) bell.ring();
+      return isSettled;
     }
     const observed = observe(seen.object, row.id, applied);
     if (observed === "early") return false;
