@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client, type DynamicObject } from "@keelson/client";
+import { Client, ResourceClient, type DynamicObject } from "@keelson/client";
 import { Caches, controllerMetrics } from "@keelson/controller";
 import { Children, childOf, type App } from "@keelson/platform";
+import { appWith } from "@keelson/platform/testing";
 import { clusterSuite, startCluster } from "../fleet/cluster.ts";
-import { appWith } from "./app.ts";
 
 const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
@@ -34,9 +34,11 @@ clusterSuite("children", () => {
     const app = appWith({}, owner.metadata.uid);
     const stranger = appWith({}, "11111111-6f3b-4e0e-9b59-6d6a3f7f4b11");
 
+    const applies = t.mock.method(ResourceClient.prototype, "apply").mock;
     const first = await children.apply(app, configMap(app, "one", { a: "1" }), signal);
     const again = await children.apply(app, configMap(app, "one", { a: "1" }), signal);
     assert.equal(again.metadata.resourceVersion, first.metadata.resourceVersion);
+    assert.equal(applies.callCount(), 1);
     const changed = await children.apply(app, configMap(app, "one", { b: "2" }), signal);
     assert.deepEqual(changed["data"], { b: "2" });
 

@@ -5,9 +5,14 @@ import { test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { Client, type DynamicObject } from "@keelson/client";
 import { fieldManager, isApplied, workloadOf } from "@keelson/platform";
+import { appWith } from "@keelson/platform/testing";
 import { clusterSuite, startCluster } from "../fleet/cluster.ts";
-import { appWith, settings } from "./app.ts";
 
+const settings = {
+  ingressClass: "nginx",
+  ingressRewrite: "nginx",
+  clusterIssuer: "letsencrypt-prod",
+} as const;
 const whole = appWith({
   database: { enabled: true },
   storage: { enabled: true, buckets: [{ name: "up", public: false, maxFileSize: "10Mi" }] },

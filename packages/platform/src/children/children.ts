@@ -26,6 +26,7 @@ export interface ChildrenOptions {
 export class Children {
   readonly #client: Client;
   readonly #caches: Caches;
+  readonly #resources = new Map<string, CachedResource>();
 
   constructor({ client, caches }: ChildrenOptions) {
     this.#client = client;
@@ -34,10 +35,14 @@ export class Children {
 
   /** What is ours of a kind: the cache holds nothing else. */
   of({ apiVersion, kind }: ObjectKind): CachedResource {
-    return this.#caches.resource(
-      { apiVersion, kind },
-      { labelSelector: `${managedByLabel}=${fieldManager}` },
-    );
+    const name = `${apiVersion} ${kind}`;
+    const known = this.#resources.get(name);
+    if (known !== undefined) return known;
+    const labelSelector = `${managedByLabel}=${fieldManager}`;
+    const options = { labelSelector, transform: withOurFields };
+    const resource = this.#caches.resource({ apiVersion, kind }, options);
+    this.#resources.set(name, resource);
+    return resource;
   }
 
   /** The child as it was last seen, if it is there and the app's. */
@@ -134,6 +139,13 @@ export class Children {
   async #ask(desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject | undefined> {
     return (await this.#client.resource(desired, signal)).find(refOf(desired), signal);
   }
+}
+
+/** Which fields are ours tells whether an apply would change anything; which are others' need not be kept. */
+function withOurFields(object: DynamicObject): DynamicObject {
+  const { managedFields = [], ...metadata } = object.metadata;
+  const ours = managedFields.filter(({ manager }) => manager === fieldManager);
+  return { ...object, metadata: { ...metadata, managedFields: ours } };
 }
 
 /** Whether an object was made for this very app, and not for another of the same name. */

@@ -4,7 +4,7 @@ import type { DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
 import { selectorOf } from "../children/child.ts";
-import { namesOf } from "../names/names.ts";
+import { appWith } from "../testing/app-with.ts";
 import { migrationJobOf, migrationOutcome } from "./database-migrations.ts";
 
 const settings = { runnerImage: "registry.example.com/keelson:1" };
@@ -46,17 +46,20 @@ suite("the Job that migrates", () => {
   test("is not there without migrations or without an image", () => {
     assert.equal(jobOf({ database: { enabled: true } }), undefined);
     const app = appWith({ database: { enabled: true, migrations: { engine: "raw", path: "." } } });
-    const { imageRef: _, ...spec } = app.spec;
-    assert.equal(migrationJobOf({ ...app, spec }, settings), undefined);
+    assert.equal(migrationJobOf(app, settings), undefined);
   });
 
   test("needs an image of ours for SQL files", () => {
-    const app = appWith({ database: { enabled: true, migrations: { engine: "raw", path: "." } } });
+    const app = appWith({
+      imageRef: "app:1",
+      database: { enabled: true, migrations: { engine: "raw", path: "." } },
+    });
     assert.throws(() => migrationJobOf(app, {}), { reason: "NotConfigured" });
   });
 
   test("gets no request of the app's, and no rights", () => {
     const app = appWith({
+      imageRef: "app:1",
       runAsUser: 1001,
       database: { enabled: true, migrations: { engine: "prisma", path: "." } },
     });
@@ -115,27 +118,5 @@ interface Containers {
 }
 
 function jobOf(spec: Partial<App["spec"]>, uid?: string): DynamicObject | undefined {
-  return migrationJobOf(appWith(spec, uid), settings);
-}
-
-function appWith(spec: Partial<App["spec"]>, uid = "0f"): App {
-  return {
-    kind: "Application",
-    owner: { uid, namespace: "default", name: "my-app" },
-    namespace: "default",
-    names: namesOf(
-      { app: "my-app", environment: "production" },
-      { baseDomain: "example.com", previewHosts: "nested" },
-    ),
-    spec: {
-      repository: "r",
-      branch: "main",
-      framework: "nextjs",
-      environment: "production",
-      imageRef: "app:1",
-      scaling: { min: 2, max: 20, targetCPU: 70 },
-      deletionPolicy: "Delete",
-      ...spec,
-    },
-  };
+  return migrationJobOf(appWith({ imageRef: "app:1", ...spec }, uid), settings);
 }

@@ -1,13 +1,7 @@
-// An app as steps see it, without an object that asks for it.
+import type { App } from "../app.ts";
+import { namesOf } from "../names/names.ts";
 
-import { namesOf, type App } from "@keelson/platform";
-
-export const settings = {
-  ingressClass: "nginx",
-  ingressRewrite: "nginx",
-  clusterIssuer: "letsencrypt-prod",
-} as const;
-
+/** An app as steps see it, without an object that asks for it. */
 export function appWith(
   spec: Partial<App["spec"]>,
   uid = "0f8c2a1e-6f3b-4e0e-9b59-6d6a3f7f4b11",
