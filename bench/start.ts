@@ -49,7 +49,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
 
 async function startAndStop(dataDir: string): Promise<{ startedS: number; stoppedS: number }> {
   const begun = performance.now();
-  const args = [entry, "up", "--data-dir", dataDir, "--port", "0", "--metrics-port", "0"];
+  const anyPorts = ["port", "kube-port", "metrics-port"].flatMap((name) => [`--${name}`, "0"]);
+  const args = [entry, "up", "--data-dir", dataDir, ...anyPorts];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
     cwd: dataDir,
