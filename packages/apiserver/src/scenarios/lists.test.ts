@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 import { seededRandom } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
-import { meta, type Reply } from "../testing/api.ts";
+import { messageOf, meta, type Reply } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { agent, ark, configMap, core, query } from "../testing/objects.ts";
 
@@ -157,6 +157,9 @@ eachBackend(
       await store.compact(await store.head(t.signal), t.signal);
       const expired = await api.get(`${agents}?limit=1&continue=${next(first)}`);
       assert.deepEqual([expired.code, expired.object["reason"]], [410, "Expired"]);
+      const said =
+        /^The provided continue parameter is too old to display a consistent list result\./;
+      assert.match(messageOf(expired), said);
       const second = await api.get(`${agents}?limit=2&continue=${next(expired)}`);
       assert.deepEqual([second.code, names(second)], [200, ["b", "bb"]]);
       assert.notEqual(listed(second).metadata.resourceVersion, revision);

@@ -7,6 +7,7 @@ import {
   systemRandom,
   type Clock,
   type Log,
+  type Random,
 } from "@keelson/base";
 import { SqliteBackend, Store } from "@keelson/store";
 
@@ -23,6 +24,7 @@ export interface TestServerOptions {
   readonly resources?: readonly Resource[];
   readonly admission?: readonly AdmissionPlugin[];
   readonly clock?: Clock;
+  readonly random?: Random;
   readonly log?: Log;
   /** Everybody is in `system:masters` unless told. */
   readonly authenticator?: Authenticator;
@@ -69,7 +71,7 @@ export async function startTestServer(
         store,
         clock,
         log,
-        random: systemRandom,
+        random: options.random ?? systemRandom,
         metrics: noMetrics,
         resources: options.resources ?? [],
         admission: options.admission ?? [],

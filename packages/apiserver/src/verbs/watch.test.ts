@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import type { JsonObject } from "@keelson/base";
+import { ManualClock } from "@keelson/base/testing";
+
+import { Api, meta } from "../testing/api.ts";
+import { startTestServer } from "../testing/test-server.ts";
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const minuteMs = 60_000;
+
+const configMap = (name: string): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+});
+
+suite("watches by the clock", () => {
+  test("KB 6 who wants bookmarks gets one a minute, of the kind and with nothing but its version", async (t) => {
+    const clock = new ManualClock();
+    await using server = await startTestServer({ clock }, t.signal);
+    const api = new Api(server.url, t.signal);
+    let last = Number(meta(await api.create(maps, configMap("a")), "resourceVersion"));
+    using watch = await api.watch(
+      `${maps}?watch=1&resourceVersion=${last}&allowWatchBookmarks=true`,
+    );
+    for (let turn = 0; turn < 3; turn += 1) {
+      // Not before its time: the change is the next that is told.
+      const created = await api.create(maps, configMap(`b-${turn}`));
+      assert.deepEqual(await watch.take(1), [{ type: "ADDED", object: created.object }]);
+      const version = Number(meta(created, "resourceVersion"));
+      assert.ok(version > last, "a change that a bookmark had announced");
+      await clock.advance(minuteMs);
+      const [mark] = await watch.take(1);
+      const resourceVersion = meta({ object: mark?.object ?? {} }, "resourceVersion");
+      assert.deepEqual(mark, {
+        type: "BOOKMARK",
+        object: { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion } },
+      });
+      last = Number(resourceVersion);
+      assert.ok(last >= version, "a bookmark below a change that was told");
+    }
+  });
+
+  test("KB 9 a watch that names no end is ended in order after 30 to 60 minutes", async (t) => {
+    const clock = new ManualClock();
+    await using server = await startTestServer({ clock }, t.signal);
+    const api = new Api(server.url, t.signal);
+    const version = meta(await api.create(maps, configMap("a")), "resourceVersion");
+    using watch = await api.watch(`${maps}?watch=1&resourceVersion=${version}`);
+    await clock.advance(30 * minuteMs - 1);
+    await api.create(maps, configMap("b"));
+    const [event] = await watch.take(1);
+    assert.equal(event?.type, "ADDED");
+    await clock.advance(30 * minuteMs + 1);
+    assert.deepEqual(await watch.rest(), []);
+  });
+});
