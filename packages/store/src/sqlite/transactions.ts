@@ -1,7 +1,7 @@
 // The transactions that write, one after the other, on the one connection that may. Synchronous, and plain: what comes in and
 // goes out can be handed to another thread.
 
-import type { Bounds } from "../backend.ts";
+import type { Bounds, Outcome } from "../backend.ts";
 import type { Columns } from "../columns.ts";
 import { type Key, splitKind } from "../key.ts";
 import type { Expect, Revision } from "../revision.ts";
@@ -39,10 +39,7 @@ export type PlainOutcome =
         readonly text?: string;
       };
     }
-  | { readonly type: "unchanged"; readonly revision: Revision }
-  | { readonly type: "exists" }
-  | { readonly type: "missing" }
-  | { readonly type: "conflict"; readonly actual: Required<Expect> };
+  | Exclude<Outcome, { readonly type: "written" }>;
 
 export interface CommittedBatch {
   readonly head: Revision;
