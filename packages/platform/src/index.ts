@@ -7,6 +7,7 @@ export { platformGroup } from "./kinds/platform-group.ts";
 export type { PreviewSpec, PreviewStatus } from "./kinds/preview-environment.ts";
 export type { Condition, Owned, OwnedKind, Phase } from "./kinds/status.ts";
 export type { Ledger } from "./ownership/ledger.ts";
+export type { CallPoint, OnCall } from "./steps/call-point.ts";
 export { StepError, type StepReason } from "./steps/step-error.ts";
 export type { App } from "./app.ts";
 export { childOf, fieldManager, type Child } from "./children/child.ts";

@@ -2,14 +2,15 @@
 // nothing of Kubernetes.
 
 import { systemClock, systemRandom, type Clock, type Random } from "@keelson/base";
-import type { Ledger } from "../ownership/ledger.ts";
 import type { OwnedKind } from "../kinds/status.ts";
+import { claim } from "../ownership/claim.ts";
+import type { Ledger } from "../ownership/ledger.ts";
 import { StepError } from "../steps/step-error.ts";
 import type { ConnectionParts } from "./connection-parts.ts";
 import { isWrongPassword } from "./driver-errors.ts";
 import { literal, quoted } from "./identifier.ts";
 import { inspect } from "./inspection.ts";
-import { claim } from "./owner-comment.ts";
+import { parseOwnerComment } from "./owner-comment.ts";
 import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
 import { hasDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
 import { installReload, notifyReload } from "./schema-reload.ts";
@@ -118,7 +119,7 @@ export class DatabaseAdmin implements AsyncDisposable {
           const { app } = await inspect(session, names, signal);
           const what = `role ${names.appRole}`;
           if (app === null) throw new StepError("Conflict", `${what} was dropped meanwhile`);
-          claim({ what, comment: app.comment }, owner, { adopts: false });
+          claim({ what, mark: parseOwnerComment(app.comment) }, owner, { adopts: false });
           const text = `ALTER ROLE ${quoted(names.appRole)} PASSWORD ${literal(verifier)}`;
           await session.run({ name: "setPassword", text }, signal);
         }, signal),

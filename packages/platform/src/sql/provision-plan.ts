@@ -1,9 +1,10 @@
 // What is missing between what PostgreSQL has and what an app shall have, as statements. Nothing missing, none.
 
+import { claim } from "../ownership/claim.ts";
 import type { Owner } from "../ownership/owner.ts";
 import { literal, quoted } from "./identifier.ts";
 import type { DatabaseNames, FoundRole, Inspection } from "./inspection.ts";
-import { claim, ownerComment } from "./owner-comment.ts";
+import { ownerComment, parseOwnerComment } from "./owner-comment.ts";
 import type { Statement } from "./session.ts";
 
 export interface Wanted {
@@ -21,7 +22,8 @@ export interface Wanted {
 export function provisionPlan(found: Inspection, { names, owner, adopts }: Wanted): Statement[] {
   const objects = databaseObjects(names, found);
   for (const { what, found } of objects) {
-    if (found !== null) claim({ what, comment: found.comment }, owner, { adopts });
+    if (found === null) continue;
+    claim({ what, mark: parseOwnerComment(found.comment) }, owner, { adopts });
   }
   const comment = ownerComment({ owner, isRetained: false });
   const owning = objects.flatMap(({ kind, name, found, create }) => [
