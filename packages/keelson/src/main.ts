@@ -116,6 +116,13 @@ function commandLine(): Command {
     const { showConfig } = await import("./commands/config.ts");
     showConfig(config, { asJson: options.json === true });
   });
+  program
+    .command("crds")
+    .description("print the definitions of Application and PreviewEnvironment, for a real cluster")
+    .action(async () => {
+      const { definitionsYaml } = await import("./commands/crds.ts");
+      process.stdout.write(definitionsYaml());
+    });
   const context = commandContext();
   addClusterCommands(program, context);
   addFleetCommands(program, context);

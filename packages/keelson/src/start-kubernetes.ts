@@ -3,10 +3,12 @@
 import { join } from "node:path";
 import {
   auditLines,
+  declaredResources,
   StandaloneServer,
   storedValues,
   type StandaloneOptions,
 } from "@keelson/apiserver";
+import { platformDefinitions } from "@keelson/platform/kinds";
 import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
@@ -27,11 +29,13 @@ export async function startKubernetes(
   signal: AbortSignal,
 ): Promise<StandaloneServer> {
   const { kubeAddress: host, kubePort: port } = config;
+  const ark = arkKinds({ config, store: parts.store, values: storedValues(parts.store) });
   try {
     return await StandaloneServer.start(
       {
         ...parts,
-        ...arkKinds({ config, store: parts.store, values: storedValues(parts.store) }),
+        admission: ark.admission,
+        resources: [...ark.resources, ...declaredResources(platformDefinitions())],
         log: parts.log.child({ part: "kubernetes" }),
         ...(auditLog === undefined ? {} : { audit: auditLines((line) => auditLog.write(line)) }),
         host,

@@ -11,14 +11,36 @@ const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
 export const previewSpec = object({
   applicationRef: text(
-    { minLength: 1, maxLength: 127, pattern: `^(${name}/)?${name}$` },
+    {
+      description:
+        "The Application it is a preview of, as [namespace/]name; in its own namespace unless told. It cannot be changed.",
+      minLength: 1,
+      maxLength: 127,
+      pattern: `^(${name}/)?${name}$`,
+    },
     immutable,
   ),
-  pullRequest: integer({ minimum: 1, maximum: 9_999_999 }, immutable),
+  pullRequest: integer(
+    { description: "Its number. It cannot be changed.", minimum: 1, maximum: 9_999_999 },
+    immutable,
+  ),
   branch: text({ minLength: 1, maxLength: 255 }),
-  imageRef: Type.Optional(text({ minLength: 1, maxLength: 512, pattern: "^\\S+$" })),
+  imageRef: Type.Optional(
+    text({
+      description: "The pull request's image; the parent's until there is one.",
+      minLength: 1,
+      maxLength: 512,
+      pattern: "^\\S+$",
+    }),
+  ),
   ttl: text(
-    { maxLength: 6, pattern: "^[1-9][0-9]*(m|h|d)$", default: "72h" },
+    {
+      description:
+        "How long it lives, as 5m, 2h or 3d, at most 30 days: from its creation, or from the time in the annotation platform.internal/refresh.",
+      maxLength: 6,
+      pattern: "^[1-9][0-9]*(m|h|d)$",
+      default: "72h",
+    },
     {
       rule: "int(self.substring(0, size(self) - 1)) <= (self.endsWith('d') ? 30 : self.endsWith('h') ? 720 : 43200)",
       message: "must be at most 30 days",

@@ -6,7 +6,11 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 /** An object. Whoever writes one may leave out what has a default; whoever reads one finds it there. */
 export function object<Properties extends TProperties>(
   properties: Properties,
-  options: { readonly default?: object; readonly rules?: readonly ValidationRule[] } = {},
+  options: {
+    readonly description?: string;
+    readonly default?: object;
+    readonly rules?: readonly ValidationRule[];
+  } = {},
 ) {
   const { rules = [], ...others } = options;
   const { required = [], ...whole } = Type.Object(properties) as { required?: readonly string[] };
@@ -22,7 +26,7 @@ export function object<Properties extends TProperties>(
 /** One of a few words. */
 export function oneOf<const Word extends string>(
   words: readonly Word[],
-  options: { readonly default?: NoInfer<Word> } = {},
+  options: { readonly description?: string; readonly default?: NoInfer<Word> } = {},
   ...rules: readonly ValidationRule[]
 ) {
   return Type.Unsafe<Word>({ type: "string", enum: words, ...options, ...validations(rules) });
@@ -31,6 +35,7 @@ export function oneOf<const Word extends string>(
 /** Text that must match, and of which a reader of the refusal learns what it should be. */
 export function text(
   options: {
+    readonly description?: string;
     readonly minLength?: number;
     readonly maxLength: number;
     readonly pattern?: string;
@@ -42,10 +47,15 @@ export function text(
 }
 
 export function integer(
-  limits: { readonly minimum: number; readonly maximum?: number; readonly default?: number },
+  options: {
+    readonly description?: string;
+    readonly minimum: number;
+    readonly maximum?: number;
+    readonly default?: number;
+  },
   ...rules: readonly ValidationRule[]
 ) {
-  return Type.Integer({ format: "int64", ...limits, ...validations(rules) });
+  return Type.Integer({ format: "int64", ...options, ...validations(rules) });
 }
 
 function validations(rules: readonly ValidationRule[]): Record<string, unknown> {
@@ -55,23 +65,33 @@ function validations(rules: readonly ValidationRule[]): Record<string, unknown> 
 /** A list in which `key` names an item. */
 export function mapList<Item extends TSchema>(
   item: Item,
-  { keys, maxItems }: { readonly keys: readonly string[]; readonly maxItems?: number },
+  {
+    keys,
+    ...others
+  }: {
+    readonly keys: readonly string[];
+    readonly description?: string;
+    readonly maxItems?: number;
+  },
 ) {
   return Type.Unsafe<readonly Static<Item>[]>({
     type: "array",
     items: item,
-    ...(maxItems === undefined ? {} : { maxItems }),
+    ...others,
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": keys,
   });
 }
 
 /** A list in which nothing stands twice. */
-export function setOf<Item extends TSchema>(item: Item, maxItems: number) {
+export function setOf<Item extends TSchema>(
+  item: Item,
+  options: { readonly description: string; readonly maxItems: number },
+) {
   return Type.Unsafe<readonly Static<Item>[]>({
     type: "array",
     items: item,
-    maxItems,
+    ...options,
     "x-kubernetes-list-type": "set",
     default: [],
   });
