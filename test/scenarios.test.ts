@@ -17,6 +17,7 @@ const folders: Readonly<Record<string, string>> = {
   fleet: "test/fleet",
   clusters: "test/clusters",
   source: "packages/apiserver/src",
+  platform: "test/platform",
 };
 
 /** A page, and how many scenarios its contract has of each sort. */
@@ -46,6 +47,12 @@ const pages: Readonly<Record<string, Page>> = {
     counts: { C: 49 },
     separator: "",
     mayBeOpen: false,
+  },
+  "the platform": {
+    path: "docs/scenarios-platform.md",
+    counts: { P: 71 },
+    separator: "",
+    mayBeOpen: true,
   },
 };
 

@@ -16,7 +16,17 @@ export { isApplied } from "./children/is-applied.ts";
 export { namesOf, type Named, type Names, type NamingOptions } from "./names/names.ts";
 export { workloadOf, type WorkloadSettings } from "./workload/workload.ts";
 export { expiresAtMs, refreshAnnotation, type Aging } from "./previews/expiry.ts";
+export { expiryReader, runExpiry, type ExpiryOptions } from "./previews/expiry-loop.ts";
+export {
+  cleanupNamespace,
+  reconcileNamespace,
+  type NamespaceOutcome,
+  type NamespaceStep,
+} from "./previews/namespace-step.ts";
 export { parentRef, previewApp, type Parent } from "./previews/preview-app.ts";
+export { previewFinding, type PreviewFacts } from "./previews/preview-finding.ts";
+export { usualPreviewSettings, type PreviewSettings } from "./previews/preview-namespace.ts";
+export { previewLabel, sharedVariables, type SharedVariables } from "./previews/secret-copies.ts";
 export { conditionsOf, type Finding, type Findings } from "./status/conditions.ts";
 export { phaseOf, type PhaseFacts } from "./status/phase.ts";
 export { deploymentFinding, ingressFinding } from "./status/rollout.ts";

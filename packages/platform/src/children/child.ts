@@ -12,7 +12,7 @@ export const fieldManager = "plattr-operator";
 
 export const managedByLabel = `${platformGroup}/managed-by`;
 const appLabel = `${platformGroup}/app`;
-const environmentLabel = `${platformGroup}/environment`;
+export const environmentLabel = `${platformGroup}/environment`;
 
 /** What the pods of an app are found by. It never changes while the app lives. */
 export function selectorOf({ names, spec }: App): Record<string, string> {

@@ -89,7 +89,7 @@ export class Children {
     const seen =
       (await resource.find(refOf(desired), signal)) ?? (await this.#ask(desired, signal));
     if (seen !== undefined) {
-      if (!isChildOf(app, seen)) throw foreign(desired, seen);
+      if (!isChildOf(app, seen)) throw foreign(seen);
       if (isApplied(desired, seen)) return seen;
     }
     return resource.apply(desired, { fieldManager }, signal);
@@ -149,14 +149,15 @@ function withOurFields(object: DynamicObject): DynamicObject {
 }
 
 /** Whether an object was made for this very app, and not for another of the same name. */
-function isChildOf({ kind, owner }: App, { metadata }: DynamicObject): boolean {
+export function isChildOf({ kind, owner }: App, { metadata }: DynamicObject): boolean {
   const { ownerReferences = [], annotations = {} } = metadata;
   return kind === "PreviewEnvironment"
     ? isOwnedBy(parseOwner(annotations[ownerKey]), owner)
     : ownerReferences.some(({ uid }) => uid === owner.uid);
 }
 
-function foreign({ kind }: DynamicObject, { metadata }: DynamicObject): StepError {
+/** An object of that name is there, and is not the app's. */
+export function foreign({ kind, metadata }: DynamicObject): StepError {
   const { name = "", annotations = {}, ownerReferences = [] } = metadata;
   const owner = parseOwner(annotations[ownerKey]);
   const controller = ownerReferences.find((one) => one.controller === true);

@@ -1,0 +1,32 @@
+import type { Finding } from "../status/conditions.ts";
+
+export interface PreviewFacts {
+  /** It has no image of its own, and runs its parent's. */
+  readonly hasParentImage: boolean;
+  /** The variables that it goes without, as `sharedVariables` names them. */
+  readonly leftOut: readonly string[];
+}
+
+/** What is to be said of a preview's pods that is not to be seen from them. It changes no status. */
+export function previewFinding(
+  finding: Finding,
+  { hasParentImage, leftOut }: PreviewFacts,
+): Finding {
+  const notes = [
+    ...(hasParentImage ? ["it runs the image of its parent until it has one"] : []),
+    ...(leftOut.length === 0
+      ? []
+      : [
+          `it goes without ${leftOut.join(", ")}: label what previews may have with platform.internal/preview=true`,
+        ]),
+  ];
+  if (notes.length === 0) return finding;
+  const isWell = finding.status === "True";
+  const reason = hasParentImage ? "ParentImage" : "VariablesLeftOut";
+  return {
+    status: finding.status,
+    // What is wrong goes before what is only to be known.
+    reason: isWell ? reason : finding.reason,
+    message: [finding.message, ...notes].join("; "),
+  };
+}
