@@ -30,7 +30,7 @@ suite("the document of fleet's API", () => {
     assert.deepEqual(told.toSorted(), [
       "DELETE /global-resources/{id}: 200, 202, default",
       "DELETE /resources/{id}: 200, 202, default",
-      "DELETE /targets/{cluster_id}: 202, 204 without a body, default",
+      "DELETE /targets/{cluster_id}: 200, 202, 204 without a body, default",
       "GET /events: 200, default",
       "GET /global-resources/{id}/revisions: 200, default",
       "GET /global-resources/{id}: 200, default",
@@ -47,7 +47,7 @@ suite("the document of fleet's API", () => {
       "POST /resources/{id}/pause: 200, default",
       "POST /resources/{id}/resume: 200, default",
       "POST /resources/{id}/sync: 200, 202, default",
-      "POST /targets body: 201, default",
+      "POST /targets body: 200, 201, default",
       "PUT /global-resources/{id} body: 200, default",
       "PUT /resources body: 200, 201, default",
       "PUT /resources/{id} body: 200, default",

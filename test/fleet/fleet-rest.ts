@@ -13,6 +13,7 @@ import {
   TaskScope,
   type Json,
   type Log,
+  type Metrics,
 } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
 import type { Access } from "@keelson/client";
@@ -28,6 +29,7 @@ import {
   Resources,
   SecretMarkers,
   TargetClients,
+  TargetDryRuns,
   Targets,
   WorkBell,
   type EventLimits,
@@ -92,11 +94,14 @@ export async function startFleetRest(
     onStatement,
     eventLimits = { heartbeatMs: 15_000, slowMs: 30_000 },
     log = silentLog,
+    metrics = noMetrics,
     own = new Map(),
   }: {
     readonly tokens?: Tokens;
     readonly eventLimits?: EventLimits;
     readonly log?: Log;
+    /** Of the routes. */
+    readonly metrics?: Metrics;
     /** Clusters that the API reaches by itself, for trials. */
     readonly own?: ReadonlyMap<string, Access>;
   } & Pick<DatabaseOptions, "onStatement"> = {},
@@ -131,9 +136,8 @@ export async function startFleetRest(
       metrics: noMetrics,
     }),
   );
-  const dryRuns = new DryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
-  const globalDryRuns = new GlobalDryRuns({ ...shared, clients, callTimeoutMs: 5_000 });
-  const targets = new Targets({ database, cipher: testCipher, bell, clock: systemClock });
+  const trying = { ...shared, clients, callTimeoutMs: 5_000 };
+  const sealing = { cipher: testCipher, clock: systemClock };
   const credentials = tokens === undefined ? undefined : await tokensFileOf(tokens, setup);
   const credentialsClock = new ManualClock();
   const document = new ApiDocument({ version: "0.0.0" });
@@ -156,17 +160,18 @@ export async function startFleetRest(
       modules: [
         fleetRoutes({
           resources,
-          dryRuns,
+          dryRuns: new DryRuns(trying),
           globals,
-          globalDryRuns,
-          targets,
+          globalDryRuns: new GlobalDryRuns(trying),
+          targets: new Targets({ database, bell, ...sealing }),
+          targetDryRuns: new TargetDryRuns({ ...trying, ...sealing }),
           events,
           eventLimits,
           bodyBytesMax,
           batchBytesMax: 4 * 1024 * 1024,
           clock: systemClock,
           log,
-          metrics: noMetrics,
+          metrics,
         }),
       ],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },

@@ -16,6 +16,7 @@ export {
   type ClientPort,
   type TargetClientsOptions,
 } from "./targets/target-clients.ts";
+export { TargetDryRuns } from "./targets/target-dry-runs.ts";
 export { Targets, type Registration, type TargetsOptions } from "./targets/targets.ts";
 export { WorkBell, workChannel } from "./work-bell.ts";
 export { FleetWorker, type FleetWorkerOptions, type WorkerLimits } from "./worker/fleet-worker.ts";

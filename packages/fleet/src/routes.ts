@@ -16,6 +16,7 @@ import type { DryRuns } from "./resources/dry-runs.ts";
 import type { Resources } from "./resources/resources.ts";
 import { addResourceRoutes } from "./resources/routes.ts";
 import { addTargetRoutes } from "./targets/routes.ts";
+import type { TargetDryRuns } from "./targets/target-dry-runs.ts";
 import type { Targets } from "./targets/targets.ts";
 import { refuseUnknownQueries } from "./write-queries.ts";
 
@@ -25,6 +26,7 @@ export interface FleetRoutesOptions {
   readonly globals: Globals;
   readonly globalDryRuns: GlobalDryRuns;
   readonly targets: Targets;
+  readonly targetDryRuns: TargetDryRuns;
   readonly events: EventLog;
   readonly eventLimits?: EventLimits;
   /** Who answers `GET /events` with a topic; without it there are no topics. */
@@ -44,6 +46,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
     globals,
     globalDryRuns,
     targets,
+    targetDryRuns,
     bodyBytesMax,
     batchBytesMax,
     eventLimits: limits = usualEventLimits,
@@ -72,7 +75,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
         });
         addResourceRoutes(app, { resources, dryRuns, identityOf, batchBytesMax });
         addGlobalRoutes(app, { globals, globalDryRuns, identityOf });
-        addTargetRoutes(app, { targets, identityOf });
+        addTargetRoutes(app, { targets, targetDryRuns, identityOf });
         addEventRoutes(app, { ...options, ...tools, limits });
         done();
       };

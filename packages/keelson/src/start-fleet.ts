@@ -25,6 +25,7 @@ import {
   Resources,
   SecretMarkers,
   TargetClients,
+  TargetDryRuns,
   Targets,
   WorkBell,
   workerMetrics,
@@ -85,13 +86,15 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
   );
   const kinds = await loadBuiltinKinds();
   const writing = { database, kinds, markers: new SecretMarkers(keys), bell };
+  const trying = { ...writing, clients, callTimeoutMs };
   const routes = parts.rest
     ? fleetRoutes({
         resources: new Resources({ ...writing, random }),
-        dryRuns: new DryRuns({ ...writing, clients, callTimeoutMs }),
+        dryRuns: new DryRuns(trying),
         globals: new Globals(writing),
-        globalDryRuns: new GlobalDryRuns({ ...writing, clients, callTimeoutMs }),
+        globalDryRuns: new GlobalDryRuns(trying),
         targets,
+        targetDryRuns: new TargetDryRuns({ ...trying, cipher, clock }),
         events,
         ...(options.topicEvents === undefined ? {} : { topicEvents: options.topicEvents }),
         bodyBytesMax: config.bodyLimit,

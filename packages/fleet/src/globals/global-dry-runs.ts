@@ -3,13 +3,13 @@
 import type { Identity, Json, JsonObject } from "@keelson/base";
 import type { Transaction } from "@keelson/database";
 import type { DryRunsOptions } from "../resources/dry-runs.ts";
-import { policies, type Policies, type Resource } from "../resources/resource.ts";
+import type { Resource } from "../resources/resource.ts";
 import { tryAll } from "../resources/try-all.ts";
-import type { Trial } from "../resources/try-on-target.ts";
 import { undone } from "../resources/undone.ts";
 import { listCopies, listPlacements } from "../sql/globals.ts";
 import { toResource } from "../sql/resources.ts";
 import { placementWarnings } from "./global-resource.ts";
+import { forgottenCopies, plannedCopies, type PlannedCopy } from "./planned-copies.ts";
 import {
   GlobalWriter,
   readGlobal,
@@ -18,11 +18,8 @@ import {
   type GlobalAt,
 } from "./write-globals.ts";
 
-/** What would become of a copy. */
-type Outcome = "created" | "updated" | "unchanged" | "deleted" | "forgotten";
-
 interface Planned {
-  readonly copies: readonly (Trial & { readonly outcome: Outcome })[];
+  readonly copies: readonly PlannedCopy[];
   readonly warnings: readonly JsonObject[];
 }
 
@@ -48,7 +45,8 @@ export class GlobalDryRuns {
       identity,
       async (writer, sql) => {
         const { id } = await writer.create(wanted);
-        return { copies: plan([], await copiesOf(sql, id)), warnings: await warningsOf(sql, id) };
+        const copies = plannedCopies([], await copiesOf(sql, id));
+        return { copies, warnings: await warningsOf(sql, id) };
       },
       signal,
     );
@@ -67,7 +65,7 @@ export class GlobalDryRuns {
       async (writer, sql) => {
         const before = await copiesOf(sql, at.id);
         await writer.replace(at, change);
-        const copies = plan(before, await copiesOf(sql, at.id));
+        const copies = plannedCopies(before, await copiesOf(sql, at.id));
         return { copies, warnings: await warningsOf(sql, at.id) };
       },
       signal,
@@ -85,11 +83,10 @@ export class GlobalDryRuns {
       async (writer, sql) => {
         const before = await copiesOf(sql, at.id);
         await writer.delete(at, { isOrphaning });
-        if (!isOrphaning) return { copies: plan(before, await copiesOf(sql, at.id)), warnings: [] };
-        const forgotten = before.map((resource) => {
-          return { op: "forget", outcome: "forgotten", resource } as const;
-        });
-        return { copies: forgotten, warnings: [] };
+        const copies = isOrphaning
+          ? forgottenCopies(before)
+          : plannedCopies(before, await copiesOf(sql, at.id));
+        return { copies, warnings: [] };
       },
       signal,
     );
@@ -123,30 +120,4 @@ async function copiesOf(sql: Transaction, id: number): Promise<readonly Resource
 
 async function warningsOf(sql: Transaction, id: number): Promise<readonly JsonObject[]> {
   return placementWarnings(await sql.run(listPlacements, { id, clusters: null }));
-}
-
-/** What has become of the copies, in the order of their clusters. Those that were leaving already do nothing new. */
-function plan(before: readonly Resource[], after: readonly Resource[]): Planned["copies"] {
-  const former = new Map(before.map((copy) => [copy.id, copy]));
-  const present = new Map(after.map((copy) => [copy.id, copy]));
-  return [...new Map([...former, ...present]).values()]
-    .filter(({ id }) => former.get(id)?.isDeleting !== true)
-    .toSorted((one, other) => (one.clusterId < other.clusterId ? -1 : 1))
-    .map((resource) => {
-      // A copy that no worker has begun goes with the write itself.
-      const isLeaving = resource.isDeleting || !present.has(resource.id);
-      if (isLeaving) return { op: "delete", outcome: "deleted", resource };
-      return { op: "apply", outcome: outcomeOf(former.get(resource.id), resource), resource };
-    });
-}
-
-function outcomeOf(former: Resource | undefined, copy: Resource): Outcome {
-  if (former === undefined) return "created";
-  const isSame =
-    former.generation === copy.generation &&
-    former.paused === copy.paused &&
-    Object.keys(policies).every(
-      (name) => former[name as keyof Policies] === copy[name as keyof Policies],
-    );
-  return isSame ? "unchanged" : "updated";
 }

@@ -33,6 +33,7 @@ import {
   Warnings,
   words,
 } from "../schema-parts.ts";
+import { copyOutcomes } from "./planned-copies.ts";
 
 const Selector = orNull(
   exactly({
@@ -118,10 +119,7 @@ const Revisions = exactly({
   next: orNull(Generation, "the before of the next page"),
 });
 
-const ofCopy = {
-  cluster_id: ClusterId,
-  outcome: words(["created", "updated", "unchanged", "deleted", "forgotten"]),
-};
+const ofCopy = { cluster_id: ClusterId, outcome: words(copyOutcomes) };
 const Tried = exactly(
   {
     dry_run: Type.Literal(true),

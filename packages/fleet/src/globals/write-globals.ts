@@ -10,6 +10,7 @@ import {
 } from "@keelson/base";
 import type { Transaction } from "@keelson/database";
 import type { BuiltinKinds } from "@keelson/kube";
+import { earlierState } from "../resources/earlier-state.ts";
 import { requireRole } from "../resources/permissions.ts";
 import { Fields } from "../resources/read-fields.ts";
 import {
@@ -17,8 +18,6 @@ import {
   checkWritable,
   readReplacement,
   replaced,
-  restoredBy,
-  type EarlierState,
   type Replacement,
 } from "../resources/replacement.ts";
 import { readNewGlobal, type NewResource } from "../resources/resource-body.ts";
@@ -34,7 +33,7 @@ import {
   toGlobal,
   updateGlobal,
 } from "../sql/globals.ts";
-import { specOf, writeAs } from "../sql/resources.ts";
+import { writeAs } from "../sql/resources.ts";
 import type { GlobalResource } from "./global-resource.ts";
 import { readSelector } from "./selector.ts";
 
@@ -121,7 +120,9 @@ export class GlobalWriter {
   ): Promise<{ readonly global: GlobalResource; readonly isWritten: boolean }> {
     const global = await this.#find(id);
     checkWritable(global, ifMatch);
-    const earlier = await this.#earlier(id, asked);
+    const earlier = await earlierState(asked, (place) =>
+      this.#sql.run(findGlobalRevision, { id, ...place }),
+    );
     const next = replaced(global, asked, earlier, this.#markers);
     const chosen = selector === undefined ? global.selector : selector;
     const isSame = !next.isChanged && jsonEqual(chosen, global.selector);
@@ -148,19 +149,6 @@ export class GlobalWriter {
     const [row] = await this.#sql.run(findGlobal, id);
     if (row === undefined) throw noSuchGlobal();
     return toGlobal(row);
-  }
-
-  async #earlier(id: number, asked: Replacement): Promise<EarlierState | undefined> {
-    const which = restoredBy(asked);
-    if (which === undefined) return undefined;
-    const [row] = await this.#sql.run(findGlobalRevision, { id, ...which });
-    if (row === undefined) {
-      const what =
-        which.revision === null ? `generation ${which.generation}` : `revision ${which.revision}`;
-      throw new RestError("RESOURCE_NOT_FOUND", `${what} is not in the history`);
-    }
-    const { revision, api_version: apiVersion } = row;
-    return { revision, apiVersion, desiredSpec: specOf(row.desired_spec) };
   }
 
   async #asCaller({ keepsRevision }: { readonly keepsRevision: boolean }): Promise<void> {

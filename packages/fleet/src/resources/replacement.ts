@@ -2,6 +2,7 @@
 
 import { jsonEqual, RestError, validationFailed, type Json, type JsonObject } from "@keelson/base";
 import { desiredSpecProblems } from "./desired-spec.ts";
+import type { EarlierState } from "./earlier-state.ts";
 import { groupOf } from "./kinds.ts";
 import type { Fields } from "./read-fields.ts";
 import { apiVersionProblems, readPolicies, type NewResource } from "./resource-body.ts";
@@ -86,26 +87,6 @@ export function replacementOf(wanted: NewResource): Replacement {
     restoreGeneration: undefined,
     identity: {},
   };
-}
-
-/** What the history holds of an earlier state. */
-export interface EarlierState {
-  readonly revision: number;
-  readonly apiVersion: string;
-  readonly desiredSpec: JsonObject;
-}
-
-/** Which earlier state a PUT brings back, if it does. */
-export function restoredBy({
-  desiredSpec,
-  revision,
-  restoreGeneration,
-}: Replacement):
-  | { readonly revision: number | null; readonly generation: number | null }
-  | undefined {
-  if (restoreGeneration !== undefined) return { revision: null, generation: restoreGeneration };
-  if (desiredSpec === undefined && revision !== undefined) return { revision, generation: null };
-  return undefined;
 }
 
 /** A resource after a PUT. */

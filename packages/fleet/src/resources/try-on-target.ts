@@ -23,7 +23,7 @@ export interface Trial {
 }
 
 export interface TrialOptions {
-  readonly clients: ClientPort;
+  readonly clients: Pick<ClientPort, "clientOf">;
   readonly markers: SecretMarkers;
   readonly callTimeoutMs: number;
 }

@@ -10,13 +10,13 @@ import {
   lockResource,
   markDeleted,
   purgeUntouched,
-  specOf,
   toResource,
   updateResource,
   writeAs,
   type Caller,
   type Inserted,
 } from "../sql/resources.ts";
+import { earlierState } from "./earlier-state.ts";
 import { groupOf } from "./kinds.ts";
 import { noSuchResource, requireCluster, visible } from "./permissions.ts";
 import {
@@ -25,8 +25,6 @@ import {
   checkWritable,
   replaced,
   replacementOf,
-  restoredBy,
-  type EarlierState,
   type Replacement,
 } from "./replacement.ts";
 import type { NewResource } from "./resource-body.ts";
@@ -174,26 +172,15 @@ export class ResourceWriter {
     ifMatch: number | undefined,
   ): Promise<Written> {
     checkWritable(resource, ifMatch);
-    const earlier = await this.#earlier(resource, asked);
+    const earlier = await earlierState(asked, (place) =>
+      this.#sql.run(findRevision, { id: resource.id, ...place }),
+    );
     const next = replaced(resource, asked, earlier, this.#markers);
     if (!next.isChanged) return { resource, outcome: "unchanged" };
     const caller = this.#caller(next);
     const [row] = await this.#sql.run(updateResource, { caller, ...next.resource });
     if (row === undefined) throw noSuchResource();
     return { resource: toResource(row), outcome: "updated" };
-  }
-
-  async #earlier({ id }: Resource, asked: Replacement): Promise<EarlierState | undefined> {
-    const which = restoredBy(asked);
-    if (which === undefined) return undefined;
-    const [row] = await this.#sql.run(findRevision, { id, ...which });
-    if (row === undefined) {
-      const what =
-        which.revision === null ? `generation ${which.generation}` : `revision ${which.revision}`;
-      throw new RestError("RESOURCE_NOT_FOUND", `${what} is not in the history`);
-    }
-    const { revision, api_version: apiVersion } = row;
-    return { revision, apiVersion, desiredSpec: specOf(row.desired_spec) };
   }
 
   async #locked(at: number | ResourceKey): Promise<Resource> {

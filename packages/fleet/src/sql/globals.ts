@@ -141,6 +141,22 @@ export const listCopies = statement<number, ResourceRow>(
     SELECT ${copyColumns(sql)} FROM resources r WHERE r.global_id = ${id} ORDER BY r.cluster_id COLLATE "C", r.id`,
 );
 
+/** The copies in one cluster, of whichever global resource. */
+export const listCopiesIn = statement<string, ResourceRow>(
+  "listCopiesIn",
+  (sql, clusterId) => sql`
+    SELECT ${copyColumns(sql)} FROM resources r
+    WHERE r.cluster_id = ${clusterId} AND r.global_id IS NOT NULL ORDER BY r.global_id, r.id`,
+);
+
+/** The global resources whose key another has in a cluster. */
+export const listConflictsIn = statement<string, { readonly kind: string; readonly name: string }>(
+  "listConflictsIn",
+  (sql, clusterId) => sql`
+    SELECT g.kind, g.name FROM global_placements p JOIN global_resources g ON g.id = p.global_id
+    WHERE p.cluster_id = ${clusterId} AND p.state = 'conflict' ORDER BY g.id`,
+);
+
 export interface GlobalFilter {
   readonly namespace: string | null;
   readonly kind: string | null;

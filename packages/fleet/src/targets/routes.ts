@@ -4,24 +4,33 @@ import { RestError, validationFailed, type Identity, type Json } from "@keelson/
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limitOf, type Query } from "../resources/list-query.ts";
 import { clusterIdProblems } from "../resources/resource-body.ts";
+import { flagOf } from "../write-queries.ts";
 import { targetDocs as docs } from "./schema.ts";
+import type { TargetDryRuns } from "./target-dry-runs.ts";
 import type { TargetPage, Targets } from "./targets.ts";
 
 export interface TargetRoutesOptions {
   readonly targets: Targets;
+  readonly targetDryRuns: TargetDryRuns;
   readonly identityOf: (request: FastifyRequest) => Identity;
 }
 
 /** Puts them on `app`, below the prefix of the API. */
 export function addTargetRoutes(
   app: FastifyInstance,
-  { targets, identityOf }: TargetRoutesOptions,
+  { targets, targetDryRuns, identityOf }: TargetRoutesOptions,
 ): void {
   const told = <Doc>(doc: Doc) => ({ config: { doc } });
+  const triable = <Doc>(doc: Doc) => ({ config: { doc, isTriable: true } });
+  /** Those that try the write instead of making it, if that is asked for. */
+  const trying = (request: FastifyRequest): TargetDryRuns | undefined =>
+    flagOf(request, "dryRun") ? targetDryRuns : undefined;
 
-  app.post("/targets", told(docs.create), async (request, reply) => {
-    const body = request.body as Json | undefined;
-    return reply.code(201).send(await targets.create(identityOf(request), body, request.signal));
+  app.post("/targets", triable(docs.create), async (request, reply) => {
+    const [identity, body] = [identityOf(request), request.body as Json | undefined];
+    const trial = trying(request);
+    if (trial !== undefined) return trial.create(identity, body, request.signal);
+    return reply.code(201).send(await targets.create(identity, body, request.signal));
   });
 
   app.get("/targets", told(docs.list), async (request) =>
@@ -32,19 +41,18 @@ export function addTargetRoutes(
     targets.get(identityOf(request), clusterIdOf(request), request.signal),
   );
 
-  app.put("/targets/:cluster_id", told(docs.replace), async (request) => {
-    const body = request.body as Json | undefined;
-    return targets.replace(identityOf(request), clusterIdOf(request), body, request.signal);
+  app.put("/targets/:cluster_id", triable(docs.replace), async (request) => {
+    const [identity, body] = [identityOf(request), request.body as Json | undefined];
+    const clusterId = clusterIdOf(request);
+    return (trying(request) ?? targets).replace(identity, clusterId, body, request.signal);
   });
 
-  app.delete("/targets/:cluster_id", told(docs.delete), async (request, reply) => {
+  app.delete("/targets/:cluster_id", triable(docs.delete), async (request, reply) => {
     const clusterId = clusterIdOf(request);
-    const isOrphaning = orphanOf(request.query as Query);
-    const end = await targets.delete(
-      identityOf(request),
-      { clusterId, isOrphaning },
-      request.signal,
-    );
+    const at = { clusterId, isOrphaning: flagOf(request, "orphan") };
+    const trial = trying(request);
+    if (trial !== undefined) return trial.delete(identityOf(request), at, request.signal);
+    const end = await targets.delete(identityOf(request), at, request.signal);
     if (end === "gone") return reply.code(204).send();
     const message = "Target marked for deletion: copies of global resources are deleted first";
     return reply.code(202).send({ cluster_id: clusterId, status: "deleting", message });
@@ -56,12 +64,6 @@ function clusterIdOf(request: FastifyRequest): string {
   const { cluster_id: clusterId } = request.params as { readonly cluster_id: string };
   if (clusterIdProblems(clusterId).length === 0) return clusterId;
   throw new RestError("RESOURCE_NOT_FOUND", "no such target");
-}
-
-function orphanOf({ orphan }: Query): boolean {
-  if (orphan === undefined || orphan === "false") return false;
-  if (orphan === "true") return true;
-  throw validationFailed({ field: "orphan", message: "must be true or false" });
 }
 
 function pageOf(query: Query): TargetPage {

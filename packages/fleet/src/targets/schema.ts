@@ -1,13 +1,22 @@
 // What is sent to the routes of targets, and what they answer, as schemas for the document of the API.
 
 import { Type } from "typebox";
+import { copyOutcomes } from "../globals/planned-copies.ts";
+import { triedMembers } from "../resources/schema.ts";
 import {
+  ApiVersion,
   ClusterId,
+  dryRunQuery,
   exactly,
+  Id,
+  Kind,
   Labels,
+  Name,
+  Namespace,
   orNull,
   orphanQuery,
   pageQuery,
+  refusalMembers,
   Time,
   words,
 } from "../schema-parts.ts";
@@ -48,11 +57,34 @@ const Leaving = exactly({
   message: Type.String(),
 });
 
+const ofCopy = {
+  global_id: Id,
+  namespace: Namespace,
+  kind: Kind,
+  name: Name,
+  api_version: ApiVersion,
+  outcome: words(copyOutcomes),
+};
+const Tried = exactly({
+  ...triedMembers,
+  result: orNull(Target, "the target as it would be; null: there would be none"),
+  copies: Type.Array(
+    Type.Union([
+      exactly({ ...ofCopy, ...triedMembers }),
+      exactly({ ...ofCopy, dry_run: Type.Literal(true), ...refusalMembers }),
+    ]),
+    { description: "the copies of global resources that would come, change or go" },
+  ),
+});
+const triedToo = { status: 200, body: Tried };
+
 export const targetDocs = {
   create: {
     summary: "register a cluster",
+    query: dryRunQuery,
     body: NewTarget,
     success: { status: 201, body: Target },
+    others: [triedToo],
   },
   list: {
     summary: "list the clusters that are registered, by id",
@@ -68,13 +100,14 @@ export const targetDocs = {
   get: { summary: "show a cluster", success: { status: 200, body: Target } },
   replace: {
     summary: "change how a cluster is reached, its labels, or whether it is paused",
+    query: dryRunQuery,
     body: TargetChange,
-    success: { status: 200, body: Target },
+    success: { status: 200, body: Type.Union([Target, Tried]) },
   },
   delete: {
     summary: "let go of a cluster; copies of global resources in it are deleted first",
-    query: orphanQuery,
+    query: { ...orphanQuery, ...dryRunQuery },
     success: { status: 204 },
-    others: [{ status: 202, body: Leaving }],
+    others: [{ status: 202, body: Leaving }, triedToo],
   },
 };

@@ -29,6 +29,8 @@ export interface ClientPort {
    * that id is registered, and `TARGET_UNREACHABLE`, if this process has no way to it.
    */
   clientOf(clusterId: string, signal: AbortSignal): Promise<Client>;
+  /** A client by an access that is not stored; it belongs to whoever asks. Rejects with `TARGET_UNREACHABLE`. */
+  connect(clusterId: string, access: AccessRow): Promise<Client>;
 }
 
 interface Held {
@@ -58,7 +60,7 @@ export class TargetClients implements ClientPort, AsyncDisposable {
     const held = this.#held.get(clusterId);
     if (held?.version === version) return held.client;
     if (held !== undefined) this.forget(clusterId);
-    const fresh: Held = { version, client: this.#connect(clusterId, row) };
+    const fresh: Held = { version, client: this.connect(clusterId, row) };
     this.#held.set(clusterId, fresh);
     try {
       return await fresh.client;
@@ -66,6 +68,13 @@ export class TargetClients implements ClientPort, AsyncDisposable {
       if (this.#held.get(clusterId) === fresh) this.#held.delete(clusterId);
       throw error;
     }
+  }
+
+  async connect(clusterId: string, row: AccessRow): Promise<Client> {
+    const { clock, random, metrics, callTimeoutMs: timeoutMs } = this.#options;
+    const access = await this.#accessOf(clusterId, row);
+    // Whoever delivers bounds the calls under way; a rate beside that would only be a hidden one.
+    return new Client({ access, rateLimit: "none", timeoutMs, clock, random, metrics });
   }
 
   /** Lets go of a client that nobody should use any more. */
@@ -90,23 +99,14 @@ export class TargetClients implements ClientPort, AsyncDisposable {
     await Promise.all(all.map(close));
   }
 
-  async #connect(clusterId: string, row: AccessRow): Promise<Client> {
-    const { clock, random, metrics, callTimeoutMs: timeoutMs } = this.#options;
-    const access = await this.#accessOf(clusterId, row);
-    // Whoever delivers bounds the calls under way; a rate beside that would only be a hidden one.
-    return new Client({ access, rateLimit: "none", timeoutMs, clock, random, metrics });
-  }
-
   async #accessOf(clusterId: string, row: AccessRow): Promise<Access> {
     const { own, cipher, clock, proxies } = this.#options;
     if (row.credential === null) {
       const access = own.get(clusterId);
       if (access !== undefined) return access;
-      throw unreachable(
-        row.agent
-          ? `${clusterId} is reached by the worker inside it alone`
-          : `${clusterId} is the server of another process`,
-      );
+      throw row.agent
+        ? reachedInside(clusterId)
+        : unreachable(`${clusterId} is the server of another process`);
     }
     try {
       const { source, context, trust } = openAccess(cipher, clusterId, row.credential);
@@ -117,6 +117,11 @@ export class TargetClients implements ClientPort, AsyncDisposable {
       throw unreachable(`${clusterId} cannot be reached: ${why}`, cause);
     }
   }
+}
+
+/** Of a cluster that has a worker of its own, and that nobody else can ask. */
+export function reachedInside(clusterId: string): RestError {
+  return unreachable(`${clusterId} is reached by the worker inside it alone`);
 }
 
 function unreachable(message: string, cause?: unknown): RestError {

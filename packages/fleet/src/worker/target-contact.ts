@@ -4,7 +4,8 @@ import { Backoff, isCancellation, onAbort, type Clock, type Log, type Random } f
 import type { Client } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { dueAgain, markTarget } from "../sql/served-targets.ts";
-import { failureOf, type TargetFailure } from "./failure.ts";
+import type { TargetFailure } from "./failure.ts";
+import { probeTarget, type TargetHealth } from "./probe-target.ts";
 
 export interface TargetContactOptions {
   readonly clusterId: string;
@@ -22,12 +23,6 @@ export interface TargetContactOptions {
 
 /** While it watches a target, a worker hears of it this often, and tells; more often if it would count as stale. */
 const contactMsMax = 10_000;
-const probeTimeoutMs = 5_000;
-
-interface Health {
-  readonly health: "Healthy" | "Degraded" | "Unreachable";
-  readonly message: string | null;
-}
 
 /**
  * One question at a time, however many found the target out of reach. Nothing is claimed of it meanwhile; once it
@@ -107,7 +102,7 @@ export class TargetContact {
   }
 
   async #ask(signal: AbortSignal): Promise<void> {
-    const answer = await this.#probe(signal);
+    const answer = await probeTarget(this.#options.client, signal);
     if ("about" in answer) {
       this.lose(answer);
       await this.#tell(unreachable(answer), signal);
@@ -127,30 +122,12 @@ export class TargetContact {
     onRecovered();
   }
 
-  /** What it says of itself; or why it says nothing. */
-  async #probe(signal: AbortSignal): Promise<Health | TargetFailure> {
-    const request = { method: "GET", path: "/readyz", timeoutMs: probeTimeoutMs } as const;
-    try {
-      await this.#options.client.call(request, signal);
-      return { health: "Healthy", message: null };
-    } catch (error) {
-      if (isCancellation(error, signal)) throw error;
-      const failure = failureOf(error);
-      if (failure.about === "target") return failure;
-      const { httpStatus, message } = failure;
-      if (httpStatus === null) return { about: "target", reason: "unreachable", message };
-      // It may say no to this path, or not know it; it has said something.
-      if (httpStatus < 500) return { health: "Healthy", message: null };
-      return { health: "Degraded", message: `it says that it is not ready (${httpStatus})` };
-    }
-  }
-
-  async #tell({ health, message }: Health, signal: AbortSignal): Promise<void> {
+  async #tell({ health, message }: TargetHealth, signal: AbortSignal): Promise<void> {
     const { database, clusterId, owner } = this.#options;
     await database.run(markTarget, { clusterId, owner, health, message }, signal);
   }
 }
 
-function unreachable({ reason, message }: TargetFailure): Health {
+function unreachable({ reason, message }: TargetFailure): TargetHealth {
   return { health: "Unreachable", message: `${reason}: ${message}` };
 }
