@@ -24,6 +24,8 @@ users:
 - { name: runner, user: { exec: { apiVersion: client.authentication.k8s.io/v1, command: fetch-token } } }
 `;
 
+const away = "http://127.0.0.1:9";
+const authority = "an authority";
 const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
 suite("commands about targets", () => {
@@ -35,7 +37,9 @@ suite("commands about targets", () => {
     const folder = await mkdtemp(join(tmpdir(), "keelson-targets-"));
     scope.defer(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "config"), kubeconfig);
-    await writeFile(join(folder, "ca.crt"), "an authority");
+    // Nobody listens there.
+    await writeFile(join(folder, "away"), kubeconfig.replace("https://one.example:6443", away));
+    await writeFile(join(folder, "ca.crt"), authority);
     await writeFile(join(folder, "token"), "a-token\n");
     await writeFile(
       join(folder, "web.yaml"),
@@ -67,7 +71,7 @@ suite("commands about targets", () => {
     const stored = JSON.stringify(
       openAccess(testCipher, "eu-1", row?.credential ?? Buffer.alloc(0)),
     );
-    assert.ok(stored.includes(Buffer.from("an authority").toString("base64")), stored);
+    assert.ok(stored.includes(Buffer.from(authority).toString("base64")), stored);
     assert.match(stored, /a-token/);
     assert.doesNotMatch(stored, /two\.example|fetch-token|ca\.crt/);
   });
@@ -101,6 +105,41 @@ suite("commands about targets", () => {
     assert.equal((await keelson("target resume edge")).out, "edge resumed\n");
     assert.equal((await keelson("target pause eu-1")).out, "eu-1 paused\n");
     assert.match((await keelson("target list")).out, /^eu-1 {3}Unknown,paused /m);
+  });
+
+  test("--dry-run says what would come of a target, and changes nothing", async () => {
+    const before = (await keelson("target list -o json")).out;
+    for (const [words, expected] of [
+      ["add x --agent", { code: 0, out: "x added (dry run)\n", said: "" }],
+      [
+        "pause edge",
+        {
+          code: 0,
+          out: "edge paused (dry run)\n",
+          said: "edge: it is paused: nothing is written to it until it is resumed\n",
+        },
+      ],
+      ["resume eu-1", { code: 0, out: "eu-1 resumed (dry run)\n", said: "" }],
+      ["remove eu-1", { code: 0, out: "eu-1 removed (dry run)\n", said: "" }],
+      ["remove eu1", { code: 1, out: "", said: "there is no target eu1: did you mean eu-1?\n" }],
+    ] as const) {
+      assert.deepEqual(await keelson(`target ${words} --dry-run`), expected, words);
+    }
+    const away = await keelson("target add x --kubeconfig away --dry-run");
+    assert.deepEqual([away.code, away.out], [1, ""]);
+    assert.match(away.said, /^x would be refused: x cannot be reached: .+\n$/);
+    // The copies that would come are tried too.
+    const map = { namespace: "default", kind: "ConfigMap", name: "rules" };
+    const made = await rest.ask("POST", "/global-resources", {
+      ...map,
+      desired_spec: { data: { a: "1" } },
+      selector: { matchLabels: { tier: "edge" } },
+    });
+    const joining = await keelson("target add x --agent --label tier=edge --dry-run");
+    assert.deepEqual([joining.code, joining.out], [1, "x added (dry run)\n"]);
+    assert.match(joining.said, /^x\/default\/configmap\/rules would be refused: .*inside.*\n$/);
+    await rest.ask("DELETE", `/global-resources/${made.body.id}`);
+    assert.equal((await keelson("target list -o json")).out, before);
   });
 
   test("what cannot be added is refused with the field and the way out", async () => {

@@ -22,6 +22,18 @@ export function testChanging(lab: CommandLab): void {
       out: "",
       said: 'revision 9 is not in the history: "keelson history prod/default/deployment/web" shows what is\n',
     });
+    assert.deepEqual(await lab.keelson("rollback web --to-revision 1 --dry-run"), {
+      code: 0,
+      out: lines(
+        "prod/default/deployment/web: one field differs",
+        "  spec.replicas: would be changed",
+        "    - 5",
+        "    + 2",
+        "prod/default/deployment/web rolled back to revision 1 (dry run)",
+      ),
+      said: "",
+    });
+    assert.equal((await lab.keelson("rollback web --to-revision 9 --dry-run")).said, unknown.said);
     const back = await lab.keelson("rollback deployment/web --to-revision 1 --wait");
     assert.deepEqual(back, {
       code: 0,

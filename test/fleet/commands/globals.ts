@@ -17,6 +17,20 @@ export function testGlobals(lab: CommandLab): void {
       "policy.yaml",
       settings.replace("settings", "policy").replace(/ {2}(uid|res).*\n/g, ""),
     );
+    const inProd = "prod/default/configmap/policy";
+    assert.deepEqual(await lab.keelson("global apply -f policy.yaml --dry-run"), {
+      code: 0,
+      out: `${inProd} created (dry run)\n`,
+      said: "",
+    });
+    assert.deepEqual(
+      await lab.keelson("global apply -f policy.yaml --targets region=eu --dry-run"),
+      {
+        code: 0,
+        out: "",
+        said: "configmap/policy: no target is selected: it is delivered once one is\n",
+      },
+    );
     const nowhere = await lab.keelson([
       "global",
       "apply",
@@ -49,10 +63,32 @@ export function testGlobals(lab: CommandLab): void {
       (await lab.keelson("global get cm/policy")).out,
       `${table}\n${lines("CLUSTER   STATUS   SYNCED GENERATION", "prod      synced   1")}`,
     );
+    const pausedNote = "it is paused: nothing is applied until it is resumed";
+    for (const [words, out, said] of [
+      ["pause cm/policy", "configured", `${inProd}: ${pausedNote}\n`],
+      ["resume cm/policy", "unchanged", ""],
+      ["rollback cm/policy --to-revision 1", "unchanged", ""],
+      ["delete cm/policy", "deleted", ""],
+      ["delete cm/policy --orphan", "forgotten, its object stays", ""],
+    ] as const) {
+      const expected = { code: 0, out: `${inProd} ${out} (dry run)\n`, said };
+      assert.deepEqual(await lab.keelson(`global ${words} --dry-run`), expected, words);
+    }
+    assert.equal((await lab.keelson("global get cm")).out, table);
     const copy = await lab.keelson("delete cm/policy");
     assert.equal(copy.code, 1);
     assert.match(copy.said, /global/);
 
+    await lab.file(
+      "wrong.yaml",
+      settings.replace("settings", "policy").replace(/data: .*/, "data: { a: [] }"),
+    );
+    const wrong = await lab.keelson("global apply -f wrong.yaml --dry-run");
+    assert.deepEqual([wrong.code, wrong.out], [1, ""]);
+    assert.match(
+      wrong.said,
+      /^wrong\.yaml: prod\/default\/configmap\/policy would be refused: .+$/m,
+    );
     await lab.file("policy.yaml", settings.replace("settings", "policy").replace("yes", "no"));
     assert.match(
       (await lab.keelson("global apply -f policy.yaml --wait")).out,

@@ -7,6 +7,8 @@ import { deployment, lines, settings, type CommandLab } from "./lab.ts";
 const plain = (name: string) =>
   settings.replace(/ {2}(uid|res).*\n/g, "").replace("settings", name);
 
+const lost = { kind: "ConfigMap", name: "lost", desired_spec: { data: { a: "1" } } };
+
 export function testTrying(lab: CommandLab): void {
   test("apply --dry-run and diff -f tell what would become of each object, and keep nothing", async () => {
     const everything = () => lab.keelson("get deploy,cm -o json");
@@ -136,10 +138,50 @@ export function testTrying(lab: CommandLab): void {
     await maps.delete(metadata, lab.signal);
   });
 
+  test("sync, pause, resume and delete --dry-run ask the clusters, and change nothing", async () => {
+    const everything = () => lab.keelson("get deploy,cm -o json");
+    const before = await everything();
+    const web = "prod/default/deployment/web";
+    for (const [words, out, said] of [
+      ["sync web", `${web} asked to sync (dry run)`, ""],
+      [
+        "pause web",
+        `${web} paused (dry run)`,
+        `${web}: it is paused: nothing is applied until it is resumed\n`,
+      ],
+      ["resume web", `${web} already resumed (dry run)`, ""],
+      ["delete web", `${web} deleting (dry run)`, ""],
+      ["delete web --orphan", `${web} forgotten, its object stays (dry run)`, ""],
+    ] as const) {
+      const expected = { code: 0, out: `${out}\n`, said };
+      assert.deepEqual(await lab.keelson(`${words} --dry-run`), expected, words);
+    }
+    // What nobody can ask is told, and ends it with 1; the others are tried all the same.
+    await lab.bed.create({ cluster_id: "nowhere", namespace: "default", ...lost });
+    const all = await lab.keelson("delete --all --dry-run -n default");
+    assert.deepEqual(
+      [all.code, all.out],
+      [
+        1,
+        lines(
+          "prod/default/deployment/web deleting (dry run)",
+          "prod/default/configmap/settings deleting (dry run)",
+        ),
+      ],
+    );
+    assert.match(all.said, /^nowhere\/default\/configmap\/lost would be refused: .*nowhere.*\n$/);
+    assert.equal((await lab.keelson("delete nowhere/default/configmap/lost --wait")).code, 0);
+    assert.deepEqual(await everything(), before);
+  });
+
   test("trials that cannot be meant are refused", async () => {
     for (const [words, said] of [
       [
         "apply -f new.yaml --cluster prod --dry-run --wait",
+        "error: option '--dry-run' cannot be used with option '--wait'",
+      ],
+      [
+        "delete web --dry-run --wait",
         "error: option '--dry-run' cannot be used with option '--wait'",
       ],
       [

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@keelson/base";
 import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import type { Colour, Paint } from "../output/paint.ts";
+import { outcomeText, type Outcome } from "./outcome.ts";
 import {
   findDetails,
   fullName,
@@ -24,8 +24,6 @@ export interface ApplyOptions extends ManifestOptions {
   readonly waitMs: number | undefined;
 }
 
-export type Outcome = "created" | "updated" | "unchanged";
-
 interface Result extends Pick<ListedResource, "id" | "generation" | "revision" | "status"> {
   readonly outcome: Outcome;
 }
@@ -34,19 +32,6 @@ interface BatchAnswer {
   readonly change_set: string;
   readonly results: readonly Result[];
 }
-
-/** What people know from kubectl. */
-const words: Readonly<Record<Outcome, string>> = {
-  created: "created",
-  updated: "configured",
-  unchanged: "unchanged",
-};
-
-const colours: Readonly<Record<Outcome, Colour>> = {
-  created: "green",
-  updated: "yellow",
-  unchanged: "dim",
-};
 
 export async function apply(
   session: Session,
@@ -70,10 +55,6 @@ export async function apply(
   }
   if (waitMs === undefined) return warnOfTargets(session, applied, signal);
   await waitFor(session, applied, { goal: "synced", timeoutMs: waitMs }, signal);
-}
-
-export function outcomeText(paint: Paint, outcome: Outcome): string {
-  return paint(colours[outcome], words[outcome]);
 }
 
 /** Asks for all of it at once, and lays a refusal at the door of the object that it is about. */

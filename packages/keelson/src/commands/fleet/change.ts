@@ -1,10 +1,13 @@
 // Commands that do one thing to each resource that was named: sync, pause, resume, delete.
 
+import type { JsonObject } from "@keelson/base";
+import type { Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { readReferences } from "./reference.ts";
 import { fullName, type ListedResource } from "./resource-shapes.ts";
 import { listResources, select, toChange, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
+import { asTrial, tellTrials, trialAnswer, type Trial } from "./trials.ts";
 import { waitFor } from "./wait.ts";
 import { readWanted, type ManifestOptions } from "./wanted.ts";
 
@@ -12,6 +15,8 @@ export interface ChangeOptions {
   readonly filters: Filters;
   /** Whether all that was named is meant, however many they are. */
   readonly isAll: boolean;
+  /** Whether it is only tried. */
+  readonly isTrial: boolean;
   /** Undefined: does not wait. */
   readonly waitMs: number | undefined;
 }
@@ -30,6 +35,33 @@ export async function selectToChange(
   return toChange(selected, options);
 }
 
+/** A write to each resource that was named, and what is said of it. */
+interface Change {
+  readonly isTrial: boolean;
+  readonly send: (resource: ListedResource, query: Query) => Promise<JsonObject>;
+  readonly word: (resource: ListedResource) => string;
+}
+
+/** Makes it, one after the other, or only tries it: then it fails at the end if a cluster would refuse any. */
+async function changeEach(
+  session: Session,
+  resources: readonly ListedResource[],
+  { isTrial, send, word }: Change,
+): Promise<void> {
+  const trials: Trial[] = [];
+  for (const resource of resources) {
+    const name = fullName(resource);
+    if (isTrial) {
+      const answer = await trialAnswer(send(resource, asTrial));
+      trials.push({ name, word: word(resource), answer });
+    } else {
+      await send(resource, {});
+      session.terminal.write(`${name} ${word(resource)}\n`);
+    }
+  }
+  tellTrials(session, trials);
+}
+
 /** Asks for an apply now. */
 export async function sync(
   session: Session,
@@ -38,15 +70,18 @@ export async function sync(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
+  const { isTrial, waitMs } = options;
   const resources = await selectToChange(session, words, options, signal);
+  await changeEach(session, resources, {
+    isTrial,
+    send: ({ id }, query) => client.post(`/resources/${id}/sync`, undefined, signal, query),
+    word: () => "asked to sync",
+  });
+  if (isTrial) return; // A trial says itself what is paused.
   for (const resource of resources) {
-    await client.post(`/resources/${resource.id}/sync`, undefined, signal);
-    terminal.write(`${fullName(resource)} asked to sync\n`);
-    if (resource.paused) {
-      terminal.note(`${fullName(resource)} is paused: nothing is applied until it is resumed`);
-    }
+    if (!resource.paused) continue;
+    terminal.note(`${fullName(resource)} is paused: nothing is applied until it is resumed`);
   }
-  const { waitMs } = options;
   if (waitMs !== undefined) {
     await waitFor(session, resources, { goal: "synced", timeoutMs: waitMs }, signal);
   }
@@ -59,13 +94,15 @@ export async function setPaused(
   { isPaused, ...options }: ChangeOptions & { readonly isPaused: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
   const verb = isPaused ? "pause" : "resume";
-  for (const resource of await selectToChange(session, words, options, signal)) {
-    await client.post(`/resources/${resource.id}/${verb}`, undefined, signal);
-    const was = resource.paused === isPaused ? "already " : "";
-    terminal.write(`${fullName(resource)} ${was}${isPaused ? "paused" : "resumed"}\n`);
-  }
+  const resources = await selectToChange(session, words, options, signal);
+  await changeEach(session, resources, {
+    isTrial: options.isTrial,
+    send: ({ id }, query) =>
+      session.client.post(`/resources/${id}/${verb}`, undefined, signal, query),
+    word: ({ paused }) =>
+      `${paused === isPaused ? "already " : ""}${isPaused ? "paused" : "resumed"}`,
+  });
 }
 
 export interface DeleteOptions extends ChangeOptions {
@@ -83,18 +120,18 @@ export async function remove(
   options: DeleteOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
-  const { manifests, isOrphaning, waitMs } = options;
+  const { manifests, isOrphaning, isTrial, waitMs } = options;
   const resources =
     manifests === undefined
       ? await selectToChange(session, words, options, signal)
       : await declaredIn(session, manifests, options, signal);
-  for (const resource of resources) {
-    const query = isOrphaning ? { orphan: true } : {};
-    await client.delete(`/resources/${resource.id}`, query, signal);
-    const done = isOrphaning ? "forgotten, its object stays" : "deleting";
-    terminal.write(`${fullName(resource)} ${done}\n`);
-  }
+  const orphan = isOrphaning ? { orphan: true } : {};
+  await changeEach(session, resources, {
+    isTrial,
+    send: ({ id }, query) =>
+      session.client.delete(`/resources/${id}`, { ...orphan, ...query }, signal),
+    word: () => (isOrphaning ? "forgotten, its object stays" : "deleting"),
+  });
   if (waitMs !== undefined && !isOrphaning) {
     await waitFor(session, resources, { goal: "gone", timeoutMs: waitMs }, signal);
   }

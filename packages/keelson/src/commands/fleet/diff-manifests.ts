@@ -4,9 +4,10 @@ import { jsonEqual, type Json } from "@keelson/base";
 import { quietFailure } from "../command-error.ts";
 import { valueText } from "../output/formats.ts";
 import { diffText, isOurs, noteHidden, type DiffField, type DiffOptions } from "./diff.ts";
-import { noteTrials, reasonAgainst, shownOf, tryManifests } from "./dry-run.ts";
+import { shownOf, tryManifests } from "./dry-run.ts";
 import { fullName } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
+import { noteTrials, reasonAgainst } from "./trials.ts";
 import type { ManifestOptions } from "./wanted.ts";
 
 /** Shows it; ends as a failure where anything would change, or where a cluster would not take an object. */
@@ -38,14 +39,17 @@ export async function diffManifests(
       noteHidden(session, name, fields.length - shown.length);
     }
   }
-  noteTrials(session, tried);
+  noteTrials(
+    session,
+    tried.map((one) => ({ name: fullName(one), place: one.place, answer: one.answer })),
+  );
   const isRefused = tried.some(({ answer }) => reasonAgainst(answer) !== undefined);
   if (differing.length > 0 || isRefused) throw quietFailure();
   if (output === "table") terminal.note(found.length === 1 ? "no difference" : "no differences");
 }
 
 /** Whether an apply would change it: what others have set to the very value that is wanted stays what it is. */
-function wouldChange(field: DiffField): boolean {
+export function wouldChange(field: DiffField): boolean {
   const { desired, current } = field;
   return isWhole(field) ? current === null : !jsonEqual(desired, current);
 }
@@ -55,7 +59,7 @@ function isWhole({ path }: DiffField): boolean {
   return path === "";
 }
 
-function pendingText({ owner, desired, current }: DiffField): string {
+export function pendingText({ owner, desired, current }: DiffField): string {
   if (current === null) return "would be added";
   const whose = owner === null || owner === "kontrol" ? "" : `, it is of ${owner}`;
   return `would be ${desired === null ? "removed" : "changed"}${whose}`;

@@ -64,8 +64,24 @@ export function withAll(command: Command): Command {
   return command.option("--all", "all that match, however many they are");
 }
 
-export function changeOf(flags: FilterFlags & AllFlags & Partial<WaitFlags>) {
-  return { filters: filtersOf(flags), isAll: flags.all === true, waitMs: waitMsOf(flags) };
+export function changeOf(flags: FilterFlags & AllFlags & Partial<WaitFlags> & TryFlags) {
+  return {
+    filters: filtersOf(flags),
+    isAll: flags.all === true,
+    isTrial: flags.dryRun === true,
+    waitMs: waitMsOf(flags),
+  };
+}
+
+export interface TryFlags {
+  readonly dryRun?: true;
+}
+
+export function withDryRun(
+  command: Command,
+  help = "let the clusters try it, keep nothing, and say what would come of it",
+): Command {
+  return command.addOption(new Option("--dry-run", help).conflicts("wait"));
 }
 
 export interface ManifestFlags extends ServerFlags {

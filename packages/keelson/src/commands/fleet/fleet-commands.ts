@@ -1,6 +1,6 @@
 // The commands about resources, as they are typed. What they do is loaded when they are run: help must not wait for it.
 
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import { usageError } from "../command-error.ts";
 import { inSession, type CommandContext } from "../command-context.ts";
 import {
@@ -30,6 +30,8 @@ import {
   type PolicyFlags,
   withPolicies,
   policiesOf,
+  type TryFlags,
+  withDryRun,
 } from "./flags.ts";
 import { addGlobalCommands } from "./global-commands.ts";
 import { addTargetCommands } from "./target-commands.ts";
@@ -75,30 +77,26 @@ const verbs: Readonly<Record<string, Define>> = {
         }),
       ),
   apply: (command, context) =>
-    withPolicies(withWait(withOutput(withManifests(withServer(command)), ["json", "yaml", "name"])))
+    withDryRun(
+      withPolicies(
+        withWait(withOutput(withManifests(withServer(command)), ["json", "yaml", "name"])),
+      ),
+      "let the clusters try it, keep nothing, and say what would become of each object",
+    )
       .description("declare the objects of Kubernetes manifests in clusters, all or none of them")
       .summary("declare the objects of manifests in clusters")
-      .addOption(
-        new Option(
-          "--dry-run",
-          "let the clusters try it, keep nothing, and say what would become of each object",
-        ).conflicts("wait"),
-      )
-      .action(
-        async (
-          options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags & { dryRun?: true },
-        ) =>
-          inSession(options, context, async (session, signal) => {
-            const { output } = options;
-            const asked = { ...manifestsOf(options), output, policies: policiesOf(options) };
-            if (options.dryRun === true) {
-              const { applyDryRun } = await import("./dry-run.ts");
-              await applyDryRun(session, asked, signal);
-            } else {
-              const { apply } = await import("./apply.ts");
-              await apply(session, { ...asked, waitMs: waitMsOf(options) }, signal);
-            }
-          }),
+      .action(async (options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags & TryFlags) =>
+        inSession(options, context, async (session, signal) => {
+          const { output } = options;
+          const asked = { ...manifestsOf(options), output, policies: policiesOf(options) };
+          if (options.dryRun === true) {
+            const { applyDryRun } = await import("./dry-run.ts");
+            await applyDryRun(session, asked, signal);
+          } else {
+            const { apply } = await import("./apply.ts");
+            await apply(session, { ...asked, waitMs: waitMsOf(options) }, signal);
+          }
+        }),
       ),
   diff: (command, context) =>
     withOptionalManifests(
@@ -154,7 +152,7 @@ const verbs: Readonly<Record<string, Define>> = {
         }),
       ),
   rollback: (command, context) =>
-    withWait(withPlace(withServer(command)))
+    withDryRun(withWait(withPlace(withServer(command))))
       .description("make a resource again what it was")
       .argument("<what...>", "a resource: deployment/web, an id, or in full")
       .option("--to-revision <number>", "the revision to go back to", countOf)
@@ -162,20 +160,23 @@ const verbs: Readonly<Record<string, Define>> = {
       .action(
         async (
           words: string[],
-          options: PlaceFlags & WaitFlags & { toRevision?: number; toGeneration?: number },
+          options: PlaceFlags &
+            WaitFlags &
+            TryFlags & { toRevision?: number; toGeneration?: number },
         ) =>
           inSession(options, context, async (session, signal) => {
             const { rollback } = await import("./history.ts");
             const { toRevision, toGeneration } = options;
-            const asked = { toRevision, toGeneration, waitMs: waitMsOf(options) };
+            const isTrial = options.dryRun === true;
+            const asked = { toRevision, toGeneration, isTrial, waitMs: waitMsOf(options) };
             await rollback(session, words, { ...asked, filters: filtersOf(options) }, signal);
           }),
       ),
   sync: (command, context) =>
-    withWait(withAll(withFilters(withServer(command))))
+    withDryRun(withWait(withAll(withFilters(withServer(command)))))
       .description("apply now, whatever failed before")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
-      .action(async (words: string[], options: FilterFlags & AllFlags & WaitFlags) =>
+      .action(async (words: string[], options: FilterFlags & AllFlags & WaitFlags & TryFlags) =>
         inSession(options, context, async (session, signal) => {
           const { sync } = await import("./change.ts");
           await sync(session, words, changeOf(options), signal);
@@ -187,7 +188,11 @@ const verbs: Readonly<Record<string, Define>> = {
       .summary("write nothing to the cluster for now"),
   resume: (command, context) => pausing(command, context, false).description("go on after a pause"),
   delete: (command, context) =>
-    withWait(withOptionalManifests(withAll(withFilters(withServer(command), { cluster: "many" }))))
+    withDryRun(
+      withWait(
+        withOptionalManifests(withAll(withFilters(withServer(command), { cluster: "many" }))),
+      ),
+    )
       .description("delete resources and their objects")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
       .option("--ignore-not-found", "with -f: what is not there needs no deleting")
@@ -198,6 +203,7 @@ const verbs: Readonly<Record<string, Define>> = {
           options: Omit<FilterFlags, "cluster"> &
             AllFlags &
             WaitFlags &
+            TryFlags &
             ManifestFlags & { orphan?: true; ignoreNotFound?: true },
         ) =>
           inSession(options, context, async (session, signal) => {
@@ -219,9 +225,9 @@ const verbs: Readonly<Record<string, Define>> = {
 };
 
 function pausing(command: Command, context: CommandContext, isPaused: boolean): Command {
-  return withAll(withFilters(withServer(command)))
+  return withDryRun(withAll(withFilters(withServer(command))))
     .argument("[what...]", "resources: deployment/web, an id, or in full")
-    .action(async (words: string[], options: FilterFlags & AllFlags) =>
+    .action(async (words: string[], options: FilterFlags & AllFlags & TryFlags) =>
       inSession(options, context, async (session, signal) => {
         const { setPaused } = await import("./change.ts");
         await setPaused(session, words, { ...changeOf(options), isPaused }, signal);

@@ -14,14 +14,14 @@ import {
   type OutputFlags,
   type WaitFlags,
 } from "../flags.ts";
-import { policiesOf, withPolicies, type PolicyFlags } from "./flags.ts";
+import { policiesOf, withDryRun, withPolicies, type PolicyFlags, type TryFlags } from "./flags.ts";
 import { targetSelector } from "./target-selector.ts";
 
 interface PlaceFlags extends ServerFlags {
   readonly namespace?: string;
 }
 
-interface ApplyFlags extends PlaceFlags, WaitFlags, PolicyFlags {
+interface ApplyFlags extends PlaceFlags, WaitFlags, PolicyFlags, TryFlags {
   readonly filename: readonly string[];
   readonly recursive?: true;
   readonly targets?: JsonObject;
@@ -54,7 +54,7 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
       }),
     );
 
-  withPolicies(withWait(withServer(global.command("apply"))))
+  withDryRun(withPolicies(withWait(withServer(global.command("apply")))))
     .description(
       "declare the objects of manifests in every cluster that is chosen, one after the other",
     )
@@ -85,7 +85,8 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
         const { filename: files, recursive, namespace, targets, allTargets } = options;
         const selector = allTargets === true ? null : targets;
         const asked = { files, isRecursive: recursive === true, namespace, selector };
-        const rest = { policies: policiesOf(options), waitMs: waitMsOf(options) };
+        const isTrial = options.dryRun === true;
+        const rest = { policies: policiesOf(options), isTrial, waitMs: waitMsOf(options) };
         await applyGlobals(session, { ...asked, ...rest }, signal);
       }),
     );
@@ -102,46 +103,54 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
       }),
     );
 
-  withWait(placed("rollback"))
+  withDryRun(withWait(placed("rollback")))
     .description("make a global resource again what it was")
     .argument("<what...>", "a global resource: clusterrole/view, or its id")
     .requiredOption("--to-revision <number>", "the revision to go back to", countOf)
-    .action(async (words: string[], options: PlaceFlags & WaitFlags & { toRevision: number }) =>
-      inSession(options, context, async (session, signal) => {
-        const { rollbackGlobal } = await import("./globals.ts");
-        const { toRevision, namespace } = options;
-        const asked = { toRevision, namespace, waitMs: waitMsOf(options) };
-        await rollbackGlobal(session, words, asked, signal);
-      }),
+    .action(
+      async (
+        words: string[],
+        options: PlaceFlags & WaitFlags & TryFlags & { toRevision: number },
+      ) =>
+        inSession(options, context, async (session, signal) => {
+          const { rollbackGlobal } = await import("./globals.ts");
+          const { toRevision, namespace } = options;
+          const isTrial = options.dryRun === true;
+          const asked = { toRevision, namespace, isTrial, waitMs: waitMsOf(options) };
+          await rollbackGlobal(session, words, asked, signal);
+        }),
     );
 
   for (const [verb, isPaused, help] of [
     ["pause", true, "write nothing of it to any cluster until it is resumed; watching goes on"],
     ["resume", false, "go on after a pause"],
   ] as const) {
-    placed(verb)
+    withDryRun(placed(verb))
       .description(help)
       .argument("<what...>", "a global resource: clusterrole/view, or its id")
-      .action(async (words: string[], options: PlaceFlags) =>
+      .action(async (words: string[], options: PlaceFlags & TryFlags) =>
         inSession(options, context, async (session, signal) => {
           const { setGlobalPaused } = await import("./globals.ts");
           const { namespace } = options;
-          await setGlobalPaused(session, words, { namespace, isPaused }, signal);
+          const isTrial = options.dryRun === true;
+          await setGlobalPaused(session, words, { namespace, isPaused, isTrial }, signal);
         }),
       );
   }
 
-  withWait(placed("delete"))
+  withDryRun(withWait(placed("delete")))
     .description("delete a global resource, and its objects in all clusters")
     .argument("<what...>", "a global resource: clusterrole/view, or its id")
     .option("--orphan", "forget it and leave its objects in the clusters")
-    .action(async (words: string[], options: PlaceFlags & WaitFlags & { orphan?: true }) =>
-      inSession(options, context, async (session, signal) => {
-        const { removeGlobals } = await import("./globals.ts");
-        const { namespace, orphan } = options;
-        const asked = { namespace, isOrphaning: orphan === true, waitMs: waitMsOf(options) };
-        await removeGlobals(session, words, asked, signal);
-      }),
+    .action(
+      async (words: string[], options: PlaceFlags & WaitFlags & TryFlags & { orphan?: true }) =>
+        inSession(options, context, async (session, signal) => {
+          const { removeGlobals } = await import("./globals.ts");
+          const { namespace, orphan } = options;
+          const how = { isOrphaning: orphan === true, isTrial: options.dryRun === true };
+          const asked = { namespace, ...how, waitMs: waitMsOf(options) };
+          await removeGlobals(session, words, asked, signal);
+        }),
     );
 }
 

@@ -1,7 +1,7 @@
 // `keelson global …`: what every cluster of a kind is to hold.
 
 import { jsonEqual, type JsonObject } from "@keelson/base";
-import { Refused } from "../client/rest-client.ts";
+import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import type { Output } from "../output/formats.ts";
 import { desiredOfManifest } from "./desired-of-manifest.ts";
@@ -18,6 +18,7 @@ import {
 import { shortName } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
 import type { Session } from "../session.ts";
+import { asTrial, copyTrial, tellTrials, type CopyTried, type Trial } from "./trials.ts";
 
 export interface GlobalApplyOptions extends Place {
   readonly files: readonly string[];
@@ -25,13 +26,15 @@ export interface GlobalApplyOptions extends Place {
   readonly policies: Readonly<Record<string, string>>;
   /** Null: every target. Undefined: as it is. */
   readonly selector: JsonObject | null | undefined;
+  /** Whether it is only tried. */
+  readonly isTrial: boolean;
   readonly waitMs: number | undefined;
 }
 
 /** One after the other: what was written before one that is refused stays. */
 export async function applyGlobals(
   session: Session,
-  { files, isRecursive, namespace, policies, selector, waitMs }: GlobalApplyOptions,
+  { files, isRecursive, namespace, policies, selector, isTrial, waitMs }: GlobalApplyOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
@@ -39,6 +42,7 @@ export async function applyGlobals(
   const manifests = await readManifests(session, files, { isRecursive });
   const wanted = manifests.map((manifest) => desiredOfManifest(manifest, { namespace, builtin }));
   const ids: number[] = [];
+  const trials: Trial[] = [];
   for (const { desired, leftOut, place } of wanted) {
     if (leftOut.length > 0) {
       terminal.note(`${shortName(desired)}: left out ${leftOut.join(", ")}`);
@@ -47,10 +51,17 @@ export async function applyGlobals(
     const chosen = selector === undefined ? {} : { selector };
     try {
       const body = { ...desired, ...policies, ...chosen };
-      const answer =
+      const send = (query: Query) =>
         before === undefined
-          ? await client.post("/global-resources", body, signal)
-          : await client.put(`/global-resources/${before.id}`, body, signal);
+          ? client.post("/global-resources", body, signal, query)
+          : client.put(`/global-resources/${before.id}`, body, signal, query);
+      if (isTrial) {
+        for (const trial of await tryGlobal(session, desired, send(asTrial))) {
+          trials.push({ ...trial, place });
+        }
+        continue;
+      }
+      const answer = await send({});
       const { id } = answer as unknown as { readonly id: number };
       const now = await readGlobal(session, id, signal);
       ids.push(id);
@@ -65,9 +76,27 @@ export async function applyGlobals(
       });
     }
   }
+  tellTrials(session, trials);
   if (waitMs !== undefined) {
     for (const id of ids) await waitForGlobal(session, id, waitMs, signal);
   }
+}
+
+/** Says what there is to know of it as a whole, and gives what each cluster would make of its copy. */
+async function tryGlobal(
+  session: Session,
+  key: Pick<ListedGlobal, "namespace" | "kind" | "name" | "api_version">,
+  request: Promise<JsonObject>,
+): Promise<readonly Trial[]> {
+  const { results, warnings } = (await request) as unknown as {
+    readonly results: readonly (CopyTried & { readonly cluster_id: string })[];
+    readonly warnings: readonly { readonly message: string }[];
+  };
+  for (const { message } of warnings) session.terminal.note(`${shortName(key)}: ${message}`);
+  const { namespace, kind, name, api_version } = key;
+  return results.map(({ cluster_id, ...tried }) =>
+    copyTrial(session, { cluster_id, namespace, kind, name, api_version }, tried as CopyTried),
+  );
 }
 
 function outcomeOf(before: GlobalDetails | undefined, now: GlobalDetails): string {
@@ -82,15 +111,25 @@ export async function removeGlobals(
   words: readonly string[],
   {
     isOrphaning,
+    isTrial,
     waitMs,
     ...place
-  }: Place & { readonly isOrphaning: boolean; readonly waitMs: number | undefined },
+  }: Place & {
+    readonly isOrphaning: boolean;
+    readonly isTrial: boolean;
+    readonly waitMs: number | undefined;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
   const global = await theGlobal(session, words, place, signal);
+  const path = `/global-resources/${global.id}`;
   const query = isOrphaning ? { orphan: true } : {};
-  await client.delete(`/global-resources/${global.id}`, query, signal);
+  if (isTrial) {
+    const request = client.delete(path, { ...query, ...asTrial }, signal);
+    return tellTrials(session, await tryGlobal(session, global, request));
+  }
+  await client.delete(path, query, signal);
   const done = isOrphaning ? "forgotten, its objects stay" : "deleting";
   terminal.write(`${shortName(global)} ${done}\n`);
   if (waitMs === undefined || isOrphaning) return;
@@ -104,12 +143,19 @@ export async function removeGlobals(
 export async function setGlobalPaused(
   session: Session,
   words: readonly string[],
-  { isPaused, ...place }: Place & { readonly isPaused: boolean },
+  {
+    isPaused,
+    isTrial,
+    ...place
+  }: Place & { readonly isPaused: boolean; readonly isTrial: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
   const global = await theGlobal(session, words, place, signal);
-  await client.put(`/global-resources/${global.id}`, { paused: isPaused }, signal);
+  const send = (query: Query) =>
+    client.put(`/global-resources/${global.id}`, { paused: isPaused }, signal, query);
+  if (isTrial) return tellTrials(session, await tryGlobal(session, global, send(asTrial)));
+  await send({});
   const was = global.paused === isPaused ? "already " : "";
   terminal.write(`${shortName(global)} ${was}${isPaused ? "paused" : "resumed"}\n`);
 }
@@ -132,19 +178,23 @@ export async function rollbackGlobal(
   words: readonly string[],
   {
     toRevision,
+    isTrial,
     waitMs,
     ...place
-  }: Place & { readonly toRevision: number; readonly waitMs: number | undefined },
+  }: Place & {
+    readonly toRevision: number;
+    readonly isTrial: boolean;
+    readonly waitMs: number | undefined;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
   const global = await theGlobal(session, words, place, signal);
   const name = shortName(global);
-  const answer = await client.put(
-    `/global-resources/${global.id}`,
-    { revision: toRevision },
-    signal,
-  );
+  const send = (query: Query) =>
+    client.put(`/global-resources/${global.id}`, { revision: toRevision }, signal, query);
+  if (isTrial) return tellTrials(session, await tryGlobal(session, global, send(asTrial)));
+  const answer = await send({});
   const { generation, revision } = answer as unknown as ListedGlobal;
   terminal.write(
     generation === global.generation

@@ -1,9 +1,11 @@
 // `keelson history` and `keelson rollback`: what a resource was, and back to it.
 
-import { Refused } from "../client/rest-client.ts";
+import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import type { Output } from "../output/formats.ts";
 import { selectToChange, type ChangeOptions } from "./change.ts";
+import { pendingText, wouldChange } from "./diff-manifests.ts";
+import { diffText, isOurs } from "./diff.ts";
 import {
   findDetails,
   fullName,
@@ -13,6 +15,7 @@ import {
 } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
 import type { Session } from "../session.ts";
+import { asTrial, tellTrials, trialAnswer } from "./trials.ts";
 import { waitFor } from "./wait.ts";
 
 type OneOptions = Pick<ChangeOptions, "filters">;
@@ -42,11 +45,13 @@ export async function rollback(
   {
     toRevision,
     toGeneration,
+    isTrial,
     waitMs,
     filters,
   }: OneOptions & {
     readonly toRevision: number | undefined;
     readonly toGeneration: number | undefined;
+    readonly isTrial: boolean;
     readonly waitMs: number | undefined;
   },
   signal: AbortSignal,
@@ -65,14 +70,26 @@ export async function rollback(
   }
   const body =
     toRevision === undefined ? { restore_generation: toGeneration ?? 0 } : { revision: toRevision };
-  const { generation, revision } = (await client
-    .put(`/resources/${resource.id}`, body, signal)
-    .catch((error: unknown) => {
+  const put = (query: Query) =>
+    client.put(`/resources/${resource.id}`, body, signal, query).catch((error: unknown) => {
       if (!(error instanceof Refused) || error.status !== 404) throw error;
       throw new CommandError(`${error.message}: "keelson history ${name}" shows what is`, {
         cause: error,
       });
-    })) as unknown as Pick<ListedResource, "generation" | "revision">;
+    });
+  if (isTrial) {
+    const answer = await trialAnswer(put(asTrial));
+    const where =
+      toRevision === undefined ? `generation ${toGeneration}` : `revision ${toRevision}`;
+    const fields = "diff" in answer ? answer.diff.filter(wouldChange).filter(isOurs) : [];
+    if (fields.length > 0) terminal.write(await diffText(session, name, fields, pendingText));
+    tellTrials(session, [{ name, word: `rolled back to ${where}`, answer }]);
+    return;
+  }
+  const { generation, revision } = (await put({})) as unknown as Pick<
+    ListedResource,
+    "generation" | "revision"
+  >;
   terminal.write(
     generation === resource.generation
       ? `${name} is at revision ${revision} already\n`

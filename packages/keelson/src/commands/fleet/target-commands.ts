@@ -10,10 +10,10 @@ import {
   type OutputFlags,
   type WaitFlags,
 } from "../flags.ts";
-import { labelsOf } from "./flags.ts";
+import { labelsOf, withDryRun, type TryFlags } from "./flags.ts";
 import type { ServerFlags } from "../client/find-server.ts";
 
-interface AddFlags extends ServerFlags, WaitFlags {
+interface AddFlags extends ServerFlags, WaitFlags, TryFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly label: readonly string[];
@@ -27,7 +27,9 @@ export function addTargetCommands(program: Command, context: CommandContext): vo
     .command("target")
     .description("the clusters that resources are delivered to");
 
-  withWait(withServer(target.command("add")), "wait until the cluster answers")
+  const tryHelp =
+    "try whether the cluster can be reached so, keep nothing, and say what would come of it";
+  withDryRun(withWait(withServer(target.command("add")), "wait until the cluster answers"), tryHelp)
     .description(
       "register a cluster by a kubeconfig; certificates and tokens in files go along, commands that fetch them cannot",
     )
@@ -48,7 +50,8 @@ export function addTargetCommands(program: Command, context: CommandContext): vo
         const { addTarget } = await import("./targets.ts");
         const { kubeconfig, context: chosen, label: labels, agent, paused } = options;
         const settings = { kubeconfig, context: chosen, labels, isAgent: agent === true };
-        const rest = { isPaused: paused === true, waitMs: waitMsOf(options) };
+        const isTrial = options.dryRun === true;
+        const rest = { isPaused: paused === true, isTrial, waitMs: waitMsOf(options) };
         await addTarget(session, name, { ...settings, ...rest }, signal);
       }),
     );
@@ -69,14 +72,15 @@ export function addTargetCommands(program: Command, context: CommandContext): vo
     });
   }
 
-  withServer(target.command("remove"))
+  withDryRun(withServer(target.command("remove")))
     .description("deliver to a cluster no longer")
     .argument("<name>", "the target")
     .option("--orphan", "forget its resources as well, and leave their objects")
-    .action(async (name: string, options: ServerFlags & { readonly orphan?: true }) =>
+    .action(async (name: string, options: ServerFlags & TryFlags & { readonly orphan?: true }) =>
       inSession(options, context, async (session, signal) => {
         const { removeTarget } = await import("./targets.ts");
-        await removeTarget(session, name, { isOrphaning: options.orphan === true }, signal);
+        const asked = { isOrphaning: options.orphan === true, isTrial: options.dryRun === true };
+        await removeTarget(session, name, asked, signal);
       }),
     );
 
@@ -84,13 +88,14 @@ export function addTargetCommands(program: Command, context: CommandContext): vo
     ["pause", true, "write nothing to a cluster until it is resumed; watching goes on"],
     ["resume", false, "go on after a pause"],
   ] as const) {
-    withServer(target.command(verb))
+    withDryRun(withServer(target.command(verb)))
       .description(summary)
       .argument("<name>", "the target")
-      .action(async (name: string, options: ServerFlags) =>
+      .action(async (name: string, options: ServerFlags & TryFlags) =>
         inSession(options, context, async (session, signal) => {
           const { setTargetPaused } = await import("./targets.ts");
-          await setTargetPaused(session, name, { isPaused }, signal);
+          const isTrial = options.dryRun === true;
+          await setTargetPaused(session, name, { isPaused, isTrial }, signal);
         }),
       );
   }

@@ -2,14 +2,16 @@
 
 import { resolve } from "node:path";
 import { Backoff, systemRandom, type Json, type JsonObject } from "@keelson/base";
-import { Refused, type RestClient } from "../client/rest-client.ts";
+import { Refused, type Query, type RestClient } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { colourOf } from "../output/paint.ts";
 import { Table } from "../output/table.ts";
 import { portableKubeconfig } from "./portable-kubeconfig.ts";
+import type { NamedResource } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
+import { asTrial, copyTrial, tellTrials, trialAnswer, type CopyTried } from "./trials.ts";
 
 interface Target {
   readonly cluster_id: string;
@@ -21,6 +23,14 @@ interface Target {
   readonly last_contact_at: string | null;
   readonly agent: boolean;
   readonly deleting: boolean;
+}
+
+/** What a trial of a write tells. */
+interface TargetTried {
+  /** Null: there would be none. */
+  readonly result: Target | null;
+  readonly warnings: readonly { readonly message: string }[];
+  readonly copies: readonly (CopyTried & Omit<NamedResource, "id" | "cluster_id">)[];
 }
 
 export interface TargetSettings {
@@ -35,11 +45,11 @@ export interface TargetSettings {
 export async function addTarget(
   session: Session,
   name: string,
-  settings: TargetSettings & { readonly waitMs: number | undefined },
+  settings: TargetSettings & { readonly isTrial: boolean; readonly waitMs: number | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal, workingFolder } = session;
-  const { kubeconfig: shown, context, labels, isAgent, isPaused, waitMs } = settings;
+  const { kubeconfig: shown, context, labels, isAgent, isPaused, isTrial, waitMs } = settings;
   const body = {
     cluster_id: name,
     ...(shown === undefined
@@ -51,16 +61,41 @@ export async function addTarget(
     ...(isAgent ? { agent: true } : {}),
     ...(isPaused ? { paused: true } : {}),
   };
+  if (isTrial) {
+    const request = client.post("/targets", body, signal, asTrial);
+    return tellTarget(session, name, addedWord, request);
+  }
   const target = (await client.post("/targets", body, signal)) as unknown as Target;
-  terminal.write(
-    `${target.cluster_id} added${target.server === null ? "" : `: ${target.server}`}\n`,
-  );
+  terminal.write(`${target.cluster_id} ${addedWord(target)}\n`);
   if (isAgent) {
     terminal.note(
       `a worker inside the cluster delivers to it: keelson serve --roles worker --cluster-id ${name}`,
     );
   }
   if (waitMs !== undefined) await waitUntilHealthy(session, name, waitMs, signal);
+}
+
+function addedWord(target: Target | null): string {
+  return `added${target === null || target.server === null ? "" : `: ${target.server}`}`;
+}
+
+/** Says what would come of a target, and of the copies of global resources in it. */
+async function tellTarget(
+  session: Session,
+  name: string,
+  word: (target: Target | null) => string,
+  request: Promise<JsonObject>,
+): Promise<void> {
+  const answer = await trialAnswer<TargetTried>(request);
+  if ("error" in answer) return tellTrials(session, [{ name, word: "", answer }]);
+  const { result, copies, warnings } = answer;
+  session.terminal.write(`${name} ${word(result)} (dry run)\n`);
+  for (const { message } of warnings) session.terminal.note(`${name}: ${message}`);
+  const trials = copies.map(({ namespace, kind, name: called, api_version, ...tried }) => {
+    const copy = { cluster_id: name, namespace, kind, name: called, api_version };
+    return copyTrial(session, copy, tried);
+  });
+  tellTrials(session, trials);
 }
 
 export async function showTargets(
@@ -114,13 +149,19 @@ export async function showTargets(
 export async function removeTarget(
   session: Session,
   name: string,
-  { isOrphaning }: { readonly isOrphaning: boolean },
+  { isOrphaning, isTrial }: { readonly isOrphaning: boolean; readonly isTrial: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, terminal } = session;
   const query = isOrphaning ? { orphan: true } : {};
   let answer: JsonObject;
   try {
+    if (isTrial) {
+      const request = client.delete(addressOf(name), { ...query, ...asTrial }, signal);
+      // It goes after the copies of global resources in it.
+      const word = (target: Target | null) => (target === null ? "removed" : "removing");
+      return await tellTarget(session, name, word, request);
+    }
     answer = await client.delete(addressOf(name), query, signal);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -138,18 +179,22 @@ export async function removeTarget(
 
 /** Pauses, or resumes. */
 export async function setTargetPaused(
-  { client, terminal }: Session,
+  session: Session,
   name: string,
-  { isPaused }: { readonly isPaused: boolean },
+  { isPaused, isTrial }: { readonly isPaused: boolean; readonly isTrial: boolean },
   signal: AbortSignal,
 ): Promise<void> {
+  const { client, terminal } = session;
+  const word = isPaused ? "paused" : "resumed";
+  const send = (query: Query) => client.put(addressOf(name), { paused: isPaused }, signal, query);
   try {
-    await client.put(addressOf(name), { paused: isPaused }, signal);
+    if (isTrial) return await tellTarget(session, name, () => word, send(asTrial));
+    await send({});
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 404) throw error;
     throw await noTarget(client, name, signal);
   }
-  terminal.write(`${name} ${isPaused ? "paused" : "resumed"}\n`);
+  terminal.write(`${name} ${word}\n`);
 }
 
 async function waitUntilHealthy(
