@@ -96,21 +96,25 @@ suite("keelson serve", () => {
     }
 
     const headers = { authorization: "Bearer let-me-in", "content-type": "application/json" };
-    const ask = async (path: string, body?: object) => {
-      const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const ask = async (path: string, body?: object, method = "POST") => {
+      const sent = body === undefined ? {} : { method, body: JSON.stringify(body) };
       const answer = await fetch(`${rest}/api/v1${path}`, { headers, signal: t.signal, ...sent });
       return JSON.parse(await answer.text());
     };
+    const map = (clusterId: string) => ({
+      cluster_id: clusterId,
+      namespace: "default",
+      kind: "ConfigMap",
+      name: clusterId,
+      desired_spec: { data: { a: "1" } },
+    });
+    const ids: number[] = [];
     for (const clusterId of ["outside", "inside"]) {
-      const { id } = await ask("/resources", {
-        cluster_id: clusterId,
-        namespace: "default",
-        kind: "ConfigMap",
-        name: clusterId,
-        desired_spec: { data: { a: "1" } },
-      });
+      const { id } = await ask("/resources", map(clusterId));
       await until(async () => (await ask(`/resources/${id}`)).status === "synced", t.signal);
+      ids.push(id);
     }
+    const changed = { desired_spec: { data: { a: "2" } } };
     const { targets } = await ask("/targets");
     assert.deepEqual(
       targets.map(({ cluster_id, agent, health }: Record<string, unknown>) => [
@@ -133,20 +137,62 @@ suite("keelson serve", () => {
     await postgres.stop({ mode: "fast" });
     const down = await fetch(`${rest}/readyz`, { signal: t.signal });
     assert.deepEqual([down.status, down.headers.get("retry-after")], [503, "5"]);
-    for (const path of ["/health", "/health/live"]) {
-      assert.equal((await fetch(`${rest}${path}`, { signal: t.signal })).status, 200);
+    // F7: it lives, is not ready, and whatever needs the database says so.
+    for (const path of ["/livez", "/health", "/health/live"]) {
+      assert.equal((await fetch(`${rest}${path}`, { signal: t.signal })).status, 200, path);
     }
-    const refused = await fetch(`${rest}/api/v1/clusters`, { headers, signal: t.signal });
-    const { code: word } = (await refused.json()) as { readonly code: string };
-    assert.deepEqual(
-      [refused.status, refused.headers.get("retry-after"), word],
-      [503, "5", "DATABASE_UNAVAILABLE"],
-    );
+    const resource = `/resources/${ids[0]}`;
+    const batch = { changes: [{ op: "create", ...map("outside"), name: "more" }] };
+    for (const [method, path, body] of [
+      ["GET", "/clusters"],
+      ["GET", "/resources"],
+      ["GET", resource],
+      ["GET", `${resource}/revisions`],
+      ["GET", `${resource}/diff`],
+      ["GET", "/targets"],
+      ["GET", "/global-resources"],
+      ["POST", "/resources", { ...map("outside"), name: "more" }],
+      ["PUT", "/resources", map("outside")],
+      ["PUT", resource, changed],
+      ["PUT", `${resource}?dryRun=true`, changed],
+      ["POST", `${resource}/sync`],
+      ["POST", "/batch", batch],
+      ["POST", "/targets", { cluster_id: "third", agent: true }],
+      ["DELETE", resource],
+    ] as const) {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const bare = { authorization: headers.authorization };
+      const refused = await fetch(`${rest}/api/v1${path}`, {
+        method,
+        headers: body === undefined ? bare : headers,
+        signal: t.signal,
+        ...sent,
+      });
+      const { code: word } = (await refused.json()) as { readonly code: string };
+      assert.deepEqual(
+        [method, path, refused.status, refused.headers.get("retry-after"), word],
+        [method, path, 503, "5", "DATABASE_UNAVAILABLE"],
+      );
+    }
     await postgres.start();
     let status = 0;
     while (status !== 200) status = (await fetch(`${rest}/readyz`, { signal: t.signal })).status;
 
-    // Nothing was restarted: a cluster is declared, told of and announced.
+    // Nothing was restarted: what was refused left no trace, and a change arrives as before.
+    const { total } = await until(async () => {
+      const answer = await ask("/resources");
+      return answer.total === undefined ? undefined : (answer as { readonly total: number });
+    }, t.signal);
+    assert.equal(total, 2);
+    for (const id of ids) {
+      const path = `/resources/${id}`;
+      await until(async () => (await ask(path, changed, "PUT")).generation === 2, t.signal);
+      await until(async () => {
+        const { status: word, generation } = await ask(path);
+        return word === "synced" && generation === 2;
+      }, t.signal);
+    }
+    // A cluster is declared, told of and announced.
     const made = await until(async () => {
       const answer = await ask("/clusters", { name: "one", spec: { platform: { type: "gcp" } } });
       return answer.id === undefined ? undefined : (answer as { readonly id: string });
