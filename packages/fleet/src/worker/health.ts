@@ -94,8 +94,10 @@ function progressing(view: View): Health | undefined {
   const replicas = replicasBehind(view);
   if (replicas !== undefined) return busy(replicas);
   if (id === "batch/Job" && !view.is("Complete", "True")) return busy("the Job runs");
-  if (id === "/Pod" && status["phase"] !== "Succeeded" && !view.is("Ready", "True")) {
-    return busy("the Pod is not ready");
+  if (id === "/Pod") {
+    // One that has done its work is ready no more, and will not be again.
+    const isWell = status["phase"] === "Succeeded" || view.is("Ready", "True");
+    return isWell ? undefined : busy("the Pod is not ready");
   }
   if (id === "/PersistentVolumeClaim" && status["phase"] !== "Bound") {
     return busy("the claim is not bound");
@@ -124,8 +126,14 @@ function replicasBehind(view: View): string | undefined {
   if (!isSet) return undefined;
   const wanted = view.number("spec", "replicas") ?? 1;
   if (view.number("status", "observedGeneration") === undefined) return "no status yet";
-  if (id !== "apps/ReplicaSet" && has("updatedReplicas") < wanted) {
-    return `${has("updatedReplicas")} of ${wanted} replicas are updated`;
+  const strategy = member(view.spec, "updateStrategy");
+  // Of such a StatefulSet somebody deletes the Pods when it suits them: nothing is under way.
+  if (id === "apps/StatefulSet" && strategy["type"] === "OnDelete") return undefined;
+  const { partition } = member(strategy, "rollingUpdate");
+  const isHeldBack = id === "apps/StatefulSet" && typeof partition === "number";
+  const fresh = isHeldBack ? Math.max(0, wanted - partition) : wanted;
+  if (id !== "apps/ReplicaSet" && has("updatedReplicas") < fresh) {
+    return `${has("updatedReplicas")} of ${fresh} replicas are updated`;
   }
   if (has("replicas") > wanted) return `${has("replicas") - wanted} old replicas are to go`;
   const available = view.number("status", "availableReplicas") ?? has("readyReplicas");
