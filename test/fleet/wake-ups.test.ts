@@ -88,6 +88,59 @@ clusterSuite("wake-ups of workers", () => {
     await it.becomes(late, synced);
   });
 
+  test("the same, where another replica than the one that watches delivers it", async (t) => {
+    await using it = await startBed(t.signal);
+    let mayClaim = true;
+    it.startWorker({
+      onStatement: async ({ statement, phase }) => {
+        if (statement === "claimWork" && phase === "before") await until(() => mayClaim, t.signal);
+      },
+    });
+    await it.becomes(await it.create({ ...web, name: "first" }), synced);
+    mayClaim = false; // It goes on watching, and leaves the work to the other.
+    it.startWorker();
+    await using writer = it.rest.tables.openAnother({ connectionsMax: 1 });
+    let late = 0;
+    await writer.transaction(async (sql) => {
+      const [row] = await sql.run(insertSecret, undefined);
+      late = row?.id ?? 0;
+      await it.becomes(await it.create(web), synced);
+    }, t.signal);
+    await it.becomes(late, synced);
+    mayClaim = true;
+  });
+
+  test("a target that comes back at once is served by new loops after the old ones have given it back", async (t) => {
+    await using it = await startBed(t.signal);
+    const { tables } = it.rest;
+    const sent: string[] = [];
+    let isBack = false;
+    it.startWorker({
+      onStatement: async ({ statement, phase }) => {
+        if (phase === "before" && statement === "leaveTarget" && !isBack) {
+          // In the moment in which the old loops let go it is registered again, and the worker has heard of it.
+          isBack = true;
+          await tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
+          sent.length = 0;
+          const looks = () => sent.filter((one) => one === "readServed").length;
+          await until(async () => {
+            await tables.query(`NOTIFY fleet_work`);
+            return looks() > 4;
+          }, t.signal);
+        }
+        if (phase === "after") sent.push(statement);
+      },
+    });
+    await it.becomes(await it.create(web), synced);
+    await it.rest.ask("DELETE", "/targets/prod?orphan=true");
+    await until(() => isBack, t.signal);
+    const id = await it.create({ ...web, name: "again" });
+    await it.becomes(id, synced);
+    assert.ok(sent.indexOf("leaveTarget") < sent.indexOf("holdTarget"), sent.join(", "));
+    const held = await tables.query(`SELECT lease_owner IS NOT NULL AS held FROM targets`);
+    assert.deepEqual(held, [{ held: true }]);
+  });
+
   test("a row that waits is known to the replica that watches, whichever has tried it", async (t) => {
     await using it = await startBed(t.signal);
     let mayClaim = true;

@@ -14,12 +14,19 @@ export interface WatchedRow {
   readonly name: string;
 }
 
-/** Which transactions may still be writing: those from `first` on, and `next` is the first that has not begun. */
-export const readHorizon = statement<undefined, { readonly first: string; readonly next: string }>(
+/** The first transaction that may still be writing: all before it are over. */
+export const readHorizon = statement<undefined, { readonly first: string }>(
   "readHorizon",
-  (sql) => sql`
-    SELECT pg_snapshot_xmin(s)::text AS first, pg_snapshot_xmax(s)::text AS next
-    FROM pg_current_snapshot() s`,
+  (sql) => sql`SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS first`,
+);
+
+/**
+ * A transaction later than all that write by now. A snapshot's xmax is none: it follows the last that is over, and who
+ * began after that one may have begun long ago.
+ */
+export const readLatest = statement<undefined, { readonly latest: string }>(
+  "readLatest",
+  (sql) => sql`SELECT pg_current_xact_id()::text AS latest`,
 );
 
 /** The rows of a cluster after an id, and those that are asked for by name. */

@@ -16,7 +16,7 @@ const explain = statement<undefined, { readonly "QUERY PLAN": string }>(
 suite("the poll", () => {
   test("reads by its indexes alone, also where one cluster has nearly all rows; knows what is due and what is newest", async (t) => {
     const server = await sharedThrowawayPostgres("embedded");
-    await using tables = await createFleetDatabase(server, { deadlineMs: 50_000 });
+    await using tables = await createFleetDatabase(server, { deadlineMs: 240_000 });
     await tables.query(
       `INSERT INTO targets (cluster_id, agent) VALUES ('${big}', true), ('empty', true), ('small', true)`,
     );

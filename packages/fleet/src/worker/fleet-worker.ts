@@ -64,6 +64,8 @@ const staleEveryMs = 10_000;
 export class FleetWorker {
   readonly #options: FleetWorkerOptions;
   readonly #served = new Map<string, Served>();
+  /** Loops of targets that are no more, until they have ended. */
+  readonly #ending = new Map<string, Promise<void>>();
   #nextWake: Disposable | undefined;
   #allWatchedMs = Number.NEGATIVE_INFINITY;
 
@@ -89,6 +91,7 @@ export class FleetWorker {
       this.#nextWake?.[Symbol.dispose]();
       for (const { stop } of this.#served.values()) stop.abort();
       await Promise.all([...this.#served.values()].map(({ ended }) => ended));
+      await Promise.all(this.#ending.values());
     }
   }
 
@@ -102,12 +105,16 @@ export class FleetWorker {
     const mine = new Map(
       rows.filter((row) => this.#serves(row)).map((row) => [row.cluster_id, row]),
     );
-    for (const [clusterId, { version, stop }] of this.#served) {
+    for (const [clusterId, { version, stop, ended }] of this.#served) {
       const row = mine.get(clusterId);
       if (row !== undefined && versionOf(row) === version) continue;
       stop.abort();
       if (row !== undefined) continue;
       this.#served.delete(clusterId);
+      this.#ending.set(
+        clusterId,
+        ended.then(() => void this.#ending.delete(clusterId)),
+      );
       clients.forget(clusterId);
     }
     for (const row of mine.values()) this.#begin(row);
@@ -118,7 +125,7 @@ export class FleetWorker {
     return inProcess || agent ? this.#options.isOwn(clusterId) : true;
   }
 
-  /** The loops of a target, once those before them have ended. */
+  /** The loops of a target, once those before them have ended: they give back what these would have taken. */
   #begin(row: ServedRow): void {
     const { cluster_id: clusterId } = row;
     const version = versionOf(row);
@@ -126,7 +133,7 @@ export class FleetWorker {
     if (before?.version === version) return;
     const [work, watch] = [new WorkSignal(), new WorkSignal()];
     const stop = new AbortController();
-    const ended = (before?.ended ?? Promise.resolve()).then(() =>
+    const ended = (before?.ended ?? this.#ending.get(clusterId) ?? Promise.resolve()).then(() =>
       this.#serve(row, { work, watch }, stop.signal),
     );
     this.#served.set(clusterId, { version, work, watch, stop, ended, lastId: 0 });

@@ -1,8 +1,54 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { statement } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { createFleetDatabase } from "../testing/fleet-database.ts";
 import { WatchedRows } from "./watched-rows.ts";
+
+const insertRows = statement<{ readonly kind: string; readonly count: number }>(
+  "insertRows",
+  (sql, { kind, count }) => sql`
+    INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+    SELECT 'prod', 'default', ${kind}, 'm-' || nextval('resources_id_seq'), 'v1', '{}'
+    FROM generate_series(1, ${count}::integer)`,
+);
+
+suite("which rows are watched", () => {
+  test("one that is committed late is read, however many were written after it, by whoever began before it", async (t) => {
+    await using it = await createFleetDatabase(await sharedThrowawayPostgres("embedded"));
+    const rows = new WatchedRows();
+    const refresh = () =>
+      rows
+        .refresh(it.database, { clusterId: "prod", ids: [] }, t.signal)
+        .then(() => rows.isSettled);
+    /** Other tests may be writing to the same server. */
+    const untilSettled = async (): Promise<void> => {
+      while (!(await refresh())) t.signal.throwIfAborted();
+    };
+    const kinds = () => rows.kinds.map(({ kind }) => kind).toSorted();
+    await using one = it.openAnother({ connectionsMax: 1 });
+    await using other = it.openAnother({ connectionsMax: 1 });
+    await other.transaction(async (late) => {
+      await one.transaction(async (early) => {
+        await early.run(insertRows, { kind: "ConfigMap", count: 1 });
+        await late.run(insertRows, { kind: "Secret", count: 1 });
+        await early.run(insertRows, { kind: "ConfigMap", count: 300 });
+      }, t.signal);
+      // Whether it is looked often or seldom: as long as one writes who began before, nothing is settled.
+      for (let n = 0; n < 4; n++) assert.equal(await refresh(), false);
+      assert.deepEqual(kinds(), ["ConfigMap"]);
+    }, t.signal);
+    await refresh();
+    assert.deepEqual(kinds(), ["ConfigMap", "Secret"]);
+    await untilSettled();
+    await it.database.transaction(
+      (sql) => sql.run(insertRows, { kind: "Service", count: 1 }),
+      t.signal,
+    );
+    assert.equal(await refresh(), false);
+    await untilSettled();
+  });
+});
 
 suite("which kinds are watched", () => {
   test("a kind keeps its version while a row has it and it is served, and goes with its last row", async (t) => {

@@ -3,7 +3,13 @@
 import { keyOf, refOfKey } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { groupOf } from "../resources/kinds.ts";
-import { kindsInUse, readHorizon, readWatched, type WatchedRow } from "../sql/observations.ts";
+import {
+  kindsInUse,
+  readHorizon,
+  readLatest,
+  readWatched,
+  type WatchedRow,
+} from "../sql/observations.ts";
 
 /** A kind of which rows want objects; watched at a version that one of them has. */
 export interface WatchedKind {
@@ -22,8 +28,11 @@ export class WatchedRows {
   readonly #kinds = new Map<string, WatchedKind>();
   /** No row up to here will appear any more. */
   #settledId = 0;
-  /** The newest that was read at some time, and the first transaction that had not begun after that, once it is known. */
-  #open: { readonly lastId: number; readonly next: bigint | undefined } | undefined;
+  /** The newest that was read; and the newest of which all who wrote when it was read are done. */
+  #newestId = 0;
+  #doneId = 0;
+  /** What was the newest at some time, and a transaction that began after that. */
+  #open: { readonly newestId: number; readonly latest: bigint } | undefined;
 
   /**
    * Reads the rows that are new, and those with these ids, old or new. An id is handed out before its row commits: one may
@@ -36,16 +45,24 @@ export class WatchedRows {
   ): Promise<void> {
     // Before the rows: who is over by now has committed, and is among them.
     const [horizon] = await database.run(readHorizon, undefined, signal);
-    const { lastId = 0, next } = this.#open ?? {};
-    if (next !== undefined && BigInt(horizon?.first ?? 0) >= next) {
-      this.#settledId = Math.max(this.#settledId, lastId - unnumberedMax);
-      this.#open = undefined;
-    } else if (this.#open !== undefined && next === undefined) {
-      this.#open = { lastId, next: BigInt(horizon?.next ?? 0) };
-    }
     const rows = await database.run(readWatched, { ...asked, after: this.#settledId }, signal);
     for (const row of rows) if (!this.#places.has(row.id)) this.#add(row);
-    this.#open ??= { lastId: rows.at(-1)?.id ?? 0, next: undefined };
+    this.#newestId = Math.max(this.#newestId, rows.at(-1)?.id ?? 0);
+    const open = this.#open;
+    if (open !== undefined && BigInt(horizon?.first ?? 0) > open.latest) {
+      this.#doneId = open.newestId;
+      this.#settledId = Math.max(this.#settledId, open.newestId - unnumberedMax);
+      this.#open = undefined;
+    }
+    if (this.isSettled || this.#open !== undefined) return;
+    // After the rows: who has not begun by now gets a later id.
+    const [row] = await database.run(readLatest, undefined, signal);
+    this.#open = { newestId: this.#newestId, latest: BigInt(row?.latest ?? 0) };
+  }
+
+  /** False: one may be committed yet below those that were read, and of that nobody need hear. Rows must be read again. */
+  get isSettled(): boolean {
+    return this.#newestId <= this.#doneId;
   }
 
   /**

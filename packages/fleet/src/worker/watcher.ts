@@ -130,7 +130,10 @@ async function keepLease(
   }
 }
 
-/** After how long it is looked again at what nobody rings for: deletions under way elsewhere, and what came back and stays. */
+/**
+ * After how long it is looked again at what nobody rings for: deletions under way elsewhere, what came back and stays,
+ * and rows whose ids were handed out before those of others that are known.
+ */
 const lookAgainMs = { initialMs: 1_000, maxMs: 30_000 };
 
 /**
@@ -194,7 +197,7 @@ async function followKinds(
     const asked = new Set(ids);
     for (const id of ids) strangers.delete(id);
     for (const kindWatch of watches.values()) kindWatch.rowsChanged(asked);
-    if (observer.lookAgain()) isDone = false;
+    if (observer.lookAgain() || !rows.isSettled) isDone = false;
     if (isDone) pauses.reset();
     again?.[Symbol.dispose]();
     again = isDone ? undefined : clock.after(pauses.next(), () => watch.wake());
