@@ -116,6 +116,11 @@ eachPostgres("fleet's API, many at once", (server) => {
     const twice = changes.with(999, { op: "create", ...web, name: "r3" });
     const taken = await it.ask("POST", "/batch", { changes: twice as never });
     assert.deepEqual([taken.code, taken.body.details.fields[0].index], [409, 999]);
+    for (const count of [0, 10_001]) {
+      const many = Array.from({ length: count }, () => ({ op: "delete", id: 1 }));
+      const { code, body } = await it.ask("POST", "/batch", JSON.stringify({ changes: many }));
+      assert.deepEqual([code, body.details.fields[0].field], [400, "changes"], String(count));
+    }
     const rows = () =>
       it.tables.query(`
         SELECT (SELECT count(*)::integer FROM resources) AS resources,

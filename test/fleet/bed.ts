@@ -41,6 +41,9 @@ export interface Bed extends AsyncDisposable {
 /** Below the shortest usual lease; also for reads: a worker that stops waits for what is under way. */
 const callTimeoutMs = 5_000;
 
+/** How many calls a worker has under way at once. */
+export const inFlightMax = 8;
+
 /** What a GET answers: tests look into it as they like. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Details = any;
@@ -137,7 +140,7 @@ export async function startBed(
         pollMs: 3_600_000,
         deafPollMs: 100,
         staleMs: 60_000,
-        inFlightMax: 8,
+        inFlightMax,
         callTimeoutMs,
         backoffMs,
       },

@@ -161,6 +161,39 @@ clusterSuite("delivery to a cluster", () => {
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1", b: "stays" });
   });
 
+  test("F21: so it is with the replicas of a Deployment that somebody else scales", async (t) => {
+    await using it = await startBed(t.signal);
+    const apiVersion = "apps/v1";
+    const deployments = await it.client.resource({ apiVersion, kind: "Deployment" }, t.signal);
+    const labels = { app: "web" };
+    const shared = {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: "web", image: "nginx" }] },
+      },
+    };
+    const metadata = { name: "web", namespace: "default", labels: { of: "theirs" } };
+    const theirs = { apiVersion, kind: "Deployment", metadata, spec: { ...shared, replicas: 5 } };
+    await deployments.apply(theirs, { fieldManager: "autoscaler" }, t.signal);
+    it.startWorker();
+    const id = await it.create({
+      ...web,
+      kind: "Deployment",
+      desired_spec: { spec: { ...shared, replicas: 2 } },
+      conflict_policy: "report",
+    });
+    const { last_error: error } = await it.becomes(id, ({ status }) => status === "error");
+    assert.equal(error.class, "conflict");
+    assert.match(error.message, /"autoscaler".*\.spec\.replicas/);
+    await it.rest.ask("PUT", `/resources/${id}`, { conflict_policy: "force" });
+    await it.becomes(id, applied(1));
+    const live = await it.find("Deployment", "web", apiVersion);
+    assert.ok(live !== undefined);
+    assert.equal((live["spec"] as { replicas: number }).replicas, 2);
+    assert.equal(live.metadata.labels?.["of"], "theirs");
+  });
+
   test("F23, F26, F28: what misses its kind or namespace waits, and arrives when they do", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

@@ -2,17 +2,21 @@
 // the other alone, and the worker follows what becomes of targets. KEELSON_TEST_AWAY_MS lets one be away for longer.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { startTestServer } from "@keelson/apiserver/testing";
-import { noMetrics, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { noMetrics, systemClock, systemRandom, TaskScope, type JsonObject } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import { Client, fixedCredentials } from "@keelson/client";
+import { Client, fixedCredentials, type Access } from "@keelson/client";
 import { Wakeups } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
+import { accessTo } from "../oracle/client/bed.ts";
+import { startOracle } from "../oracle/cluster.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
+import { clusterSuite, isOracle } from "./cluster.ts";
 import { as, startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
 
 const map = (clusterId: string, name: string, a = clusterId) => ({
@@ -22,29 +26,75 @@ const map = (clusterId: string, name: string, a = clusterId) => ({
   name,
   desired_spec: { data: { a } },
 });
-const kubeconfig = (port: number, token: string) => ({
-  clusters: [{ name: "c", cluster: { server: `http://127.0.0.1:${port}` } }],
-  users: [{ name: "u", user: { token } }],
-  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-  "current-context": "x",
-});
 const admin = as("admin");
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 
-/** A cluster of our own, behind a network that can be spoilt. */
+/** How a cluster is reached by a port, as one of the users that it knows. */
+type Config = (port: number, user: 0 | 1) => JsonObject;
+
+/** A cluster, and what of its credentials nobody must ever read. */
+interface Server extends AsyncDisposable {
+  readonly access: Access;
+  readonly config: Config;
+  readonly secrets: readonly string[];
+}
+
+async function ownServer(signal: AbortSignal): Promise<Server> {
+  const server = await startTestServer({}, signal);
+  const secrets = ["hush-hush", "hush-hush-2"];
+  return {
+    access: { server: server.url, credentials: fixedCredentials({}) },
+    config: (port, user) =>
+      kubeconfig({ server: `http://127.0.0.1:${port}` }, { token: secrets[user] ?? "" }),
+    secrets,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** A real Kubernetes, of its own: two clusters are two of them. */
+async function realServer(signal: AbortSignal): Promise<Server> {
+  const oracle = await startOracle({}, signal);
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const { certificate, key, token } = oracle.admin;
+  const users = [
+    { token },
+    { "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
+  ];
+  return {
+    access: accessTo(oracle),
+    config: (port, user) =>
+      kubeconfig(
+        { server: `https://127.0.0.1:${port}`, "certificate-authority-data": base64(oracle.ca) },
+        users[user] ?? {},
+      ),
+    secrets: [token, key, base64(key)],
+    [Symbol.asyncDispose]: () => oracle[Symbol.asyncDispose](),
+  };
+}
+
+function kubeconfig(cluster: JsonObject, user: JsonObject): JsonObject {
+  return {
+    clusters: [{ name: "c", cluster }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+}
+
+/** A cluster behind a network that can be spoilt. */
 async function startOne(signal: AbortSignal) {
   await using setup = new AsyncDisposableStack();
-  const server = setup.use(await startTestServer({}, signal));
-  const port = Number(new URL(server.url).port);
+  const server = setup.use(await (isOracle ? realServer(signal) : ownServer(signal)));
+  const port = Number(new URL(server.access.server).port);
   const proxy = setup.use(await TcpProxy.to(port));
-  const client = setup.use(
-    new Client({ access: { server: server.url, credentials: fixedCredentials({}) } }),
-  );
+  const client = setup.use(new Client({ access: server.access }));
   const maps = await client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
   const kept = setup.move();
   return {
     port,
     proxy,
+    config: server.config,
+    secrets: server.secrets,
     maps,
     valueOf: async (name: string): Promise<unknown> =>
       (await maps.find({ name, namespace: "default" }, signal))?.["data"],
@@ -96,7 +146,7 @@ function startWorker(rest: FleetRest, log: RecordingLog, { isDeaf }: { readonly 
   };
 }
 
-suite("many clusters", () => {
+clusterSuite("many clusters", () => {
   test("two clusters beside each other: joining, crossing, pausing, failing, moving, leaving", async (t) => {
     const { signal } = t;
     await using a = await startOne(signal);
@@ -124,11 +174,11 @@ suite("many clusters", () => {
           [early.code, early.body.status, early.body.warnings[0]?.code],
           [201, "pending", "unknown_target"],
         );
-        for (const [clusterId, { proxy }] of [
+        for (const [clusterId, { proxy, config }] of [
           ["a", a],
           ["b", b],
         ] as const) {
-          const body = { cluster_id: clusterId, kubeconfig: kubeconfig(proxy.port, "hush-hush") };
+          const body = { cluster_id: clusterId, kubeconfig: config(proxy.port, 0) };
           assert.equal((await ask("POST", "/targets", body)).code, 201);
         }
         await is(early.body.id, "synced");
@@ -180,7 +230,7 @@ suite("many clusters", () => {
 
       await t.test(
         "F20, F52: a cluster that is away keeps nobody, is asked now and then, and catches up",
-        async () => {
+        async (away) => {
           b.proxy.isRefusing = true;
           b.proxy.cut();
           const changes = Array.from({ length: 200 }, (_, n) => ({
@@ -191,9 +241,20 @@ suite("many clusters", () => {
           await healthIs("b", "Unreachable");
           // For a moment, or for as long as was asked for, as in the scenario's hour.
           const awaySince = performance.now();
-          for (let n = 0; n < 5 || performance.now() - awaySince < Number(awayMs); n++) {
-            await is(await create(map("a", `beside-${n}`)), "synced");
+          const tookMs: number[] = [];
+          while (tookMs.length < 5 || performance.now() - awaySince < Number(awayMs)) {
+            const beganMs = performance.now();
+            await is(await create(map("a", `beside-${tookMs.length}`)), "synced");
+            tookMs.push(performance.now() - beganMs);
+            // A long absence is not one of hard work.
+            if (tookMs.length > 5) await wait(500, undefined, { signal });
           }
+          const sorted = tookMs.toSorted((one, other) => one - other);
+          const [median, slowest] = [sorted[sorted.length >> 1] ?? 0, sorted.at(-1) ?? 0];
+          away.diagnostic(
+            `away for ${Math.round((performance.now() - awaySince) / 1000)} s: ${sorted.length} changes beside it, ` +
+              `in sync after ${Math.round(median)} ms, the slowest after ${Math.round(slowest)} ms`,
+          );
           await healthIs("b", "Unreachable");
           const [counted] = await rest.tables.query(
             `SELECT sum(attempts)::integer AS attempts FROM resource_attempts WHERE cluster_id = 'b'`,
@@ -208,18 +269,22 @@ suite("many clusters", () => {
             [shown.status, shown.health, reachable.status],
             ["pending", "Unknown", "False"],
           );
+          const backMs = performance.now();
           b.proxy.isRefusing = false;
           await until(async () => {
             const { body } = await ask("GET", "/resources?cluster_id=b&status=synced&limit=1");
             return body.total >= 202;
           }, signal);
           await healthIs("b", "Healthy");
+          away.diagnostic(
+            `all in sync ${Math.round(performance.now() - backMs)} ms after it was back`,
+          );
         },
       );
 
       await t.test("another credential is another way, from the next call on", async () => {
         a.proxy.isRefusing = true;
-        const moved = { kubeconfig: kubeconfig(a.port, "hush-hush-2") };
+        const moved = { kubeconfig: a.config(a.port, 1) };
         assert.equal((await ask("PUT", "/targets/a", moved)).code, 200);
         a.proxy.cut();
         await is(await create(map("a", "moved")), "synced");
@@ -266,7 +331,7 @@ suite("many clusters", () => {
       const told = await rest.tables.query(`SELECT data::text AS data FROM events_unnumbered`);
       const all = inspect([told, log.entries], { depth: 12, maxArrayLength: null });
       assert.ok(log.entries.length > 0);
-      assert.ok(!all.includes("hush-hush"));
+      for (const secret of [...a.secrets, ...b.secrets]) assert.ok(!all.includes(secret));
     });
   });
 });

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { applied, definitionOf, startBed, web, type Details } from "./bed.ts";
+import { applied, definitionOf, inFlightMax, startBed, web, type Details } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
@@ -76,6 +76,41 @@ suite("clusters that refuse", { skip }, () => {
     );
   });
 
+  test("4.2: so many calls are under way at once, and the rest waits in the table", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const gate = Promise.withResolvers<void>();
+    let [underWay, most] = [0, 0];
+    http.intercept = async ({ method }) => {
+      if (method !== "PATCH") return undefined;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await gate.promise;
+      underWay -= 1;
+      return undefined;
+    };
+    it.startWorker();
+    const changes = Array.from({ length: 30 }, (_, n) => ({
+      op: "create",
+      ...web,
+      name: `n-${n}`,
+    }));
+    const made = await it.rest.ask("POST", "/batch", { changes });
+    await until(() => underWay === inFlightMax, t.signal);
+    // Whoever asks for more meanwhile is heard, and gets no more.
+    const late = await it.create(web);
+    const claimed = () =>
+      it.rest.tables.query(
+        `SELECT count(*)::integer AS claimed FROM resource_attempts WHERE lease_owner IS NOT NULL`,
+      );
+    assert.deepEqual(await claimed(), [{ claimed: inFlightMax }]);
+    gate.resolve();
+    for (const { id } of made.body.results) await it.becomes(id, synced);
+    await it.becomes(late, synced);
+    assert.equal(most, inFlightMax);
+  });
+
   test("6.1, F42: what takes an object's place in the moment of its deletion survives", async (t) => {
     await using it = await startBed(t.signal, { viaHttp: true });
     it.startWorker();
@@ -98,6 +133,29 @@ suite("clusters that refuse", { skip }, () => {
     await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
     assert.ok(isReplaced);
     assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
+  });
+
+  test("6.1: what comes back after its purge is taken away, though the cluster refuses at first", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker();
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const { annotations = {} } = (await maps.get(ref, t.signal)).metadata;
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    const refusals = [
+      refusal(500, "InternalError", "an accident"),
+      refusal(403, "Forbidden", "no"),
+    ];
+    http.intercept = ({ method, path }) =>
+      method === "DELETE" && path.endsWith("/configmaps/web") ? refusals.shift() : undefined;
+    const late = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...ref, annotations } };
+    await maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
+    await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
+    assert.deepEqual(refusals, []);
   });
 
   test("F32, F34: a watch that has expired, by status or in the stream, is listed again, deletions included", async (t) => {

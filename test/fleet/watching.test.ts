@@ -13,6 +13,9 @@ async function configMaps(it: Bed, signal: AbortSignal) {
   return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
 }
 
+const isTrue = (conditions: readonly Details[], type: string) =>
+  conditions.some((one) => one.type === type && one.status === "True");
+
 const somebody = { fieldManager: "somebody" };
 
 const ref = { namespace: "default", name: "web" };
@@ -41,6 +44,20 @@ clusterSuite("watching a cluster", () => {
       [object?.metadata.uid, object?.metadata.resourceVersion],
     );
     assert.deepEqual(await eventTypes(it), ["created", "applied", "observed"]);
+    // 3.4: each question is answered, and each step has its time.
+    const told = await it.becomes(id, ({ conditions }) => isTrue(conditions, "TargetReachable"));
+    assert.deepEqual(
+      told.conditions
+        .filter(({ status }: Details) => status === "True")
+        .map(({ type }: Details) => type),
+      ["Applied", "Observed", "TargetReachable"],
+    );
+    const { committed_at, claimed_at, applied_at, observed_at } = told.timeline;
+    assert.ok(
+      committed_at <= claimed_at && claimed_at <= applied_at,
+      JSON.stringify(told.timeline),
+    );
+    assert.ok(claimed_at <= observed_at, JSON.stringify(told.timeline));
   });
 
   test("F30: a field of ours that is changed is restored at the same generation; others' fields stay", async (t) => {
