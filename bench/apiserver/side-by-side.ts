@@ -193,6 +193,9 @@ interface Turns {
   readonly theirs: readonly LoadResult[];
 }
 
+/** Of each measure, before it is timed: what a server has not done before it does slowly, until its code is compiled and its caches are filled. */
+const warmUpSeconds = 1;
+
 /** First one, then the other, the order changing each round, so that what else the machine does hits both. */
 async function takeTurns(
   { ours, theirs }: { readonly ours: Contender; readonly theirs: Contender },
@@ -203,13 +206,16 @@ async function takeTurns(
   }: { readonly options: LoadOptions; readonly rounds: number; readonly prefix?: string },
   signal: AbortSignal,
 ): Promise<Turns> {
+  const isNew = options.verb === "create"; // Created names are taken for ever.
   const results = { ours: [] as LoadResult[], theirs: [] as LoadResult[] };
+  // The generator warms watches up by itself.
+  if (options.verb !== "watch") {
+    const warming = { ...options, seconds: warmUpSeconds };
+    const named = prefix === undefined ? {} : { prefix: isNew ? `${prefix}-warm` : prefix };
+    for (const contender of [ours, theirs]) await contender.load({ ...warming, ...named }, signal);
+  }
   for (let round = 0; round < rounds; round += 1) {
-    // Created names are taken for ever.
-    const named =
-      prefix === undefined
-        ? {}
-        : { prefix: options.verb === "create" ? `${prefix}-${round}` : prefix };
+    const named = prefix === undefined ? {} : { prefix: isNew ? `${prefix}-${round}` : prefix };
     const turn = async (who: "ours" | "theirs"): Promise<void> => {
       const contender = who === "ours" ? ours : theirs;
       results[who].push(await contender.load({ ...options, ...named }, signal));
