@@ -98,6 +98,21 @@ suite("metrics", () => {
     assert.equal(metrics.value("age", { queue: "a" }), 2);
   });
 
+  test("a counter or histogram that was removed begins anew", () => {
+    const metrics = new RecordingMetrics();
+    const labels = ["app"] as const;
+    const runs = metrics.counter({ name: "runs", help: "Runs.", labels });
+    const seconds = metrics.histogram({ name: "seconds", help: "Seconds.", labels });
+    runs.add({ app: "a" }, 3);
+    seconds.observe({ app: "a" }, 2);
+    runs.remove({ app: "a" });
+    seconds.remove({ app: "a" });
+    assert.equal(metrics.value("runs", { app: "a" }), undefined);
+    assert.equal(metrics.value("seconds", { app: "a" }), undefined);
+    runs.add({ app: "a" });
+    assert.equal(metrics.value("runs", { app: "a" }), 1);
+  });
+
   test("declaring a metric again gives the same one, and a different one is refused", () => {
     const metrics = new RecordingMetrics();
     metrics.counter({ name: "a", help: "A." }).add();

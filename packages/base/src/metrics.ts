@@ -25,7 +25,10 @@ export interface MetricOptions {
 }
 
 export interface LabelledOptions<L extends string> extends MetricOptions {
-  /** The names of the labels. Their values come from closed sets, never from an object's name. */
+  /**
+   * The names of the labels. Their values come from closed sets, never from an object's name; where a contract wants
+   * such a name, whoever sets it removes the series with the object.
+   */
   readonly labels: readonly L[];
 }
 
@@ -58,6 +61,9 @@ export interface SingleCounter {
 export interface LabelledCounter<L extends string> {
   /** Adds `value`, 1 unless told, to the series of these labels. Never negative. */
   add(labels: Labels<L>, value?: number): void;
+
+  /** Makes the series of these labels absent: what it counted is gone. It counts from zero if it comes again. */
+  remove(labels: Labels<L>): void;
 
   /** The series of these labels, to be kept where it is used often. It exists from here on, at zero. */
   with(labels: Labels<L>): SingleCounter;
@@ -92,6 +98,9 @@ export interface SingleHistogram {
 
 export interface LabelledHistogram<L extends string> {
   observe(labels: Labels<L>, value: number): void;
+
+  /** Makes the series of these labels absent: what it observed is gone. It is empty if it comes again. */
+  remove(labels: Labels<L>): void;
 
   /** The series of these labels, to be kept where it is used often. It exists from here on, empty. */
   with(labels: Labels<L>): SingleHistogram;

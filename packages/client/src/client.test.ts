@@ -159,6 +159,28 @@ suite("Client", () => {
     assert.deepEqual([count("success"), count("error")], [1, 1]);
   });
 
+  test("asks at every try, and sends nothing that is not allowed", async (t) => {
+    await using server = await serve((_, response, count) => {
+      if (count === 1) response.setHeader("retry-after", "0");
+      answer(response, count === 1 ? 429 : 200, { metadata: {} });
+    });
+    const seen: string[] = [];
+    await using client = server.client({
+      onRequest: ({ method, path, when }) => {
+        seen.push(`${when} ${method} ${path}`);
+        if (path === "/forbidden") throw new Error("not any more");
+      },
+    });
+    await client.call({ method: "POST", path: "/x?a=b", body: "{}" }, t.signal);
+    const tried = ["before POST /x", "after POST /x"];
+    assert.deepEqual(seen, [...tried, ...tried]);
+    const refused = { message: "not any more" };
+    await assert.rejects(client.call({ method: "GET", path: "/forbidden" }, t.signal), refused);
+    const watch = { method: "GET", path: "/forbidden", openTimeoutMs: 1_000 } as const;
+    await assert.rejects(client.open(watch, t.signal), refused);
+    assert.equal(server.requests.length, 2);
+  });
+
   test("without a rate limit nobody waits", async (t) => {
     const clock = new ManualClock(); // Which stands still: with a limit 401 calls would wait for it.
     await using server = await serve((_, response) => answer(response, 200, { metadata: {} }));

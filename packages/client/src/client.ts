@@ -30,6 +30,13 @@ import {
   type TransportLimits,
 } from "./transport.ts";
 
+/** A request as it is about to be sent, or as it was answered. */
+export interface RequestPoint extends Pick<HttpRequest, "method"> {
+  /** Without its query. */
+  readonly path: string;
+  readonly when: "before" | "after";
+}
+
 export interface ClientOptions {
   readonly access: Access;
   /** Who we say we are, up to the slash: it names the manager of fields that are written without another name. */
@@ -39,6 +46,11 @@ export interface ClientOptions {
   readonly limits?: Partial<TransportLimits>;
   /** How long a request may take in all, unless it says otherwise. */
   readonly timeoutMs?: number;
+  /**
+   * Called at every try of every request, watches included; of those only before. What it throws before keeps the
+   * request from being sent, and after it counts as the request's failure: whoever may write no more is stopped here.
+   */
+  readonly onRequest?: (point: RequestPoint) => void | Promise<void>;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly metrics?: Metrics;
@@ -63,6 +75,7 @@ export class Client implements Caller, AsyncDisposable {
   readonly namespace: string;
   readonly #limiter: RateLimiter | undefined;
   readonly #timeoutMs: number;
+  readonly #onRequest: ClientOptions["onRequest"];
 
   constructor(options: ClientOptions) {
     const { access, clock = systemClock, random = systemRandom, metrics = noMetrics } = options;
@@ -84,6 +97,7 @@ export class Client implements Caller, AsyncDisposable {
         ? undefined
         : new RateLimiter({ clock, limit: { ...usualRateLimit, ...rateLimit } });
     this.#timeoutMs = timeoutMs;
+    this.#onRequest = options.onRequest;
     this.kinds = new Kinds(this);
   }
 
@@ -104,7 +118,7 @@ export class Client implements Caller, AsyncDisposable {
       ...http
     } = request;
     const startedMs = this.clock.monotonic();
-    const what = `${http.method} ${http.path.split("?", 1)[0] ?? ""}`;
+    const what = `${http.method} ${pathWithoutQuery(http.path)}`;
     let outcome = "error";
     try {
       const answer = await withDeadline(
@@ -136,6 +150,7 @@ export class Client implements Caller, AsyncDisposable {
   async open(request: StreamCall, signal: AbortSignal): Promise<LineStream> {
     const { openTimeoutMs, priority = "normal", ...http } = request;
     await this.#turn(priority, signal);
+    await this.#passed(http, "before");
     const stop = new AbortController();
     const timer = this.clock.after(openTimeoutMs, () =>
       stop.abort(new DeadlineExceeded("opening a watch", openTimeoutMs)),
@@ -164,7 +179,9 @@ export class Client implements Caller, AsyncDisposable {
       let lastError: unknown;
       try {
         await this.#turn(priority, signal);
+        await this.#passed(request, "before");
         const response = await this.transport.send(request, signal);
+        await this.#passed(request, "after");
         if (response.status < 400) return answerOf(response);
         throw statusErrorOf(response);
       } catch (error) {
@@ -189,12 +206,20 @@ export class Client implements Caller, AsyncDisposable {
     }
   }
 
+  async #passed({ method, path }: HttpRequest, when: RequestPoint["when"]): Promise<void> {
+    await this.#onRequest?.({ method, path: pathWithoutQuery(path), when });
+  }
+
   async #turn(priority: Priority, signal: AbortSignal): Promise<void> {
     if (this.#limiter === undefined) return;
     const turn = this.#limiter.acquire(priority, signal);
     this.metrics.waiting.set(this.#limiter.waiting);
     await turn;
   }
+}
+
+function pathWithoutQuery(path: string): string {
+  return path.split("?", 1)[0] ?? "";
 }
 
 function nameOf(error: unknown): string | undefined {

@@ -3,7 +3,7 @@
 // silent. Every refusal is a `StatusError` with the server's own words; every call can be cancelled.
 
 export type { Answer, Call, Caller, CallOptions, StreamCall } from "./caller.ts";
-export { Client, type ClientOptions } from "./client.ts";
+export { Client, type ClientOptions, type RequestPoint } from "./client.ts";
 export {
   fixedCredentials,
   type Access,

@@ -37,6 +37,10 @@ export class Counters {
     return this.#series.of(labels);
   }
 
+  remove(labels: Labels<string>): void {
+    this.#series.remove(labels);
+  }
+
   async get(): Promise<Printed> {
     const values = this.#series.all.map(([labels, { value }]) => ({ labels, value }));
     return { name: this.name, help: this.#help, type: "counter", values };
@@ -83,6 +87,10 @@ export class Histograms {
   /** The series of these labels; it exists from here on, empty. */
   with(labels: Labels<string>): SingleHistogram {
     return this.#series.of(labels);
+  }
+
+  remove(labels: Labels<string>): void {
+    this.#series.remove(labels);
   }
 
   async get(): Promise<Printed> {
@@ -163,9 +171,12 @@ class SeriesByLabels<Series> {
     return [...this.#kept.values()];
   }
 
+  remove(labels: Labels<string>): void {
+    this.#kept.delete(idOf(labels));
+  }
+
   of(labels: Labels<string>): Series {
-    const names = Object.keys(labels).sort();
-    const id = JSON.stringify(names.map((name) => [name, labels[name]]));
+    const id = idOf(labels);
     let kept = this.#kept.get(id);
     if (kept === undefined) {
       kept = [labels, this.#make()];
@@ -173,4 +184,9 @@ class SeriesByLabels<Series> {
     }
     return kept[1];
   }
+}
+
+function idOf(labels: Labels<string>): string {
+  const names = Object.keys(labels).sort();
+  return JSON.stringify(names.map((name) => [name, labels[name]]));
 }

@@ -43,6 +43,12 @@ suite("metrics by prom-client", () => {
     assert.deepEqual(await linesOf(metrics, "g"), ['g{kind="a"} 7']);
     gauge.remove({ kind: "a" });
     assert.deepEqual(await linesOf(metrics, "g"), []);
+    const histogram = metrics.histogram({ name: "h_seconds", help: "h", labels: ["kind"] });
+    histogram.observe({ kind: "a" }, 1);
+    histogram.remove({ kind: "a" });
+    counter.remove({ kind: "b" });
+    assert.deepEqual(await linesOf(metrics, "h_seconds"), []);
+    assert.deepEqual(await linesOf(metrics, "c_total"), ['c_total{kind="a"} 0']);
   });
 
   test("the same declaration gives the same metric, another one is refused", async () => {

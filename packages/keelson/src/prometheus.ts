@@ -47,6 +47,7 @@ export class PrometheusMetrics implements Metrics {
       if (options.labels === undefined) return metric.with({});
       return {
         add: (labels: Labels<string>, value = 1) => metric.with(labels).add(value),
+        remove: (labels: Labels<string>) => metric.remove(labels),
         with: (labels: Labels<string>): SingleCounter => metric.with(labels),
       };
     });
@@ -77,6 +78,7 @@ export class PrometheusMetrics implements Metrics {
       if (options.labels === undefined) return metric.with({});
       return {
         observe: (labels: Labels<string>, value: number) => metric.with(labels).observe(value),
+        remove: (labels: Labels<string>) => metric.remove(labels),
         with: (labels: Labels<string>): SingleHistogram => metric.with(labels),
       };
     });

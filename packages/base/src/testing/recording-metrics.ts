@@ -36,7 +36,11 @@ export class RecordingMetrics implements Metrics {
       };
     };
     if (!family.labelled) return on({});
-    return { add: (labels, value) => on(labels).add(value), with: on };
+    return {
+      add: (labels, value) => on(labels).add(value),
+      remove: (labels) => family.forget(labels),
+      with: on,
+    };
   }
 
   gauge<const L extends string>(options: LabelledOptions<L>): Gauge<L>;
@@ -75,7 +79,11 @@ export class RecordingMetrics implements Metrics {
       };
     };
     if (!family.labelled) return on({});
-    return { observe: (labels, value) => on(labels).observe(value), with: on };
+    return {
+      observe: (labels, value) => on(labels).observe(value),
+      remove: (labels) => family.forget(labels),
+      with: on,
+    };
   }
 
   /**
@@ -147,11 +155,19 @@ class Family {
       [...this.labels].sort(),
       `${this.#name} has other labels`,
     );
-    const key = JSON.stringify(this.labels.map((label) => labels[label]));
+    const key = this.#key(labels);
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     const fresh: Series = { value: undefined, observations: [] };
     this.#series.set(key, fresh);
     return fresh;
+  }
+
+  forget(labels: Readonly<Record<string, string>>): void {
+    this.#series.delete(this.#key(labels));
+  }
+
+  #key(labels: Readonly<Record<string, string>>): string {
+    return JSON.stringify(this.labels.map((label) => labels[label]));
   }
 }

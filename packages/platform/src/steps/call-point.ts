@@ -1,11 +1,12 @@
-// Where the operator leaves its process: tests may throw there, or end it.
+// Every call that leaves the operator passes here, before it is sent and after it is answered: a leader that has lost
+// its lease is stopped at it, and a test may end the operator at each.
 
-/** A call to somebody else, before it is sent or after it is answered. */
 export interface CallPoint {
   readonly service: "sql" | "s3" | "keycloak" | "kubernetes";
+  /** Of the statement or operation; of requests to a cluster, method and path. */
   readonly name: string;
   readonly when: "before" | "after";
 }
 
-/** For tests. What it throws counts as the failure of that call. */
+/** What it throws before a call keeps it from being sent, and after it counts as its failure. */
 export type OnCall = (point: CallPoint) => Promise<void> | void;
