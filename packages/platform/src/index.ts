@@ -41,3 +41,5 @@ export {
   type DatabaseSettings,
   type DatabaseStep,
 } from "./steps/database-step.ts";
+export { Operator, type OperatorOptions } from "./operator/operator.ts";
+export type { OperatorSettings } from "./operator/settings.ts";

@@ -11,7 +11,7 @@ import { ownerKey, ownerText } from "../ownership/owner.ts";
 export const fieldManager = "plattr-operator";
 
 export const managedByLabel = `${platformGroup}/managed-by`;
-const appLabel = `${platformGroup}/app`;
+export const appLabel = `${platformGroup}/app`;
 export const environmentLabel = `${platformGroup}/environment`;
 
 /** What the pods of an app are found by. It never changes while the app lives. */

@@ -2,6 +2,7 @@
 // removed when nobody wants them any more.
 
 import {
+  isConflict,
   isNotFound,
   keyOf,
   refOf,
@@ -21,16 +22,20 @@ import { isApplied } from "./is-applied.ts";
 export interface ChildrenOptions {
   readonly client: Client;
   readonly caches: Caches;
+  /** Told of every object that was written or removed for an app. */
+  readonly onChange?: (app: App, object: DynamicObject) => void;
 }
 
 export class Children {
   readonly #client: Client;
   readonly #caches: Caches;
+  readonly #onChange: NonNullable<ChildrenOptions["onChange"]>;
   readonly #resources = new Map<string, CachedResource>();
 
-  constructor({ client, caches }: ChildrenOptions) {
+  constructor({ client, caches, onChange = () => undefined }: ChildrenOptions) {
     this.#client = client;
     this.#caches = caches;
+    this.#onChange = onChange;
   }
 
   /** What is ours of a kind: the cache holds nothing else. */
@@ -77,7 +82,7 @@ export class Children {
     signal: AbortSignal,
   ): Promise<void> {
     const found = await this.findNow(app, ref, signal);
-    if (found !== undefined) await this.#remove(this.of(ref), found, signal);
+    if (found !== undefined) await this.#remove(app, found, signal);
   }
 
   /**
@@ -92,7 +97,18 @@ export class Children {
       if (!isChildOf(app, seen)) throw foreign(seen);
       if (isApplied(desired, seen)) return seen;
     }
-    return resource.apply(desired, { fieldManager }, signal);
+    const applied = await resource.apply(desired, { fieldManager }, signal);
+    const isChanged = applied.metadata.resourceVersion !== seen?.metadata.resourceVersion;
+    if (isChanged) this.#onChange(app, applied);
+    return applied;
+  }
+
+  /** Whether nobody has touched these since they were applied, as far as was seen. */
+  areUntouched(applied: readonly DynamicObject[]): boolean {
+    return applied.every((object) => {
+      const seen = this.of(object).cache.get(refOf(object));
+      return seen?.metadata.resourceVersion === object.metadata.resourceVersion;
+    });
   }
 
   /** Removes the app's children of these kinds but those that are kept; gives how many are still going. */
@@ -109,28 +125,29 @@ export class Children {
       const names = new Set(
         kept.filter((object) => object.kind === kind.kind).map((object) => keyOf(refOf(object))),
       );
-      const resource = this.of(kind);
-      for (const object of await resource.list({ namespace: app.namespace }, signal)) {
+      for (const object of await this.of(kind).list({ namespace: app.namespace }, signal)) {
         if (!isChildOf(app, object) || names.has(keyOf(refOf(object)))) continue;
-        if (await this.#remove(resource, object, signal)) going++;
+        if (await this.#remove(app, object, signal)) going++;
       }
     }
     return going;
   }
 
   /** Whether something of it remains. */
-  async #remove(
-    resource: CachedResource,
-    object: DynamicObject,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (object.metadata.deletionTimestamp !== undefined) return true;
+  async #remove(app: App, object: DynamicObject, signal: AbortSignal): Promise<boolean> {
+    const { uid, deletionTimestamp } = object.metadata;
+    if (deletionTimestamp !== undefined) return true;
+    const resource = this.of(object);
+    const ref: ObjectRef = refOf(object);
     try {
-      const ref: ObjectRef = refOf(object);
-      const remains = await resource.delete({ ...ref, propagationPolicy: "Background" }, signal);
+      // This very one: another of the same name may be somebody's.
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+      const options = { ...ref, ...preconditions, propagationPolicy: "Background" } as const;
+      const remains = await resource.delete(options, signal);
+      this.#onChange(app, object);
       return remains !== undefined;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isNotFound(error) || isConflict(error)) return false;
       throw error;
     }
   }

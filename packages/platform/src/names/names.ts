@@ -73,7 +73,7 @@ export function namesOf(named: Named, options: NamingOptions): Names {
     domain: named.domain ?? domainOf(named, options),
     namespace: isPreview ? `preview-${app}-pr-${pullRequest}` : undefined,
     searchPrefix: `${role}_`,
-    children: childrenOf(name),
+    children: namesOfChildren(name),
     bucket: (bucket) => `plattr-${prefixOf(environment)}-${name}-${bucket}`,
   };
 }
@@ -83,7 +83,8 @@ export function bucketVariable(bucket: string, prefix = "S3_BUCKET_"): string {
   return `${prefix}${underscored(bucket).toUpperCase()}`;
 }
 
-function childrenOf(name: string): ChildNames {
+/** Of an app of that name, be it a preview or not. */
+export function namesOfChildren(name: string): ChildNames {
   return {
     database: `${name}-db`,
     storage: `${name}-storage`,

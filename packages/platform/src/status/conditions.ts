@@ -30,6 +30,8 @@ export interface Occasion {
   readonly generation: number;
   /** RFC 3339. */
   readonly now: string;
+  /** Why nothing can be ready, where that is more than a part that is missing. */
+  readonly unready?: Finding | undefined;
 }
 
 /**
@@ -39,9 +41,9 @@ export interface Occasion {
 export function conditionsOf(
   findings: Findings,
   before: readonly Condition[],
-  { generation, now }: Occasion,
+  { generation, now, unready }: Occasion,
 ): Condition[] {
-  const all = { ...findings, Ready: readyOf(findings) };
+  const all = { ...findings, Ready: unready ?? readyOf(findings) };
   return conditionTypes.flatMap((type) => {
     const finding = all[type];
     if (finding === undefined) return [];

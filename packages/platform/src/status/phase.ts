@@ -18,16 +18,21 @@ export interface PhaseFacts {
   readonly isDeleting: boolean;
   /** In a row. */
   readonly failedAttempts: number;
+  /** Why nothing can be ready, where that is more than a part that is missing. */
+  readonly unready?: Finding | undefined;
 }
 
 /** Where an app stands between nothing and running. */
-export function phaseOf({ findings, isDeleting, failedAttempts }: PhaseFacts): Phase {
+export function phaseOf({ findings, isDeleting, failedAttempts, unready }: PhaseFacts): Phase {
   if (isDeleting) return "Terminating";
+  if (unready !== undefined) return standing.has(unready.reason) ? "Failed" : "Pending";
   const { DeploymentReady, IngressReady, ...provisioned } = findings;
   const failed = [...Object.values(provisioned), DeploymentReady, IngressReady].filter(isFalse);
   if (failed.some(({ reason }) => standing.has(reason))) return "Failed";
   if (failed.length > 0 && failedAttempts > attemptsMax) return "Failed";
-  if (Object.values(provisioned).some(({ status }) => status !== "True")) return "Pending";
+  const open = Object.values(provisioned).filter(({ status }) => status !== "True");
+  if (open.some(({ reason }) => reason !== "Migrating")) return "Pending";
+  if (open.length > 0) return "Provisioning"; // A rollout has begun, with its migrations.
   if (DeploymentReady === undefined) return "Pending";
   return DeploymentReady.status === "True" && !isFalse(IngressReady) ? "Running" : "Provisioning";
 }

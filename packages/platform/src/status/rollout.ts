@@ -5,8 +5,20 @@ import type { DynamicObject } from "@keelson/client";
 
 import type { Finding } from "./conditions.ts";
 
+/** What a pod says that does not start. */
+export interface PodTrouble {
+  /** The cluster's own word: `CrashLoopBackOff`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
 /** Undefined: there is none, or none that could be read. */
-export function deploymentFinding(deployment: DynamicObject | undefined): Finding {
+export function deploymentFinding(
+  deployment: DynamicObject | undefined,
+  trouble?: PodTrouble,
+): Finding {
   if (deployment === undefined) {
     return { status: "False", reason: "Missing", message: "the Deployment is not there yet" };
   }
@@ -20,22 +32,45 @@ export function deploymentFinding(deployment: DynamicObject | undefined): Findin
   if (numberOf(status["observedGeneration"]) < generation) {
     return { status: "False", reason: "RollingOut", message: `${what} has not been looked at yet` };
   }
+  const isReady = updated === desired && available === desired && total === desired;
+  if (!isReady && trouble !== undefined && isRootRefused(trouble)) {
+    return {
+      status: "False",
+      reason: "ImageRunsAsRoot",
+      message: `the image of container ${trouble.container} runs as root, which ${what} does not allow: build it with a USER that is a number other than 0, or set spec.runAsUser`,
+    };
+  }
   const progressing = conditionOf(status, "Progressing");
   if (progressing["reason"] === "ProgressDeadlineExceeded") {
     return {
       status: "False",
       reason: "ProgressDeadlineExceeded",
-      message: `${what} does not get ready: ${textOf(progressing["message"])}`,
+      message: `${what} does not get ready: ${textOf(progressing["message"])}${alsoSaid(trouble)}`,
     };
   }
-  if (updated === desired && available === desired && total === desired) {
+  if (isReady) {
     return { status: "True", reason: "Available", message: `${what} has ${desired} pods ready` };
   }
   return {
     status: "False",
-    reason: "RollingOut",
-    message: `${what} has ${updated} of ${desired} pods updated, ${available} available`,
+    reason: trouble?.reason ?? "RollingOut",
+    message: `${what} has ${updated} of ${desired} pods updated, ${available} available${alsoSaid(trouble)}`,
   };
+}
+
+/** As the kubelet says it of a container that must not be root; the reason is one that it has for much else too. */
+function isRootRefused({ reason, message }: PodTrouble): boolean {
+  return (
+    reason === "CreateContainerConfigError" &&
+    /will run as root|non-numeric user|runAsNonRoot/.test(message)
+  );
+}
+
+function alsoSaid(trouble: PodTrouble | undefined): string {
+  if (trouble === undefined) return "";
+  const { pod, container, reason, message } = trouble;
+  const said = message === "" ? reason : `${reason}, ${message}`;
+  return `; container ${container} of pod ${pod}: ${said}`;
 }
 
 export function ingressFinding(ingress: DynamicObject | undefined): Finding {

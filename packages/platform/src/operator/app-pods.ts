@@ -1,0 +1,99 @@
+// The pods of apps, of which little is kept: that they are there, and what keeps one from starting.
+
+import type { JsonObject } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
+import type { Caches, Change, ObjectCache } from "@keelson/controller";
+
+import type { App } from "../app.ts";
+import {
+  appLabel,
+  environmentLabel,
+  fieldManager,
+  managedByLabel,
+  selectorOf,
+} from "../children/child.ts";
+import type { PodTrouble } from "../status/rollout.ts";
+
+const byApp = "app";
+
+export class AppPods {
+  readonly cache: ObjectCache;
+
+  constructor(caches: Caches) {
+    this.cache = caches.of(
+      { apiVersion: "v1", kind: "Pod" },
+      {
+        labelSelector: `${managedByLabel}=${fieldManager}`,
+        transform: shortened,
+        indexes: { [byApp]: ({ metadata }) => [placeOf(metadata)] },
+      },
+    );
+  }
+
+  async count(app: App, signal: AbortSignal): Promise<number> {
+    return (await this.#of(app, signal)).length;
+  }
+
+  /** Of the pods that do not start, one's words: the first by name, so that it is always the same. */
+  async troubleOf(app: App, signal: AbortSignal): Promise<PodTrouble | undefined> {
+    const troubles = (await this.#of(app, signal)).flatMap((pod) => {
+      const trouble = pod["trouble"] as unknown as PodTrouble | undefined;
+      return trouble === undefined || pod.metadata.deletionTimestamp !== undefined ? [] : [trouble];
+    });
+    return troubles.sort((a, b) => (a.pod < b.pod ? -1 : 1))[0];
+  }
+
+  async #of(app: App, signal: AbortSignal): Promise<DynamicObject[]> {
+    await this.cache.untilSynced(signal);
+    const place = placeOf({ namespace: app.namespace, labels: selectorOf(app) });
+    return [...this.cache.byIndex(byApp, place)];
+  }
+}
+
+/** Whether a change of a pod says something new of its app: it has gone, or stands otherwise in the way. */
+export function isTelling(change: Change): boolean {
+  if (change.type !== "updated") return change.type === "deleted";
+  return (
+    JSON.stringify(change.object["trouble"]) !== JSON.stringify(change.previous["trouble"]) ||
+    change.object.metadata.deletionTimestamp !== change.previous.metadata.deletionTimestamp
+  );
+}
+
+/** What only one app in one environment has, within a namespace. */
+function placeOf({ namespace = "", labels = {} }: DynamicObject["metadata"]): string {
+  return JSON.stringify([namespace, labels[appLabel] ?? "", labels[environmentLabel] ?? ""]);
+}
+
+/** As the kubelet reports a container that waits. */
+interface ContainerStatus {
+  readonly name: string;
+  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+}
+
+/** Waiting for a while is what every pod does. */
+const usual = new Set(["ContainerCreating", "PodInitializing"]);
+
+function shortened(pod: DynamicObject): DynamicObject {
+  const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = pod.metadata;
+  const metadata = { name, namespace, uid, resourceVersion, labels, deletionTimestamp };
+  const trouble = troubleIn(pod);
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: metadata as DynamicObject["metadata"],
+    ...(trouble === undefined ? {} : { trouble: trouble as unknown as JsonObject }),
+  };
+}
+
+function troubleIn(pod: DynamicObject): PodTrouble | undefined {
+  const { containerStatuses = [], initContainerStatuses = [] } = (pod["status"] ?? {}) as {
+    containerStatuses?: readonly ContainerStatus[];
+    initContainerStatuses?: readonly ContainerStatus[];
+  };
+  for (const { name, state } of [...initContainerStatuses, ...containerStatuses]) {
+    const { reason, message = "" } = state?.waiting ?? {};
+    if (reason === undefined || reason === "" || usual.has(reason)) continue;
+    return { pod: pod.metadata.name ?? "", container: name, reason, message };
+  }
+  return undefined;
+}

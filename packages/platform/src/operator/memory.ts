@@ -1,0 +1,52 @@
+// What is remembered of an app between two passes, and lost by a restart: what each step came to, so that a change of a
+// child does not ask every service again, and how often each has failed.
+
+import type { Failure } from "../steps/failure.ts";
+import type { ResourceType, StepOutcome } from "../steps/step.ts";
+
+/** What a step came to when it was last done. */
+export type StepMemory = {
+  /** What it was done for: for another one it counts for nothing. */
+  readonly stamp: string;
+  /** When it was first tried for this stamp, by the monotonic clock. */
+  readonly sinceMs: number;
+  /** Until then it holds: a success until it is compared again, a failure until it is tried again. */
+  readonly untilMs: number;
+} & (
+  | { readonly outcome: StepOutcome; readonly failure?: undefined }
+  | { readonly outcome?: undefined; readonly failure: Failure; readonly attempts: number }
+);
+
+export interface AppMemory {
+  readonly uid: string;
+  readonly steps: Map<ResourceType, StepMemory>;
+  /** What was last applied for the workload, by kind and name, in digests: to tell repairs from changes. */
+  readonly applied: Map<string, string>;
+  /** Since when a rollout is under way, and for which stamp. */
+  rollout: { readonly stamp: string; readonly sinceMs: number } | undefined;
+  /** How often in a row the pass as a whole has failed. */
+  failures: number;
+}
+
+export class Memories {
+  readonly #apps = new Map<string, AppMemory>();
+
+  /** That of this very object, new if there is none. */
+  of(key: string, uid: string): AppMemory {
+    const known = this.#apps.get(key);
+    if (known?.uid === uid) return known;
+    const memory: AppMemory = {
+      uid,
+      steps: new Map(),
+      applied: new Map(),
+      rollout: undefined,
+      failures: 0,
+    };
+    this.#apps.set(key, memory);
+    return memory;
+  }
+
+  forget(key: string): void {
+    this.#apps.delete(key);
+  }
+}

@@ -1,0 +1,236 @@
+// One pass over an app that shall be there: its steps in order, then its workload, then what its status says of them.
+
+import { createHash } from "node:crypto";
+import type { DynamicObject } from "@keelson/client";
+
+import {
+  conditionsOf,
+  type ConditionType,
+  type Finding,
+  type Findings,
+} from "../status/conditions.ts";
+import { phaseOf } from "../status/phase.ts";
+import type { Failure } from "../steps/failure.ts";
+import type { ResourceType } from "../steps/step.ts";
+import { reconcileWorkload, type WorkloadOutcome } from "../steps/workload-step.ts";
+import type { ReconcileResult } from "./metrics.ts";
+import type { OperatorParts } from "./operator-parts.ts";
+import { retryWaitMs } from "./retry.ts";
+import { runStep, type StepResult, type StepWork } from "./run-step.ts";
+
+export interface PassWork extends StepWork {
+  readonly object: DynamicObject;
+  /** Why the host is not the app's. */
+  readonly hostTakenBy: string | undefined;
+  /** False once the object is another one, is being deleted, or asks for something else. */
+  readonly isCurrent: () => boolean;
+}
+
+export type PassResult =
+  /** The object has moved on: once more, at once. */
+  | { readonly type: "superseded" }
+  /** What could be done is done, and said. */
+  | {
+      readonly type: "over";
+      /** Whether everything that is asked for was done: then its generation counts as reconciled. */
+      readonly isComplete: boolean;
+      readonly afterMs: number;
+    };
+
+/** Throws what ends the pass: an abort, an object that is gone, a status that cannot be written. */
+export async function runPass(
+  parts: OperatorParts,
+  work: PassWork,
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const { app, status, memory, stamp } = work;
+  const results: [ResourceType, StepResult][] = [];
+  const findings: Partial<Record<Exclude<ConditionType, "Ready">, Finding>> = {};
+  let imageHeldBy: string | undefined;
+  if (status.said.phase === undefined) status.say({ phase: "Pending" });
+  for (const step of parts.steps.forward) {
+    if (!work.isCurrent()) return { type: "superseded" };
+    const result = await runStep(parts, { ...work, step }, signal);
+    results.push([step.resourceType, result]);
+    if (result.finding !== undefined) findings[step.condition] = result.finding;
+    const isDone = result.finding?.status === "True" && !result.isPutOff;
+    if (step.isOn(app) && step.gatesImage(app) && !isDone) {
+      imageHeldBy ??=
+        result.holdsImage ?? `${step.condition} comes first: ${app.names.name} migrates`;
+    }
+  }
+  if (!work.isCurrent()) return { type: "superseded" };
+  parts.takeWrites(app.owner.uid);
+  const { hostTakenBy } = work;
+  const workload = await reconcileWorkload(
+    parts.workload,
+    { app, imageHeldBy, hostTakenBy },
+    signal,
+  );
+  Object.assign(findings, workload.findings);
+  const looked = lookAtWorkload(parts, { ...work, workload });
+  results.push(["workload", looked]);
+
+  const isComplete =
+    workload.isComplete &&
+    results.every(([, { failure, isPutOff, holdsImage }]) => !failure && !isPutOff && !holdsImage);
+  const afterMs = Math.max(
+    0,
+    Math.min(...results.map(([, { untilMs }]) => untilMs)) - parts.clock.monotonic(),
+  );
+  // Soon there will be more to say: whoever is put off is called.
+  if (results.some(([, { isPutOff }]) => isPutOff)) return { type: "over", isComplete, afterMs };
+
+  const failedAttempts = Math.max(0, ...results.map(([, { attempts }]) => attempts));
+  const wasReady = isReady(status.said.conditions);
+  say({ parts, work, findings, failedAttempts, isComplete });
+  await status.save(signal);
+  tell({ parts, work, results, wasReady });
+  if (memory.rollout?.stamp === stamp && workload.findings.DeploymentReady.status === "True") {
+    memory.rollout = { stamp, sinceMs: Infinity };
+  }
+  return { type: "over", isComplete, afterMs };
+}
+
+/** The workload as a step among the others: it is looked at in every pass, and costs nothing outside the cluster. */
+function lookAtWorkload(
+  { clock, random, takeWrites }: OperatorParts,
+  work: PassWork & { readonly workload: WorkloadOutcome },
+): StepResult {
+  const { app, memory, stamp, workload, hostTakenBy } = work;
+  const nowMs = clock.monotonic();
+  const known = memory.steps.get("workload");
+  const before = known?.stamp === stamp ? known : undefined;
+  const sinceMs = before?.sinceMs ?? nowMs;
+  const writes = new Set(takeWrites(app.owner.uid));
+  const repaired = workload.desired.flatMap((object) => {
+    const name = `${object.kind} ${object.metadata.name ?? ""}`;
+    const digest = createHash("sha256").update(JSON.stringify(object)).digest("hex");
+    const isSame = memory.applied.get(name) === digest;
+    memory.applied.set(name, digest);
+    return isSame && writes.has(name) ? [name] : [];
+  });
+  const failure = workload.failures[0] ?? conflictOf(hostTakenBy);
+  const common = { isPutOff: false, isFresh: writes.size > 0 || before === undefined, repaired };
+  if (failure !== undefined) {
+    const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
+    const { reason, retryAfterMs } = failure;
+    const untilMs = nowMs + retryWaitMs({ reason, attempts, retryAfterMs }, random);
+    memory.steps.set("workload", { stamp, sinceMs, untilMs, failure, attempts });
+    return { ...common, isFresh: true, failure, attempts, untilMs };
+  }
+  memory.steps.set("workload", {
+    stamp,
+    sinceMs,
+    untilMs: Infinity,
+    outcome: { changes: [], wanted: [] },
+  });
+  const rolled = rolloutMs(work, nowMs);
+  return {
+    ...common,
+    attempts: 0,
+    untilMs: Infinity,
+    ...(rolled === undefined ? {} : { provisionedMs: rolled }),
+  };
+}
+
+/** How long the rollout took that is over now. */
+function rolloutMs(
+  { memory, stamp, workload }: PassWork & { readonly workload: WorkloadOutcome },
+  nowMs: number,
+): number | undefined {
+  const isReady = workload.findings.DeploymentReady.status === "True";
+  if (memory.rollout?.stamp !== stamp) {
+    // One that is ready when it is first seen was rolled out by somebody before us.
+    memory.rollout = { stamp, sinceMs: isReady ? Infinity : nowMs };
+    return undefined;
+  }
+  return isReady && memory.rollout.sinceMs !== Infinity
+    ? nowMs - memory.rollout.sinceMs
+    : undefined;
+}
+
+function conflictOf(hostTakenBy: string | undefined): Failure | undefined {
+  if (hostTakenBy === undefined) return undefined;
+  return { reason: "Conflict", message: hostTakenBy, retryAfterMs: undefined };
+}
+
+function say({
+  parts,
+  work: { app, object, status },
+  findings,
+  failedAttempts,
+  isComplete,
+}: {
+  readonly parts: OperatorParts;
+  readonly work: PassWork;
+  readonly findings: Findings;
+  readonly failedAttempts: number;
+  readonly isComplete: boolean;
+}): void {
+  const { generation = 0 } = object.metadata;
+  const now = timeText(parts.clock.now());
+  status.say({
+    phase: phaseOf({ findings, failedAttempts, isDeleting: false }),
+    url: `https://${app.names.domain}`,
+    conditions: conditionsOf(findings, status.said.conditions ?? [], { generation, now }),
+    ...(isComplete ? { observedGeneration: generation } : {}),
+  });
+}
+
+/** To seconds, as conditions have it. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** What is counted and told, once the status says so too. */
+function tell({
+  parts: { metrics, happenings },
+  work: { app, object, status },
+  results,
+  wasReady,
+}: {
+  readonly parts: OperatorParts;
+  readonly work: PassWork;
+  readonly results: readonly (readonly [ResourceType, StepResult])[];
+  readonly wasReady: boolean;
+}): void {
+  const { name } = app.names;
+  for (const [resourceType, result] of results) {
+    const { failure, provisionedMs, repaired } = result;
+    if (provisionedMs !== undefined) {
+      metrics.observeProvisioning(name, resourceType, provisionedMs / 1000);
+    }
+    if (repaired.length > 0) {
+      happenings.tell(object, "DriftRepaired", `put right: ${repaired.join(", ")}`);
+    }
+    if (!result.isFresh) continue;
+    const outcome: ReconcileResult = failure === undefined ? "success" : "error";
+    metrics.countReconcile(name, resourceType, outcome);
+    if (failure !== undefined) happenings.tell(object, eventOf(failure), failure.message);
+  }
+  if (!wasReady && isReady(status.said.conditions)) {
+    happenings.tell(object, "Provisioned", `${name} is ready at ${status.said.url ?? ""}`);
+  }
+}
+
+function eventOf({ reason }: Failure) {
+  switch (reason) {
+    case "Conflict":
+    case "MigrationFailed":
+    case "CleanupFailed":
+      return reason;
+    case "NotConfigured":
+    case "Unreachable":
+    case "Refused":
+    case "InvalidSpec":
+    case "Error":
+      return "RetryBackoff";
+  }
+}
+
+function isReady(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+): boolean {
+  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+}

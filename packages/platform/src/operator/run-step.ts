@@ -1,0 +1,193 @@
+// One step of a pass: done now, remembered from before, or put off until its service has a place.
+
+import type { App } from "../app.ts";
+import type { Finding } from "../status/conditions.ts";
+import { failureOf, type Failure } from "../steps/failure.ts";
+import type { Policy, Step, StepOutcome } from "../steps/step.ts";
+import type { AppMemory, StepMemory } from "./memory.ts";
+import { ObjectGone, type ObjectStatus } from "./object-status.ts";
+import type { OperatorParts } from "./operator-parts.ts";
+import { retryWaitMs } from "./retry.ts";
+
+/** Every service is asked again after at most so long, though nothing has changed here. */
+const resyncMs = 600_000;
+
+export interface StepWork {
+  readonly key: string;
+  readonly app: App;
+  readonly status: ObjectStatus;
+  readonly memory: AppMemory;
+  /** Another one: nothing that was remembered counts. */
+  readonly stamp: string;
+  readonly adopts: boolean;
+  readonly policy: Policy;
+}
+
+export interface StepResult {
+  /** Absent: the feature is off, and nothing of it is left. */
+  readonly finding?: Finding;
+  readonly failure?: Failure;
+  readonly attempts: number;
+  /** When to look again, by the monotonic clock. */
+  readonly untilMs: number;
+  readonly holdsImage?: string;
+  /** Its service is full; the app will be called. */
+  readonly isPutOff: boolean;
+  /** Whether it was done just now. */
+  readonly isFresh: boolean;
+  /** What was mended that had been done before. */
+  readonly repaired: readonly string[];
+  /** How long it took until it was there, where it was not. */
+  readonly provisionedMs?: number;
+}
+
+/** Nothing is to be done. */
+const nothing: StepResult = {
+  attempts: 0,
+  untilMs: Infinity,
+  isPutOff: false,
+  isFresh: false,
+  repaired: [],
+};
+
+/** Never throws but what ends the pass: an abort, or an object that is gone. */
+export async function runStep(
+  parts: OperatorParts,
+  { step, ...work }: StepWork & { readonly step: Step },
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { clock, random, lanes, takeWrites } = parts;
+  const { app, memory, stamp, key } = work;
+  const known = memory.steps.get(step.resourceType);
+  const before = known?.stamp === stamp ? known : undefined;
+  const isOn = step.isOn(app);
+  if (before !== undefined && holds(parts, before)) return resultOf(step, app, before);
+  if (!isOn && !hasLeftovers(step, work)) {
+    memory.steps.delete(step.resourceType);
+    await removeChildren(parts, { step, app, kept: [] }, signal);
+    return nothing;
+  }
+  const place = step.service === undefined ? noPlace : lanes.enter(step.service, key);
+  if (place === undefined) {
+    return { ...(before === undefined ? nothing : resultOf(step, app, before)), isPutOff: true };
+  }
+  using _place = place;
+  const sinceMs = before?.sinceMs ?? clock.monotonic();
+  takeWrites(app.owner.uid);
+  try {
+    const outcome = await doStep(parts, { step, isOn, ...work }, signal);
+    const untilMs = clock.monotonic() + resyncMs * (0.5 + random.float() / 2);
+    const done: StepMemory = { stamp, sinceMs, untilMs, outcome };
+    memory.steps.set(step.resourceType, done);
+    const writes = [...takeWrites(app.owner.uid), ...outcome.changes];
+    const isRepair = before?.outcome !== undefined && before.outcome.holdsImage === undefined;
+    return {
+      ...resultOf(step, app, done),
+      isFresh: true,
+      repaired: isRepair ? writes : [],
+      ...(isRepair || outcome.changes.length === 0
+        ? {}
+        : { provisionedMs: clock.monotonic() - sinceMs }),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ObjectGone) throw error;
+    const failure = isOn ? failureOf(error) : cleanupFailure(error);
+    const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
+    const { reason, retryAfterMs } = failureOf(error);
+    const waitMs = retryWaitMs({ reason, attempts, retryAfterMs }, random);
+    const failed = { stamp, sinceMs, untilMs: clock.monotonic() + waitMs, failure, attempts };
+    memory.steps.set(step.resourceType, failed);
+    parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
+    return { ...resultOf(step, app, failed), isFresh: true };
+  }
+}
+
+/** What went wrong while something was taken away, whatever it was. */
+export function cleanupFailure(error: unknown): Failure {
+  return { ...failureOf(error), reason: "CleanupFailed" };
+}
+
+/** Whether something outside is still to be taken away; what is kept on purpose is not. */
+export function hasLeftovers(
+  { owns }: Pick<Step, "owns">,
+  { status, policy }: Pick<StepWork, "status" | "policy">,
+): boolean {
+  return owns
+    .flatMap((kind) => status.all(kind))
+    .some(({ state }) => policy === "Delete" || state !== "Retained");
+}
+
+/** Removes those of a step's children that nobody wants any more. What is not there costs no request. */
+export async function removeChildren(
+  { children }: Pick<OperatorParts, "children">,
+  {
+    step,
+    app,
+    kept,
+  }: { readonly step: Step; readonly app: App; readonly kept: StepOutcome["wanted"] },
+  signal: AbortSignal,
+): Promise<void> {
+  await children.prune(app, { kinds: step.kinds, kept }, signal);
+  for (const ref of step.children(app)) {
+    const isKept = kept.some(
+      ({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name,
+    );
+    if (isKept || (await children.find(app, ref, signal)) === undefined) continue;
+    await children.remove(app, ref, signal);
+  }
+}
+
+const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
+
+async function doStep(
+  parts: OperatorParts,
+  { step, isOn, ...work }: StepWork & { readonly step: Step; readonly isOn: boolean },
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { app, status: ledger, adopts, policy } = work;
+  if (isOn) {
+    const outcome = await step.reconcile({ app, ledger, adopts }, signal);
+    await removeChildren(parts, { step, app, kept: outcome.wanted }, signal);
+    return outcome;
+  }
+  const { left } = await step.cleanup({ app, ledger, policy }, signal);
+  if (left === undefined) {
+    await removeChildren(parts, { step, app, kept: [] }, signal);
+    return { changes: [], wanted: [] };
+  }
+  const finding = { status: "False", reason: "CleaningUp", message: left } as const;
+  return { changes: [], wanted: [], finding };
+}
+
+/** Whether what was remembered is still so, and not to be asked for anew. */
+function holds({ children, clock }: OperatorParts, memory: StepMemory): boolean {
+  if (clock.monotonic() >= memory.untilMs) return false;
+  if (memory.outcome === undefined) return true;
+  const { wanted, holdsImage, finding } = memory.outcome;
+  if (holdsImage !== undefined || finding?.reason === "CleaningUp") return false;
+  return children.areUntouched(wanted);
+}
+
+function resultOf(step: Step, app: App, memory: StepMemory): StepResult {
+  const { untilMs } = memory;
+  if (memory.outcome === undefined) {
+    const { failure, attempts } = memory;
+    const { reason, message } = failure;
+    const finding = { status: "False", reason, message } as const;
+    return { ...nothing, finding, failure, attempts, untilMs };
+  }
+  const { finding, holdsImage } = memory.outcome;
+  const isGoing = finding?.reason === "CleaningUp";
+  const said = step.isOn(app) || isGoing ? { finding: finding ?? usualFinding(step, app) } : {};
+  return {
+    ...nothing,
+    ...said,
+    untilMs: isGoing ? 0 : untilMs,
+    ...(holdsImage === undefined ? {} : { holdsImage }),
+  };
+}
+
+function usualFinding(step: Step, app: App): Finding {
+  return { status: "True", reason: "Provisioned", message: step.sentence(app) };
+}

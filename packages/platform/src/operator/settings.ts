@@ -1,0 +1,16 @@
+// What the operator is told: where the services are, and how apps are named and routed.
+
+import type { NamingOptions } from "../names/names.ts";
+import type { DatabaseSettings } from "../steps/database-step.ts";
+import type { WorkloadSettings } from "../workload/workload.ts";
+
+export interface OperatorSettings extends NamingOptions, WorkloadSettings {
+  /** Where the Lease is, and the Secrets that are the operator's. */
+  readonly namespace: string;
+  /** How many apps are worked on at once. */
+  readonly concurrency: number;
+  readonly database: DatabaseSettings & {
+    /** The administrator's URL as it is now; left out: no database is configured. */
+    readonly adminUrl?: (() => Promise<string>) | undefined;
+  };
+}

@@ -1,0 +1,181 @@
+// One term of leadership: everything is opened after it was won, so that it sees what happened before, and closed when
+// it ends. Without an election there is one term, as long as the process.
+
+import { onAbort, TaskScope, type Clock, type Log, type Metrics, type Random } from "@keelson/base";
+import type { Client, ClientOptions } from "@keelson/client";
+import {
+  Caches,
+  controllerMetrics,
+  EventRecorder,
+  LeadershipLost,
+  runController,
+  type Leadership,
+  type Reconciler,
+} from "@keelson/controller";
+
+import { Children } from "../children/children.ts";
+import { platformGroup } from "../kinds/platform-group.ts";
+import type { OnCall } from "../steps/call-point.ts";
+import { AppPods } from "./app-pods.ts";
+import { appSteps } from "./app-steps.ts";
+import { Applications, applicationKind } from "./applications.ts";
+import { Calls } from "./calls.ts";
+import { Happenings } from "./happenings.ts";
+import { Lanes } from "./lanes.ts";
+import type { OperatorMetrics } from "./metrics.ts";
+import type { OperatorParts } from "./operator-parts.ts";
+import { followPhases } from "./phase-metrics.ts";
+import { CachedSecretDigests } from "./secret-digests.ts";
+import { openServices } from "./services.ts";
+import type { OperatorSettings } from "./settings.ts";
+
+export interface TermOptions {
+  readonly settings: OperatorSettings;
+  /** A client of the cluster; it belongs to whoever asks for it. */
+  readonly openClient: (options: Pick<ClientOptions, "onRequest" | "timeoutMs">) => Client;
+  /** Which process this is, in events. */
+  readonly identity: string;
+  readonly operatorMetrics: OperatorMetrics;
+  /** For tests: called at every call that leaves. */
+  readonly onCall?: OnCall;
+  /** Told when everything that is there has been seen. */
+  readonly onSynced: () => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** No call outside takes longer. */
+const callTimeoutMs = 10_000;
+
+/** Runs until `signal` aborts; then what is under way may end, unless leadership was lost. */
+export async function runTerm(
+  options: TermOptions,
+  leadership: Leadership | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings, clock, random, log, metrics } = options;
+  const onCall = fencedCalls(leadership, options.onCall);
+  const shared = { clock, random, log };
+  // Caches and services outlive the signal: what may still end needs them.
+  const closing = new AbortController();
+  await using services = openServices(settings, { onCall, clock, random });
+  await using client = options.openClient({
+    timeoutMs: callTimeoutMs,
+    onRequest: ({ method, path, when }) =>
+      onCall({ service: "kubernetes", name: `${method} ${path}`, when }),
+  });
+  const loops = controllerMetrics(metrics);
+  await using caches = new Caches({ client, ...shared, metrics: loops }, closing.signal);
+  const recorder = new EventRecorder({
+    client,
+    controller: `${platformGroup}/plattr-operator`,
+    instance: options.identity,
+    ...shared,
+    metrics: loops,
+  });
+  const writes = new Writes();
+  const children = new Children({
+    client,
+    caches,
+    onChange: ({ owner }, { kind, metadata }) =>
+      writes.note(owner.uid, `${kind} ${metadata.name ?? ""}`),
+  });
+  const pods = new AppPods(caches);
+  const secrets = new CachedSecretDigests(caches);
+  const calls = new Calls();
+  const parts: OperatorParts = {
+    ...shared,
+    client,
+    children,
+    settings,
+    steps: appSteps({ services, children, settings, random }),
+    workload: {
+      children,
+      secrets,
+      settings,
+      troubleOf: (app, within) => pods.troubleOf(app, within),
+      podsOf: (app, within) => pods.count(app, within),
+    },
+    lanes: new Lanes({ workers: settings.concurrency, call: (key) => calls.call(key) }),
+    happenings: new Happenings(recorder),
+    metrics: options.operatorMetrics,
+    takeWrites: (uid) => writes.take(uid),
+  };
+  const applications = new Applications({ parts, caches, pods, secrets });
+  using _phases = followPhases(applications.cache, options.operatorMetrics);
+  await using scope = new TaskScope(new AbortController().signal);
+  const ending = new AbortController();
+  scope.spawn("events", () => recorder.run(ending.signal));
+  const loop = runController(
+    {
+      name: "applications",
+      reconcile: abandonedWith(lossOf(signal), applications.reconcile),
+      sources: applications.sources(calls.of(applicationKind)),
+      workers: settings.concurrency,
+      ...shared,
+      metrics: loops,
+    },
+    signal,
+  );
+  scope.spawn("synced", async () => {
+    await caches.untilSynced(ending.signal).then(options.onSynced, () => undefined);
+  });
+  try {
+    await loop;
+  } finally {
+    ending.abort();
+    await scope.join();
+    closing.abort(new Error("the term has ended"));
+  }
+}
+
+/** Whoever has lost its lease may not write any more, though it has not heard of it yet. Reads harm nobody. */
+function fencedCalls(leadership: Leadership | undefined, onCall: OnCall | undefined): OnCall {
+  return (point) => {
+    const isRead = point.service === "kubernetes" && point.name.startsWith("GET ");
+    if (point.when === "before" && !isRead) leadership?.throwIfLost();
+    return onCall?.(point);
+  };
+}
+
+/** Aborts when `signal` does because leadership was lost; a stop lets what is under way end. */
+function lossOf(signal: AbortSignal): AbortSignal {
+  const loss = new AbortController();
+  signal.addEventListener(
+    "abort",
+    () => {
+      if (signal.reason instanceof LeadershipLost) loss.abort(signal.reason);
+    },
+    { once: true },
+  );
+  return loss.signal;
+}
+
+/** Ends runs under way as soon as leadership is lost: the next leader begins soon. */
+function abandonedWith(loss: AbortSignal, reconcile: Reconciler): Reconciler {
+  return async (ref, signal) => {
+    const stop = new AbortController();
+    using _run = onAbort(signal, () => stop.abort(signal.reason));
+    using _loss = onAbort(loss, () => stop.abort(loss.reason));
+    return await reconcile(ref, stop.signal);
+  };
+}
+
+/** What was written for whom, until somebody asks. */
+class Writes {
+  readonly #written = new Map<string, Set<string>>();
+
+  note(uid: string, name: string): void {
+    const names = this.#written.get(uid) ?? new Set();
+    names.add(name);
+    this.#written.set(uid, names);
+  }
+
+  take(uid: string): readonly string[] {
+    const names = this.#written.get(uid);
+    this.#written.delete(uid);
+    return [...(names ?? [])];
+  }
+}

@@ -1,0 +1,59 @@
+// One feature of an app as the operator sees to it, whatever stands behind: the shape that all of them have.
+
+import type { DynamicObject, ObjectKind } from "@keelson/client";
+
+import type { App } from "../app.ts";
+import type { ConditionType, Finding } from "../status/conditions.ts";
+import type { OwnedKind } from "../kinds/status.ts";
+import type { Ledger } from "../ownership/ledger.ts";
+import type { CallPoint } from "./call-point.ts";
+
+/** What may hold workers up: a service outside the cluster. */
+export type ExternalService = Exclude<CallPoint["service"], "kubernetes">;
+
+/** A part of the work, as metrics name it. */
+export type ResourceType = "database" | "storage" | "auth" | "redis" | "search" | "workload";
+
+export type Policy = "Delete" | "Retain";
+
+export interface StepOutcome {
+  /** What had to be done outside, by names; empty where all was as it should be. */
+  readonly changes: readonly string[];
+  /** The children that shall stay, as they are now. */
+  readonly wanted: readonly DynamicObject[];
+  /** Where it is another than the usual one. */
+  readonly finding?: Finding;
+  /** Why the Deployment may not have the app's image yet. */
+  readonly holdsImage?: string;
+}
+
+export interface CleanupOutcome {
+  /** What is left for the next pass, as progress. */
+  readonly left?: string;
+}
+
+/** Throws a `StepError` for what cannot be done now. Everything in it may run twice. */
+export interface Step {
+  readonly resourceType: Exclude<ResourceType, "workload">;
+  readonly condition: Exclude<ConditionType, "Ready" | "DeploymentReady" | "IngressReady">;
+  readonly service: ExternalService | undefined;
+  /** What it may have in the ledger; with none of it there is nothing to clean up outside. */
+  readonly owns: readonly OwnedKind[];
+  /** Kinds of which every child is this step's. */
+  readonly kinds: readonly ObjectKind[];
+  isOn(app: App): boolean;
+  /** Whether the app's image waits for it. */
+  gatesImage(app: App): boolean;
+  /** The children that it may have beside those of its kinds. */
+  children(app: App): readonly (ObjectKind & { readonly name: string })[];
+  /** What is true once it is done. */
+  sentence(app: App): string;
+  reconcile(
+    work: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+    signal: AbortSignal,
+  ): Promise<StepOutcome>;
+  cleanup(
+    work: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+    signal: AbortSignal,
+  ): Promise<CleanupOutcome>;
+}

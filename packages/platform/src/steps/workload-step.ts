@@ -1,0 +1,225 @@
+// What makes an app run and be found: applied when what it needs is there, and looked at until it is ready.
+
+import { createHash } from "node:crypto";
+import type { DynamicObject, ObjectKind } from "@keelson/client";
+
+import type { App } from "../app.ts";
+import type { Children } from "../children/children.ts";
+import { failureOf, type Failure } from "./failure.ts";
+import type { Finding } from "../status/conditions.ts";
+import { deploymentFinding, ingressFinding, type PodTrouble } from "../status/rollout.ts";
+import { sourcesOf, type VariableSource } from "../workload/app-container.ts";
+import { workloadOf, type WorkloadSettings } from "../workload/workload.ts";
+
+/** What an app's own Secrets hold, in digests: they are the users', and nobody else needs to know them. */
+export interface SecretDigests {
+  /** Of a whole Secret, or of one key of it; undefined if it is not there. */
+  digestOf(
+    ref: { readonly namespace: string; readonly name: string; readonly key?: string },
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+}
+
+export interface WorkloadStep {
+  readonly children: Pick<Children, "apply" | "find" | "prune" | "remove">;
+  readonly secrets: SecretDigests;
+  readonly settings: WorkloadSettings;
+  /** What keeps the app's pods from starting, if anything does. */
+  readonly troubleOf: (app: App, signal: AbortSignal) => Promise<PodTrouble | undefined>;
+  /** How many pods of the app there still are. */
+  readonly podsOf: (app: App, signal: AbortSignal) => Promise<number>;
+}
+
+export interface WorkloadWork {
+  readonly app: App;
+  /** Why the image must wait: its migrations have not run. */
+  readonly imageHeldBy: string | undefined;
+  /** Why the host is not the app's. */
+  readonly hostTakenBy: string | undefined;
+}
+
+export interface WorkloadOutcome {
+  readonly findings: { readonly DeploymentReady: Finding; readonly IngressReady: Finding };
+  /** What could not be done. */
+  readonly failures: readonly Failure[];
+  /** Whether everything that is wanted was applied. */
+  readonly isComplete: boolean;
+  /** What was to be applied. */
+  readonly desired: readonly DynamicObject[];
+}
+
+const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
+const ingressKind = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" } as const;
+const autoscalerKind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" } as const;
+const middlewareKind = { apiVersion: "traefik.io/v1alpha1", kind: "Middleware" } as const;
+
+/** The kinds of which every child is the workload's. */
+export function workloadKinds({ ingressRewrite }: WorkloadSettings): readonly ObjectKind[] {
+  return [
+    autoscalerKind,
+    ingressKind,
+    ...(ingressRewrite === "traefik" ? [middlewareKind] : []),
+    deploymentKind,
+    { apiVersion: "v1", kind: "Service" },
+    { apiVersion: "v1", kind: "ServiceAccount" },
+  ];
+}
+
+/** A child that cannot be applied does not keep the others from it. Throws only what ends the pass. */
+export async function reconcileWorkload(
+  step: WorkloadStep,
+  { app, imageHeldBy, hostTakenBy }: WorkloadWork,
+  signal: AbortSignal,
+): Promise<WorkloadOutcome> {
+  const { children, settings } = step;
+  const { imageRef } = app.spec;
+  const there = await children.find(app, { ...deploymentKind, name: app.names.name }, signal);
+  const missing = imageRef === undefined ? undefined : await missingSource(step, app, signal);
+  // One that has the image already may be mended: what it waits for has happened.
+  const isHeld = imageHeldBy !== undefined && imageOf(there) !== imageRef;
+  const waitsFor = missing ?? (isHeld ? imageHeldBy : undefined);
+  const pods =
+    imageRef === undefined || waitsFor !== undefined
+      ? undefined
+      : { image: imageRef, checksum: await checksumOf(step, app, signal) };
+
+  const desired = workloadOf(app, settings, pods).filter(
+    ({ kind }) => hostTakenBy === undefined || (kind !== "Ingress" && kind !== "Middleware"),
+  );
+  const problems = new Map<string, Failure>();
+  const failures: Failure[] = [];
+  for (const object of desired) {
+    try {
+      await children.apply(app, object, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = failureOf(error);
+      failures.push(failure);
+      if (!problems.has(object.kind)) problems.set(object.kind, failure);
+    }
+  }
+  // What waits is what runs now: it stays until the new can take its place.
+  const stays = waitsFor === undefined ? [] : [deploymentKind, autoscalerKind];
+  const kinds = workloadKinds(settings).filter(
+    ({ kind }) => !stays.some((one) => one.kind === kind),
+  );
+  await children.prune(app, { kinds, kept: desired }, signal);
+
+  const routing = problems.get("Ingress") ?? problems.get("Middleware");
+  const running = [...problems].find(([kind]) => kind !== "Ingress" && kind !== "Middleware")?.[1];
+  return {
+    failures,
+    desired,
+    isComplete: failures.length === 0 && waitsFor === undefined && hostTakenBy === undefined,
+    findings: {
+      DeploymentReady:
+        running === undefined
+          ? await deploymentState(step, { app, waitsFor }, signal)
+          : findingOf(running),
+      IngressReady:
+        hostTakenBy !== undefined
+          ? { status: "False", reason: "Conflict", message: hostTakenBy }
+          : routing === undefined
+            ? ingressFinding(
+                await children.find(app, { ...ingressKind, name: app.names.name }, signal),
+              )
+            : findingOf(routing),
+    },
+  };
+}
+
+/** Takes everything away, what leads to the app first; what is left are its pods. */
+export async function cleanupWorkload(
+  { children, settings, podsOf }: WorkloadStep,
+  { app }: Pick<WorkloadWork, "app">,
+  signal: AbortSignal,
+): Promise<{ readonly left?: string }> {
+  let going = 0;
+  for (const kind of workloadKinds(settings)) {
+    going += await children.prune(app, { kinds: [kind], kept: [] }, signal);
+  }
+  const pods = await podsOf(app, signal);
+  if (pods > 0) return { left: `${pods} pods of ${app.names.name} are still ending` };
+  return going > 0 ? { left: `${going} objects of ${app.names.name} are still going` } : {};
+}
+
+async function deploymentState(
+  { children, troubleOf }: WorkloadStep,
+  { app, waitsFor }: { readonly app: App; readonly waitsFor: string | undefined },
+  signal: AbortSignal,
+): Promise<Finding> {
+  if (app.spec.imageRef === undefined) {
+    return {
+      status: "False",
+      reason: "NoImage",
+      message: `${app.names.name} has no image: set spec.imageRef`,
+    };
+  }
+  if (waitsFor !== undefined) return { status: "False", reason: "Waiting", message: waitsFor };
+  const deployment = await children.find(app, { ...deploymentKind, name: app.names.name }, signal);
+  return deploymentFinding(deployment, await troubleOf(app, signal));
+}
+
+function findingOf({ reason, message }: Failure): Finding {
+  return { status: "False", reason, message };
+}
+
+/** Why the pods could not start: a Secret or ConfigMap that they refer to and that is not there. */
+async function missingSource(
+  { children }: WorkloadStep,
+  app: App,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const { kind, name, isOptional } of sourcesOf(app)) {
+    if (isOptional === true) continue;
+    const found = await children.find(app, { apiVersion: "v1", kind, name }, signal);
+    if (found === undefined) return `${kind} ${name} is not there yet`;
+  }
+  return undefined;
+}
+
+/** Over everything that variables come from: another one rolls the pods, once. */
+async function checksumOf(step: WorkloadStep, app: App, signal: AbortSignal): Promise<string> {
+  const parts: unknown[] = [];
+  for (const source of sourcesOf(app)) {
+    parts.push([
+      source.kind,
+      source.name,
+      (await contentOf(step, { app, source }, signal)) ?? null,
+    ]);
+  }
+  const { namespace } = app;
+  for (const { name, secretKeyRef } of app.spec.envVars ?? []) {
+    if (secretKeyRef === undefined) continue;
+    const digest = await step.secrets.digestOf({ namespace, ...secretKeyRef }, signal);
+    parts.push(["variable", name, digest ?? null]);
+  }
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+}
+
+/** Ours as we last wrote it; the user's own, which no step of ours makes, as it was last seen. */
+async function contentOf(
+  { children, secrets }: WorkloadStep,
+  { app, source }: { readonly app: App; readonly source: VariableSource },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { kind, name } = source;
+  if (name === app.names.children.env) {
+    return await secrets.digestOf({ namespace: app.namespace, name }, signal);
+  }
+  const found = await children.find(app, { apiVersion: "v1", kind, name }, signal);
+  return found === undefined ? undefined : sorted(found["data"]);
+}
+
+function sorted(data: unknown): [string, unknown][] {
+  return Object.entries((data ?? {}) as Record<string, unknown>).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+}
+
+function imageOf(deployment: DynamicObject | undefined): string | undefined {
+  const spec = deployment?.["spec"] as
+    | { template?: { spec?: { containers?: readonly { name: string; image?: string }[] } } }
+    | undefined;
+  return spec?.template?.spec?.containers?.find(({ name }) => name === "app")?.image;
+}

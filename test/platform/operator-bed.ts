@@ -1,0 +1,264 @@
+// An operator at work: a cluster that has both kinds, a real PostgreSQL, and operators that come and go.
+
+import { noMetrics, silentLog, systemClock, systemRandom, type JsonObject } from "@keelson/base";
+import {
+  Client,
+  isNotFound,
+  type ClientOptions,
+  type DynamicObject,
+  type ObjectKind,
+  type ResourceClient,
+} from "@keelson/client";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import {
+  Operator,
+  platformDefinitions,
+  type OperatorOptions,
+  type OperatorSettings,
+} from "@keelson/platform";
+import { createAppDatabase, type AdminRights, type AppDatabase } from "@keelson/platform/testing";
+import { startCluster, type TestCluster } from "../fleet/cluster.ts";
+import { until } from "../oracle/until.ts";
+
+export interface BedOptions {
+  readonly rights?: AdminRights;
+  readonly simulatesWorkloads?: boolean;
+}
+
+/** What of an Application tests look at. */
+export interface Seen {
+  readonly phase: string | undefined;
+  readonly observedGeneration: number | undefined;
+  readonly url: string | undefined;
+  /** `DatabaseReady True Provisioned`. */
+  readonly conditions: readonly string[];
+  readonly messages: Readonly<Record<string, string>>;
+  /** `Schema prod_a Ready`. */
+  readonly owned: readonly string[];
+  readonly object: DynamicObject;
+}
+
+export interface RunningOperator extends AsyncDisposable {
+  readonly operator: Operator;
+  /** As SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+export const namespace = "default";
+export const applications = { apiVersion: "platform.internal/v1alpha1", kind: "Application" };
+const baseDomain = "example.com";
+
+let count = 0;
+
+/** A name that no other test has: roles are of the whole server. */
+export function newName(): string {
+  count += 1;
+  return `store-${process.pid % 1_000}-${count}`;
+}
+
+export class OperatorBed implements AsyncDisposable {
+  readonly cluster: TestCluster;
+  readonly client: Client;
+  readonly database: AppDatabase;
+  readonly settings: OperatorSettings;
+  readonly #signal: AbortSignal;
+  readonly #kept: AsyncDisposableStack;
+
+  private constructor(
+    parts: { cluster: TestCluster; client: Client; database: AppDatabase },
+    kept: AsyncDisposableStack,
+    signal: AbortSignal,
+  ) {
+    this.cluster = parts.cluster;
+    this.client = parts.client;
+    this.database = parts.database;
+    this.#kept = kept;
+    this.#signal = signal;
+    this.settings = {
+      namespace,
+      baseDomain,
+      previewHosts: "nested",
+      ingressClass: "nginx",
+      ingressRewrite: "nginx",
+      clusterIssuer: "letsencrypt-prod",
+      concurrency: 8,
+      database: { adminUrl: () => Promise.resolve(parts.database.adminUrl) },
+    };
+  }
+
+  static async prepare(options: BedOptions, signal: AbortSignal): Promise<OperatorBed> {
+    const { rights = "ordinary", simulatesWorkloads = true } = options;
+    await using setup = new AsyncDisposableStack();
+    const server = await sharedThrowawayPostgres("embedded");
+    const database = setup.use(await createAppDatabase(server, { rights }));
+    const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
+    const client = setup.use(clientOf(cluster));
+    await serveKinds(client, signal);
+    return new OperatorBed({ cluster, client, database }, setup.move(), signal);
+  }
+
+  /** Starts an operator; it ends with the test at the latest. */
+  start(options: Partial<OperatorOptions> = {}): RunningOperator {
+    const stop = new AbortController();
+    const operator = new Operator({
+      settings: this.settings,
+      openClient: (client) => clientOf(this.cluster, client),
+      identity: `operator-${++count}`,
+      elects: false,
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+      metrics: noMetrics,
+      ...options,
+    });
+    const running = operator.run(AbortSignal.any([stop.signal, this.#signal]));
+    running.catch(() => undefined); // Whoever stops it hears of it.
+    const end = async (): Promise<void> => {
+      stop.abort(new Error("told to stop"));
+      await running;
+    };
+    this.#kept.defer(() => end().catch(() => undefined));
+    return { operator, stop: end, [Symbol.asyncDispose]: end };
+  }
+
+  resource(kind: ObjectKind): Promise<ResourceClient> {
+    return this.client.resource(kind, this.#signal);
+  }
+
+  /** Creates or changes an Application, as kubectl does. */
+  async apply(name: string, spec: JsonObject, metadata: JsonObject = {}): Promise<DynamicObject> {
+    const resource = await this.resource(applications);
+    const usual = {
+      repository: "git@example.com:shop",
+      framework: "nextjs",
+      environment: "production",
+    };
+    return await resource.apply(
+      {
+        ...applications,
+        metadata: { name, namespace, ...metadata },
+        spec: { ...usual, ...spec },
+      } as DynamicObject,
+      { fieldManager: "kubectl" },
+      this.#signal,
+    );
+  }
+
+  async delete(name: string, where = namespace): Promise<void> {
+    await (await this.resource(applications)).delete({ namespace: where, name }, this.#signal);
+  }
+
+  async see(name: string, where = namespace): Promise<Seen | undefined> {
+    const object = await this.find(applications, name, where);
+    return object === undefined ? undefined : seenIn(object);
+  }
+
+  async find(
+    kind: ObjectKind,
+    name: string,
+    where = namespace,
+  ): Promise<DynamicObject | undefined> {
+    const resource = await this.resource(kind);
+    return await resource.find({ namespace: where, name }, this.#signal);
+  }
+
+  /** Waits until the Application is as told. */
+  async until(name: string, is: (seen: Seen) => boolean, where = namespace): Promise<Seen> {
+    let last: Seen | undefined;
+    try {
+      return await until(async () => {
+        last = await this.see(name, where);
+        return last !== undefined && is(last) && last;
+      }, this.#signal);
+    } catch (error) {
+      console.error(`${name} was last seen as`, last?.phase, last?.messages, last?.owned);
+      throw error;
+    }
+  }
+
+  /** Waits until the Application is gone. */
+  async untilGone(name: string, where = namespace): Promise<void> {
+    let last: Seen | undefined;
+    try {
+      await until(async () => {
+        last = await this.see(name, where);
+        return last === undefined;
+      }, this.#signal);
+    } catch (error) {
+      console.error(`${name} was last seen as`, last?.phase, last?.messages, last?.owned);
+      throw error;
+    }
+  }
+
+  /** The content of a Secret, in clear. */
+  async secret(name: string, where = namespace): Promise<Record<string, string> | undefined> {
+    const found = await this.find({ apiVersion: "v1", kind: "Secret" }, name, where);
+    if (found === undefined) return undefined;
+    const data = (found["data"] ?? {}) as Record<string, string>;
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#kept.disposeAsync();
+  }
+}
+
+export function seenIn(object: DynamicObject): Seen {
+  const {
+    phase,
+    url,
+    observedGeneration,
+    conditions = [],
+    owned = [],
+  } = (object["status"] ?? {}) as unknown as {
+    phase?: string;
+    url?: string;
+    observedGeneration?: number;
+    conditions?: readonly { type: string; status: string; reason: string; message: string }[];
+    owned?: readonly { kind: string; name: string; state: string }[];
+  };
+  return {
+    phase,
+    url,
+    observedGeneration,
+    conditions: conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
+    messages: Object.fromEntries(conditions.map(({ type, message }) => [type, message])),
+    owned: owned.map(({ kind, name, state }) => `${kind} ${name} ${state}`),
+    object,
+  };
+}
+
+function clientOf(cluster: TestCluster, options: Partial<ClientOptions> = {}): Client {
+  return new Client({
+    access: cluster.accessAt(cluster.port),
+    rateLimit: "none",
+    userAgent: "plattr-operator",
+    ...options,
+  });
+}
+
+/** A server of ours may serve them by itself; any other is taught them. */
+async function serveKinds(client: Client, signal: AbortSignal): Promise<void> {
+  const definitions = await client.resource(
+    { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+    signal,
+  );
+  for (const definition of platformDefinitions()) {
+    await definitions.apply(definition as DynamicObject, { fieldManager: "test" }, signal);
+  }
+  for (const kind of ["Application", "PreviewEnvironment"]) {
+    await until(async () => {
+      client.kinds.invalidate();
+      try {
+        const resource = await client.resource({ ...applications, kind }, signal);
+        await resource.list({}, signal);
+        return true;
+      } catch (error) {
+        if (isNotFound(error) || (error as { code?: string }).code === "UNKNOWN_KIND") return false;
+        throw error;
+      }
+    }, signal);
+  }
+}
