@@ -48,6 +48,17 @@ export const namespace = "default";
 export const applications = { apiVersion: "platform.internal/v1alpha1", kind: "Application" };
 const baseDomain = "example.com";
 
+const childKinds: readonly (readonly [apiVersion: string, kind: string])[] = [
+  ["v1", "Secret"],
+  ["v1", "ConfigMap"],
+  ["v1", "Service"],
+  ["v1", "ServiceAccount"],
+  ["apps/v1", "Deployment"],
+  ["batch/v1", "Job"],
+  ["networking.k8s.io/v1", "Ingress"],
+  ["autoscaling/v2", "HorizontalPodAutoscaler"],
+];
+
 let count = 0;
 
 /** A name that no other test has: roles are of the whole server. */
@@ -97,12 +108,15 @@ export class OperatorBed implements AsyncDisposable {
     return new OperatorBed({ cluster, client, database }, setup.move(), signal);
   }
 
-  /** Starts an operator; it ends with the test at the latest. */
-  start(options: Partial<OperatorOptions> = {}): RunningOperator {
+  /** Starts an operator; it ends with the test at the latest. `port`: somebody between it and the cluster. */
+  start({
+    port,
+    ...options
+  }: Partial<OperatorOptions> & { readonly port?: number } = {}): RunningOperator {
     const stop = new AbortController();
     const operator = new Operator({
       settings: this.settings,
-      openClient: (client) => clientOf(this.cluster, client),
+      openClient: (client) => clientOf(this.cluster, client, port),
       identity: `operator-${++count}`,
       elects: false,
       clock: systemClock,
@@ -138,7 +152,7 @@ export class OperatorBed implements AsyncDisposable {
         ...applications,
         metadata: { name, namespace, ...metadata },
         spec: { ...usual, ...spec },
-      } as DynamicObject,
+      },
       { fieldManager: "kubectl" },
       this.#signal,
     );
@@ -200,6 +214,66 @@ export class OperatorBed implements AsyncDisposable {
     );
   }
 
+  /** Changes an object as somebody else would. */
+  async patch(kind: ObjectKind, name: string, body: JsonObject, where = namespace): Promise<void> {
+    const options = { fieldManager: "somebody" };
+    const resource = await this.resource(kind);
+    const ref = { namespace: where, name };
+    await resource.patch(ref, { type: "strategic", body, options }, this.#signal);
+  }
+
+  /** The same of an Application, whose schema has no strategic merge. */
+  async patchApplication(name: string, body: JsonObject, where = namespace): Promise<void> {
+    const resource = await this.resource(applications);
+    await resource.patch({ namespace: where, name }, { type: "merge", body }, this.#signal);
+  }
+
+  /** Ends the Job that migrates an app and has not ended, as its controller would. */
+  async endJob(name: string, ending: "Complete" | "Failed"): Promise<void> {
+    const jobs = await this.resource({ apiVersion: "batch/v1", kind: "Job" });
+    const at = "2026-01-01T00:00:00Z";
+    const types =
+      ending === "Complete" ? ["SuccessCriteriaMet", "Complete"] : ["FailureTarget", "Failed"];
+    const conditions = types.map((type) => ({ type, status: "True", lastTransitionTime: at }));
+    const completionTime = ending === "Complete" ? { completionTime: at } : {};
+    const body = { status: { conditions, startTime: at, ...completionTime } };
+    const options = { subresource: "status" };
+    const { items } = await jobs.list({ namespace }, this.#signal);
+    for (const job of items) {
+      const { ownerReferences = [] } = job.metadata;
+      const { conditions: ended } = (job["status"] ?? {}) as { conditions?: unknown };
+      if (ended !== undefined || !ownerReferences.some((owner) => owner.name === name)) continue;
+      const ref = { namespace, name: job.metadata.name ?? "" };
+      await jobs.patch(ref, { type: "merge", body, options }, this.#signal);
+    }
+  }
+
+  /** Everything that is ours in a namespace, as `Kind name resourceVersion`. */
+  async children(where = namespace): Promise<string[]> {
+    const all: string[] = [];
+    for (const [apiVersion, kind] of childKinds) {
+      const resource = await this.resource({ apiVersion, kind });
+      const labelSelector = "platform.internal/managed-by=plattr-operator";
+      const { items } = await resource.list({ namespace: where, labelSelector }, this.#signal);
+      const shown = items.map(
+        ({ metadata: { name, resourceVersion } }) => `${kind} ${name} ${resourceVersion}`,
+      );
+      all.push(...shown);
+    }
+    return all.toSorted();
+  }
+
+  /** The reasons of the events about an Application, sorted, each once. */
+  async events(name: string, where = namespace): Promise<string[]> {
+    const events = await this.resource({ apiVersion: "events.k8s.io/v1", kind: "Event" });
+    const { items } = await events.list({ namespace: where }, this.#signal);
+    const about = items.filter((event) => {
+      const { kind, name: regarding } = (event["regarding"] ?? {}) as Record<string, string>;
+      return kind === "Application" && regarding === name;
+    });
+    return [...new Set(about.map((event) => event["reason"] as string))].toSorted();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#kept.disposeAsync();
   }
@@ -230,9 +304,13 @@ export function seenIn(object: DynamicObject): Seen {
   };
 }
 
-function clientOf(cluster: TestCluster, options: Partial<ClientOptions> = {}): Client {
+function clientOf(
+  cluster: TestCluster,
+  options: Partial<ClientOptions> = {},
+  port = cluster.port,
+): Client {
   return new Client({
-    access: cluster.accessAt(cluster.port),
+    access: cluster.accessAt(port),
     rateLimit: "none",
     userAgent: "plattr-operator",
     ...options,

@@ -57,7 +57,7 @@ export class ObjectStatus implements Ledger {
     const said = { ...this.#said, ...change };
     this.#said = Object.fromEntries(
       Object.entries(said).filter(([, value]) => value !== undefined),
-    ) as Said;
+    );
   }
 
   stateOf(kind: OwnedKind, name: string): Owned["state"] | undefined {

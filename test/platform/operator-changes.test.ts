@@ -1,0 +1,262 @@
+// What becomes of an app that runs: restarts, repairs, changes of what it asks for.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { leftovers, nothing } from "@keelson/platform/testing";
+import type { DynamicObject } from "@keelson/client";
+import { clusterSuite } from "../fleet/cluster.ts";
+import { until } from "../oracle/until.ts";
+import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
+
+const image = "registry.example.com/shop:1";
+const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
+const services = { apiVersion: "v1", kind: "Service" };
+const secrets = { apiVersion: "v1", kind: "Secret" };
+const ingresses = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
+
+interface Containers {
+  readonly replicas?: number;
+  readonly template: {
+    readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+    readonly spec: { readonly containers: readonly { readonly name: string; image: string }[] };
+  };
+}
+
+function specOf(deployment: DynamicObject | undefined): Containers {
+  return deployment?.["spec"] as unknown as Containers;
+}
+
+function portsOf(service: DynamicObject | undefined): number[] {
+  const { ports = [] } = (service?.["spec"] ?? {}) as unknown as { ports?: { port: number }[] };
+  return ports.map(({ port }) => port);
+}
+
+function imageOf(deployment: DynamicObject | undefined): string | undefined {
+  return specOf(deployment)?.template.spec.containers.find(({ name }) => name === "app")?.image;
+}
+
+clusterSuite("the operator, while apps run", () => {
+  test("P19, P20: a restart writes no child, and every password stays", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const names = [newName(), newName(), newName()];
+    {
+      await using _first = bed.start();
+      for (const name of names) {
+        await bed.apply(name, { imageRef: image, database: { enabled: true } });
+      }
+      for (const name of names) await bed.until(name, ({ phase }) => phase === "Running");
+    }
+    const [children, passwords] = [await bed.children(), await passwordsOf(bed, names)];
+    const versions = await versionsOf(bed, names);
+    const writes: string[] = [];
+    const second = bed.start({
+      onCall: ({ service, name, when }) => {
+        const isWrite = service === "kubernetes" && !name.startsWith("GET ");
+        if (isWrite && when === "before") writes.push(name);
+      },
+    });
+    // It has looked at all of them once it repairs what somebody does now.
+    await until(() => second.operator.isReady, t.signal);
+    const [first = ""] = names;
+    await (await bed.resource(services)).delete({ namespace, name: first }, t.signal);
+    await until(async () => (await bed.find(services, first)) !== undefined, t.signal);
+    const ofOthers = (all: readonly string[]) =>
+      all.filter((one) => !one.startsWith(`Service ${first} `));
+    assert.deepEqual(ofOthers(await bed.children()), ofOthers(children));
+    assert.deepEqual(await passwordsOf(bed, names), passwords);
+    assert.deepEqual(await versionsOf(bed, names), versions);
+    assert.deepEqual(
+      writes.filter((name) => !name.includes("/events")),
+      [`PATCH /api/v1/namespaces/${namespace}/services/${first}`],
+    );
+  });
+
+  test("P22: what somebody deletes or edits is put right", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start();
+    const name = newName();
+    await bed.apply(name, { imageRef: image, database: { enabled: true } });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    const before = await bed.secret(`${name}-db`);
+
+    await bed.patch(deployments, name, {
+      spec: { template: { spec: { containers: [{ name: "app", image: "evil:1" }] } } },
+    });
+    await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
+    await (await bed.resource(services)).delete({ namespace, name }, t.signal);
+    await until(async () => (await bed.find(services, name)) !== undefined, t.signal);
+    const ref = { namespace, name: `${name}-db` };
+    await (await bed.resource(secrets)).delete(ref, t.signal);
+    const after = await until(async () => await bed.secret(ref.name), t.signal);
+    assert.notEqual(after["DB_PASSWORD"], before?.["DB_PASSWORD"]);
+    await until(
+      () =>
+        bed.database.queryAs(after["DATABASE_URL"] ?? "", "SELECT 1").then(
+          () => true,
+          () => false,
+        ),
+      t.signal,
+    );
+    await until(async () => (await bed.events(name)).includes("DriftRepaired"), t.signal);
+    await bed.until(name, ({ phase }) => phase === "Running");
+  });
+
+  test("P21: the number of pods is the autoscaler's, whatever else changes", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start();
+    const name = newName();
+    await bed.apply(name, { imageRef: image });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    await bed.patch(deployments, name, { spec: { replicas: 7 } });
+    await bed.apply(name, { imageRef: "registry.example.com/shop:2" });
+    const running = await bed.until(
+      name,
+      ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 2,
+    );
+    const deployment = await bed.find(deployments, name);
+    assert.deepEqual(
+      [imageOf(deployment), specOf(deployment).replicas],
+      ["registry.example.com/shop:2", 7],
+    );
+    assert.match(running.messages["DeploymentReady"] ?? "", /7 pods ready/);
+  });
+
+  test("P16: variables of all kinds, and one rollout for each change of them", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start();
+    const name = newName();
+    await (
+      await bed.resource(secrets)
+    ).create(
+      { ...secrets, metadata: { name: "mail", namespace }, stringData: { key: "1", other: "1" } },
+      {},
+      t.signal,
+    );
+    const envVars = [
+      { name: "PLAIN", value: "x" },
+      { name: "MAIL_KEY", secretKeyRef: { name: "mail", key: "key" } },
+    ];
+    await bed.apply(name, { imageRef: image, envVars });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    const checksum = async () =>
+      specOf(await bed.find(deployments, name)).template.metadata.annotations?.[
+        "platform.internal/checksum"
+      ];
+    /** Each rollout has one of its own. */
+    const rollouts = async () => {
+      const sets = await bed.resource({ apiVersion: "apps/v1", kind: "ReplicaSet" });
+      const { items } = await sets.list({ namespace }, t.signal);
+      return items.filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === name).length;
+    };
+    const first = await checksum();
+
+    await (
+      await bed.resource(secrets)
+    ).create(
+      { ...secrets, metadata: { name: `${name}-env`, namespace }, stringData: { A: "1" } },
+      {},
+      t.signal,
+    );
+    const second = await until(async () => {
+      const now = await checksum();
+      return now !== first && (await rollouts()) > 1 && now;
+    }, t.signal);
+    await bed.until(name, ({ phase }) => phase === "Running");
+    assert.equal(await rollouts(), 2);
+    // What it does not read is no change; what it reads is.
+    await bed.patch(secrets, "mail", { stringData: { other: "2" } });
+    await bed.patch(secrets, "mail", { stringData: { key: "2" } });
+    await until(async () => (await checksum()) !== second && (await rollouts()) > 2, t.signal);
+    await bed.until(name, ({ phase }) => phase === "Running");
+    assert.equal(await rollouts(), 3);
+  });
+
+  test("P23: a database that is switched off goes, and with Retain waits for who adopts it", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start();
+    const name = newName();
+    const schema = `prod_${name.replaceAll("-", "_")}`;
+    const on = { imageRef: image, database: { enabled: true } };
+    await bed.apply(name, { ...on, deletionPolicy: "Retain" });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    const { DATABASE_URL: url = "" } = (await bed.secret(`${name}-db`)) ?? {};
+    await bed.database.queryAs(url, "CREATE TABLE kept AS SELECT 1 AS one");
+
+    await bed.apply(name, { imageRef: image, deletionPolicy: "Retain" });
+    const off = await bed.until(name, ({ observedGeneration }) => observedGeneration === 2);
+    assert.ok(off.owned.includes(`Schema ${schema} Retained`), String(off.owned));
+    assert.equal(
+      off.conditions.some((one) => one.startsWith("DatabaseReady")),
+      false,
+    );
+    assert.deepEqual(
+      [
+        await bed.find(secrets, `${name}-db`),
+        await bed.find(ingresses, `${name}-api`),
+        specOf(await bed.find(deployments, name)).template.spec.containers.map(({ name }) => name),
+        portsOf(await bed.find(services, name)),
+      ],
+      [undefined, undefined, ["app"], [80]],
+    );
+    await assert.rejects(bed.database.queryAs(url, "SELECT 1"));
+
+    await bed.delete(name);
+    await bed.untilGone(name);
+    // Another of the same name must say that it wants what is there.
+    await bed.apply(name, { ...on, deletionPolicy: "Delete" });
+    const refused = await bed.until(name, ({ phase }) => phase === "Failed");
+    assert.ok(
+      refused.conditions.includes("DatabaseReady False Conflict"),
+      String(refused.conditions),
+    );
+    await bed.patchApplication(name, {
+      metadata: { annotations: { "platform.internal/adopt": "true" } },
+    });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    const { DATABASE_URL: again = "" } = (await bed.secret(`${name}-db`)) ?? {};
+    assert.deepEqual(await bed.database.queryAs(again, "TABLE kept"), [{ one: 1 }]);
+
+    await bed.apply(name, { imageRef: image });
+    await bed.until(name, ({ observedGeneration }) => observedGeneration === 2);
+    assert.deepEqual(await leftovers(bed.database, name), nothing);
+    await bed.delete(name);
+    await bed.untilGone(name);
+  });
+
+  test("a new image waits for its migrations, and what runs goes on until then", async (t) => {
+    await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+    bed.start();
+    const name = newName();
+    const database = { enabled: true, migrations: { engine: "knex" } };
+    await bed.apply(name, { imageRef: image, database });
+    const waiting = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False Migrating"),
+    );
+    assert.equal(waiting.phase, "Provisioning");
+    assert.equal(await bed.find(deployments, name), undefined);
+    assert.equal(waiting.observedGeneration, undefined);
+    await bed.endJob(name, "Complete");
+    await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
+    await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
+
+    await bed.apply(name, { imageRef: "registry.example.com/shop:2", database });
+    await bed.until(name, ({ conditions }) => conditions.includes("DatabaseReady False Migrating"));
+    await bed.endJob(name, "Failed");
+    const failed = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False MigrationFailed"),
+    );
+    assert.equal(failed.phase, "Failed");
+    assert.equal(imageOf(await bed.find(deployments, name)), image);
+    assert.equal(failed.observedGeneration, 1);
+  });
+});
+
+async function passwordsOf(bed: OperatorBed, names: readonly string[]): Promise<unknown[]> {
+  return await Promise.all(names.map((name) => bed.secret(`${name}-db`)));
+}
+
+async function versionsOf(bed: OperatorBed, names: readonly string[]): Promise<unknown[]> {
+  return await Promise.all(
+    names.map(async (name) => (await bed.find(applications, name))?.metadata.resourceVersion),
+  );
+}
