@@ -9,6 +9,11 @@ import { textOf } from "../text-of.ts";
 
 const discoveryV2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+/** Groups that only we have: kinds of our own, and what other cases define. */
+function isOurs(group: string): boolean {
+  return group.endsWith("example.com") || ["ark.mckinsey.com", "platform.internal"].includes(group);
+}
+
 /** What needs a kubelet, and so is not there (KB 5.1, 12). */
 export const needsNodes = /\/?(attach|exec|log|portforward|proxy)$/;
 
@@ -71,7 +76,7 @@ const discovery: Record<string, Script> = {
     const found = isJsonObject(body) && isJsonArray(body["groups"]) ? body["groups"] : [];
     const names = found
       .map((group) => (isJsonObject(group) ? textOf(group["name"]) : ""))
-      .filter((name) => !name.endsWith("example.com") && name !== "ark.mckinsey.com");
+      .filter((name) => !isOurs(name));
     lab.note("groups", names);
     lab.note(
       "preferred",
@@ -101,8 +106,7 @@ const discovery: Record<string, Script> = {
         isJsonObject(body) && isJsonArray(body["items"]) ? body["items"].filter(isJsonObject) : [];
       for (const item of items) {
         const name = isJsonObject(item["metadata"]) ? textOf(item["metadata"]["name"]) : "";
-        if (!name.endsWith("example.com") && name !== "ark.mckinsey.com")
-          lab.note(`group ${name}`, sortedResources(item));
+        if (!isOurs(name)) lab.note(`group ${name}`, sortedResources(item));
       }
     }
   },
