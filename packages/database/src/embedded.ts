@@ -21,7 +21,7 @@ import { clearLeftover } from "./server/leftover.ts";
 import { ownDataDir } from "./server/ownership.ts";
 import { PostgresProcess } from "./server/postgres-process.ts";
 import { Watchdog } from "./server/watchdog.ts";
-import { createDatabase, hasDatabase } from "./sql/create-database.ts";
+import { closeDatabase, createDatabase, hasDatabase } from "./sql/create-database.ts";
 
 export interface EmbeddedPostgresOptions {
   /** Where the data live. Made on first use; its parent too. */
@@ -45,6 +45,11 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
+  /**
+   * The URL of another database of this server, made if there is none, for roles of others: from then on they may not
+   * enter ours.
+   */
+  databaseApart(name: string, signal: AbortSignal): Promise<string>;
 }
 
 /** The major version of the programs we ship: data of another one cannot be read by them. */
@@ -117,6 +122,12 @@ export async function startEmbeddedPostgres(
     url: urlOf(database),
     port: supervisor.port,
     dataDir,
+    databaseApart: async (name, signal) => {
+      await ensureDatabase(urlOf("postgres"), name, signal);
+      await using admin = openDatabase({ url: urlOf(database), name: "setup", connectionsMax: 1 });
+      await admin.run(closeDatabase, database, signal);
+      return urlOf(name);
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -24,6 +24,7 @@ import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
 import { startClusters } from "./start-clusters.ts";
 import { startFleet } from "./start-fleet.ts";
+import { startOperator } from "./start-operator.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
@@ -50,6 +51,9 @@ export interface ServeOptions {
   /** Called once everything answers. */
   readonly onReady: (addresses: Addresses) => void;
 }
+
+/** The database of the platform's apps, beside our own in the embedded PostgreSQL. */
+const appsDatabase = "plattr";
 
 /** How long a database of somebody else is waited for at the start. */
 const databasePatienceMs = 30_000;
@@ -117,7 +121,28 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
         )
       : undefined;
 
-  const checks = [databaseCheck(database), ...storeCheck(store)];
+  const operator = parts.has("operator")
+    ? await startOperator(
+        {
+          ...shared,
+          config,
+          own:
+            kubernetes === undefined
+              ? undefined
+              : {
+                  kubeconfig: kubeconfigOf(config),
+                  databaseUrl: await postgres?.databaseApart(appsDatabase, signal),
+                },
+        },
+        signal,
+      )
+    : undefined;
+
+  const checks = [
+    databaseCheck(database),
+    ...storeCheck(store),
+    ...(operator === undefined ? [] : [operator.check]),
+  ];
   const health = new Health({ checks, clock, metrics });
   const components = {
     // Asked for each time: trouble with events shows here, and makes nobody unready.
@@ -175,6 +200,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   if (kubernetes !== undefined) scope.spawn("Kubernetes API", () => kubernetes.api.join());
   if (fleet !== undefined) scope.spawn("fleet", (signal) => fleet.run(signal));
   if (clusters !== undefined) scope.spawn("clusters", (signal) => clusters.run(signal));
+  if (operator !== undefined) scope.spawn("operator", (signal) => operator.run(signal));
   scope.spawn("health", (signal) => health.keepAsking(signal));
   if (rest !== undefined) scope.spawn("credentials", (signal) => rest.keepFresh(signal));
   scope.spawn("wait", (signal) => aborted(signal));

@@ -6,6 +6,7 @@ import { newLog } from "../logging.ts";
 import { PrometheusMetrics } from "../prometheus.ts";
 import type { Addresses } from "../run-file.ts";
 import { serve, type Part } from "../serve.ts";
+import { serveOperator } from "../serve-operator.ts";
 import { stopSignals } from "../stop-signals.ts";
 import { startFailure } from "../start-failure.ts";
 import { exitFailure, exitInterrupted } from "../start-error.ts";
@@ -44,24 +45,21 @@ export async function run({ config, parts, show, exit }: RunOptions): Promise<vo
     },
   });
   try {
-    await serve(
-      {
-        config,
-        parts,
-        version,
-        clock,
-        random: systemRandom,
-        log,
-        metrics: new PrometheusMetrics({ withProcess: true }),
-        onProgress: show.progress,
-        onReady: (addresses) => {
-          const { database: _withPassword, ...shown } = addresses;
-          log.info({ version, ...shown }, "ready");
-          show.ready(addresses, version);
-        },
+    const shared = {
+      config,
+      clock,
+      random: systemRandom,
+      log,
+      metrics: new PrometheusMetrics({ withProcess: true }),
+      onReady: (addresses: Addresses) => {
+        const { database: _withPassword, ...shown } = addresses;
+        log.info({ version, ...shown }, "ready");
+        show.ready(addresses, version);
       },
-      stop.signal,
-    );
+    };
+    const isOperatorAlone = [...parts].every((part) => part === "operator");
+    if (isOperatorAlone) await serveOperator(shared, stop.signal);
+    else await serve({ ...shared, parts, version, onProgress: show.progress }, stop.signal);
   } catch (error) {
     if (!isCancellation(error, stop.signal)) throw startFailure(error);
   }

@@ -122,10 +122,20 @@ const rules: readonly Rule[] = [
   },
   function whatReplicasShare({ values, purpose }) {
     if (purpose !== "serve") return [];
+    const { roles = [] } = values;
+    const isOperatorAlone = roles.length > 0 && roles.every((role) => role === "operator");
     const needs: readonly (readonly [SettingKey, string])[] = [
       ["roles", "is needed by serve: --roles rest,worker,scheduler,operator or some of them"],
-      ["databaseUrl", "is needed by serve: replicas share one PostgreSQL"],
-      ["encryptionKey", "is needed by serve: replicas share stored credentials"],
+      // The operator keeps what it knows in its cluster.
+      ...(isOperatorAlone
+        ? []
+        : ([
+            ["databaseUrl", "is needed by serve: replicas share one PostgreSQL"],
+            ["encryptionKey", "is needed by serve: replicas share stored credentials"],
+          ] as const)),
+      ...(roles.includes("operator")
+        ? ([["baseDomain", "is needed by the operator: apps get their hosts below it"]] as const)
+        : []),
     ];
     return needs
       .filter(([key]) => values[key] === undefined)
@@ -186,6 +196,16 @@ const rules: readonly Rule[] = [
     const field = nameOf("postgresPassword", sources);
     return [
       { field, message: `and ${nameOf("postgresPasswordFile", sources)} exclude each other` },
+    ];
+  },
+  function operatorsDomain({ values, sources }) {
+    const { baseDomain } = values;
+    if (baseDomain === undefined || baseDomain.length <= 200) return [];
+    return [
+      {
+        field: nameOf("baseDomain", sources),
+        message: "leaves no room for the names of apps before it: it may have 200 characters",
+      },
     ];
   },
   function controllerIsAnAddress({ values, sources }) {

@@ -6,6 +6,7 @@ import { databaseSettings } from "./settings/database.ts";
 import { fleetSettings } from "./settings/fleet.ts";
 import { identitySettings } from "./settings/identity.ts";
 import { kubernetesSettings } from "./settings/kubernetes.ts";
+import { platformSettings } from "./settings/platform.ts";
 import { serverSettings } from "./settings/server.ts";
 
 /** The headings under which help and documents show the settings. */
@@ -16,6 +17,7 @@ export const groups = {
   "Kubernetes API": kubernetesSettings,
   Fleet: fleetSettings,
   Clusters: clustersSettings,
+  Platform: platformSettings,
 } as const;
 
 /** By key. A default that depends on another derived default stands after it: the origins after the mode. */
@@ -26,6 +28,7 @@ export const settings = {
   ...kubernetesSettings,
   ...fleetSettings,
   ...clustersSettings,
+  ...platformSettings,
 } as const;
 
 export type SettingKey = keyof typeof settings;

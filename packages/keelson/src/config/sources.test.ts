@@ -37,6 +37,9 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   "sqlite|postgresql": ["sqlite", "postgresql"],
   "disable|prefer|require|verify-full": ["prefer", "disable"],
   "local|pubsub": ["local", "pubsub"],
+  "nginx|traefik": ["nginx", "traefik"],
+  "nested|single-label": ["nested", "single-label"],
+  domain: ["one.example.com", "two.example.com"],
   "stable|fast|candidate|eus": ["fast", "eus"],
   "256 bits in base64,…": [
     Buffer.alloc(32, 1).toString("base64"),
@@ -47,15 +50,21 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
 /** The URLs have one kind name and different rules. */
 const urlSamples: Readonly<Record<string, readonly [string, string]>> = {
   databaseUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
+  dbAdminUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
   oidcIssuer: ["https://one.example.com", "http://localhost:1234/realms/x"],
 };
 
-/** The text of an alias that is not the setting's own. */
+/** A plain variable that speaks of two settings. */
+const sharedAlias = "METRICS_ADDR";
+
+/** The text of an alias that is not the setting's own; of the shared one by setting. */
 const foreignAliases: Readonly<Record<string, readonly [text: string, meaning: string]>> = {
   DISABLE_AUTH: ["true", "none"],
   SERVER_READ_TIMEOUT_SECONDS: ["17", "17s"],
   SERVER_WRITE_TIMEOUT_SECONDS: ["17", "17s"],
   SERVER_IDLE_TIMEOUT_SECONDS: ["17", "17s"],
+  [`metricsAddress ${sharedAlias}`]: ["127.0.0.17:1701", "127.0.0.17"],
+  [`metricsPort ${sharedAlias}`]: ["[::1]:1701", "1701"],
 };
 
 interface Inputs {
@@ -101,7 +110,7 @@ suite("every setting", () => {
     ]);
     const variables = anySettings.flatMap(([key, { aliases = [] }]) => [
       variableOf(key),
-      ...aliases.map(({ variable }) => variable),
+      ...aliases.map(({ variable }) => variable).filter((name) => name !== sharedAlias),
     ]);
     for (const names of [flags, variables]) assert.equal(new Set(names).size, names.length);
   });
@@ -163,7 +172,8 @@ suite("every setting", () => {
       });
 
       for (const { variable: plain } of setting.aliases ?? []) {
-        const [text, meaning] = foreignAliases[plain] ?? [one, one];
+        const [text, meaning] = foreignAliases[`${key} ${plain}`] ??
+          foreignAliases[plain] ?? [one, one];
 
         test(`comes from ${plain}, which may say the same as ${variable}`, async () => {
           for (const environment of [{ [plain]: text }, { [plain]: text, [variable]: meaning }]) {

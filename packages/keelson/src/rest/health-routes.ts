@@ -25,13 +25,15 @@ export const serviceName = "cls-backend";
 
 const isPublic = { config: { isPublic: true } };
 
-/** `/livez`, `/readyz`, `/health`, `/health/live`, `/health/ready`. */
+/** `/livez`, by its other name `/healthz`; `/readyz`, `/health`, `/health/live`, `/health/ready`. */
 export function addHealthRoutes(app: FastifyInstance, options: HealthRoutesOptions): void {
   const { health, clock } = options;
 
-  app.get("/livez", isPublic, (request, reply) =>
-    isVerbose(request) ? text(reply, "[+]process ok\nlivez check passed\n") : text(reply, "ok\n"),
-  );
+  for (const name of ["livez", "healthz"]) {
+    app.get(`/${name}`, isPublic, (request, reply) =>
+      text(reply, isVerbose(request) ? `[+]process ok\n${name} check passed\n` : "ok\n"),
+    );
+  }
   app.get("/readyz", isPublic, async (request, reply) => {
     const states = await readyStates(health);
     if (!isVerbose(request)) return text(reply, "ok\n");

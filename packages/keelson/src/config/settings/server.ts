@@ -1,5 +1,6 @@
 import {
   address,
+  BadValue,
   boolean,
   bytes,
   listOf,
@@ -23,8 +24,15 @@ export const serverSettings = {
   metricsEnabled: setting(boolean, "serve metrics", "true", {
     aliases: [alias("METRICS_ENABLED")],
   }),
-  metricsAddress: setting(address, "address of the metrics", "127.0.0.1"),
-  metricsPort: setting(port, "port of the metrics", "8081", { aliases: [alias("METRICS_PORT")] }),
+  metricsAddress: setting(address, "address of the metrics", "127.0.0.1", {
+    aliases: [{ variable: "METRICS_ADDR", read: (text) => splitAddress(text).host }],
+  }),
+  metricsPort: setting(port, "port of the metrics", "8081", {
+    aliases: [
+      alias("METRICS_PORT"),
+      { variable: "METRICS_ADDR", read: (text) => splitAddress(text).port },
+    ],
+  }),
   tlsCertFile: optional(
     path,
     "certificate chain of the REST API, PEM; of the Kubernetes API where that runs alone",
@@ -78,3 +86,12 @@ export const serverSettings = {
     aliases: [alias("BUILD_TIME")],
   }),
 };
+
+/** `0.0.0.0:9090`, `:9090` for every address, `[::1]:9090`. */
+function splitAddress(text: string): { readonly host: string; readonly port: string } {
+  const [, host, port] = /^(\[[^\]]+\]|[^:[\]]*):(\d+)$/.exec(text) ?? [];
+  if (host === undefined || port === undefined) {
+    throw new BadValue("must be an address with a port, such as 0.0.0.0:9090");
+  }
+  return { host: host === "" ? "0.0.0.0" : host, port };
+}

@@ -1,0 +1,80 @@
+import { boolean, domain, integer, oneOf, path, postgresUrl, text } from "../kinds.ts";
+import { alias, optional, setting } from "../setting.ts";
+
+/** The operator, and what it gives to apps. */
+export const platformSettings = {
+  baseDomain: optional(domain, "domain below which apps get theirs; up: localhost", {
+    aliases: [alias("BASE_DOMAIN")],
+  }),
+  dbAdminUrl: optional(
+    postgresUrl,
+    "PostgreSQL for apps, as a role that may make schemas and roles",
+    {
+      aliases: [alias("DB_ADMIN_URL")],
+      secret: "password",
+    },
+  ),
+  dbAdminUrlFile: optional(path, "file with that URL, read anew when the password is refused", {
+    aliases: [alias("DB_ADMIN_URL_FILE")],
+  }),
+  appDbHost: optional(text, "host of that PostgreSQL as apps see it; that of the URL unless told", {
+    aliases: [alias("DB_HOST")],
+  }),
+  appDbPort: optional(
+    integer({ min: 1, max: 65_535 }),
+    "its port as apps see it; that of the URL unless told",
+    { aliases: [alias("DB_PORT")] },
+  ),
+  appDbName: optional(text, "its database as apps see it; that of the URL unless told", {
+    aliases: [alias("DB_NAME")],
+  }),
+  migrationImage: optional(text, "image that runs apps' SQL files: one of Keelson", {
+    aliases: [alias("MIGRATION_IMAGE")],
+  }),
+  appRoleArnTemplate: optional(
+    text,
+    "role of AWS for an app's pods, with {namespace}, {app} and {environment}",
+    { aliases: [alias("APP_ROLE_ARN_TEMPLATE")] },
+  ),
+  ingressClass: setting(text, "class of apps' Ingresses", "nginx", {
+    aliases: [alias("INGRESS_CLASS")],
+  }),
+  ingressRewrite: setting(
+    oneOf(["nginx", "traefik"]),
+    "which controller's way of stripping a prefix Ingresses speak",
+    "nginx",
+    { aliases: [alias("INGRESS_REWRITE")] },
+  ),
+  clusterIssuer: setting(
+    text,
+    "issuer of apps' certificates, of cert-manager",
+    "letsencrypt-prod",
+    {
+      aliases: [alias("CLUSTER_ISSUER")],
+    },
+  ),
+  previewHostStyle: setting(
+    oneOf(["nested", "single-label"]),
+    "hosts of previews: pr-1.app.preview.…, or app-pr-1.preview.… for one wildcard certificate",
+    "nested",
+    { aliases: [alias("PREVIEW_HOST_STYLE")] },
+  ),
+  previewTlsSecret: optional(text, "Secret with the certificate that all previews share", {
+    aliases: [alias("PREVIEW_TLS_SECRET")],
+  }),
+  leaderElection: setting(boolean, "let one of several operators lead", "true", {
+    aliases: [alias("LEADER_ELECTION")],
+  }),
+  operatorNamespace: setting(
+    text,
+    "namespace of the operator's Lease and Secrets",
+    "plattr-system",
+    { aliases: [alias("OPERATOR_NAMESPACE")] },
+  ),
+  concurrency: setting(
+    integer({ min: 1, max: 256 }),
+    "how many apps the operator works on at once",
+    "8",
+    { aliases: [alias("CONCURRENCY")] },
+  ),
+};
