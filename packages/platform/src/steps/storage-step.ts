@@ -1,0 +1,208 @@
+// The buckets of an app, what it is told of them, and the keys with which it uses them.
+
+import type { DynamicObject, ObjectRef } from "@keelson/client";
+
+import { originsOf, type App } from "../app.ts";
+import { childOf } from "../children/child.ts";
+import type { Children } from "../children/children.ts";
+import type { Ledger } from "../ownership/ledger.ts";
+import type { BucketAdmin } from "../s3/bucket-admin.ts";
+import type { Finding } from "../status/conditions.ts";
+import { storageVariables, type StoreSettings } from "./storage-variables.ts";
+import { StepError } from "./step-error.ts";
+
+/** What the step needs of the cluster. */
+export type StorageChildren = Pick<Children, "apply" | "find" | "remove">;
+
+export interface StorageSettings extends StoreSettings {
+  /** Pods have a role of the cloud, and need no keys. */
+  readonly appRoleArnTemplate?: string | undefined;
+  /** The Secret with the keys of apps, and where it is. */
+  readonly appS3Secret?: string | undefined;
+  readonly operatorNamespace: string;
+}
+
+export interface StorageStep {
+  /** Left out: no object storage is configured. */
+  readonly admin: BucketAdmin | undefined;
+  readonly children: StorageChildren;
+  readonly settings: StorageSettings;
+  /** Of the operator's namespace. */
+  readonly secrets: {
+    find(ref: ObjectRef, signal: AbortSignal): Promise<DynamicObject | undefined>;
+  };
+}
+
+export interface StorageOutcome {
+  /** What had to be done in the store, by the names of its calls. */
+  readonly changes: readonly string[];
+  /** What shall stay when children are pruned. */
+  readonly wanted: readonly DynamicObject[];
+  readonly finding?: Finding;
+  /** A bucket that is no longer wanted has more in it than was deleted now: how far that got. */
+  readonly left?: string;
+}
+
+type Policy = App["spec"]["deletionPolicy"];
+
+const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
+const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
+
+/** Throws a `StepError` for what cannot be done now. */
+export async function reconcileStorage(
+  step: StorageStep,
+  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  signal: AbortSignal,
+): Promise<StorageOutcome> {
+  const { admin, children, settings } = step;
+  if (admin === undefined) {
+    throw new StepError(
+      "NotConfigured",
+      "no object storage is configured: set AWS_REGION, or AWS_ENDPOINT_URL for a store other than AWS",
+    );
+  }
+  // Both need nothing of the store: the app can start while that is away.
+  const configMap = childOf(app, {
+    ...configMapKind,
+    name: app.names.children.storage,
+    content: { data: storageVariables(app, settings) },
+  });
+  const wanted = [await children.apply(app, configMap, signal)];
+  const keys = await keysOf(app, step, signal);
+  if (keys !== undefined) wanted.push(await children.apply(app, keys, signal));
+
+  const changes = await ensureBuckets(admin, { app, ledger, adopts }, signal);
+  const names = new Set(bucketsOf(app).map(({ bucket }) => bucket));
+  const leaving = ledger
+    .all("Bucket")
+    .map(({ name }) => name)
+    .filter((name) => !names.has(name));
+  const policy = app.spec.deletionPolicy;
+  const left = await leave(admin, leaving, { app, ledger, policy }, signal);
+  const outcome = { changes, wanted };
+  if (left !== undefined) {
+    return { ...outcome, left, finding: { status: "True", reason: "Emptying", message: left } };
+  }
+  const finding = keylessFinding(app, settings);
+  return finding === undefined ? outcome : { ...outcome, finding };
+}
+
+/**
+ * Takes the buckets away, or keeps them, by the policy; of an app that never had one no store is asked. A bucket with
+ * much in it takes several calls: `left` says how far this one got.
+ */
+export async function cleanupStorage(
+  { admin, children }: Pick<StorageStep, "admin" | "children">,
+  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+  signal: AbortSignal,
+): Promise<{ readonly left?: string }> {
+  const buckets = ledger.all("Bucket").map(({ name }) => name);
+  const { storage, storageKeys } = app.names.children;
+  for (const ref of [
+    { ...configMapKind, name: storage },
+    { ...secretKind, name: storageKeys },
+  ]) {
+    // An app without buckets has them, too; one that never asked for storage costs no request.
+    const isThere = buckets.length > 0 || (await children.find(app, ref, signal)) !== undefined;
+    if (isThere) await children.remove(app, ref, signal);
+  }
+  if (buckets.length === 0) return {};
+  if (admin === undefined) {
+    const message = `bucket ${buckets.join(", ")} cannot be removed: no object storage is configured, set AWS_REGION or AWS_ENDPOINT_URL`;
+    throw new StepError("NotConfigured", message);
+  }
+  const left = await leave(admin, buckets, { app, ledger, policy }, signal);
+  return left === undefined ? {} : { left };
+}
+
+function bucketsOf({ spec, names }: App) {
+  return (spec.storage?.buckets ?? []).map(({ name, public: isPublic }) => ({
+    bucket: names.bucket(name),
+    isPublic,
+  }));
+}
+
+/** One that is somebody else's keeps nobody from the others; a store that is away would keep us waiting at each. */
+async function ensureBuckets(
+  admin: BucketAdmin,
+  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { owner } = app;
+  const origins = originsOf(app);
+  const changes: string[] = [];
+  const conflicts: string[] = [];
+  for (const bucket of bucketsOf(app)) {
+    try {
+      changes.push(...(await admin.ensure({ ...bucket, origins, owner, ledger, adopts }, signal)));
+    } catch (error) {
+      if (!(error instanceof StepError && error.reason === "Conflict")) throw error;
+      conflicts.push(error.message);
+    }
+  }
+  if (conflicts.length > 0) throw new StepError("Conflict", conflicts.join("; "));
+  return changes;
+}
+
+async function leave(
+  admin: BucketAdmin,
+  buckets: readonly string[],
+  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { owner } = app;
+  for (const bucket of buckets) {
+    if (policy === "Delete") {
+      const left = await admin.remove({ bucket, owner, ledger }, signal);
+      if (left !== undefined) return left;
+    } else if (ledger.stateOf("Bucket", bucket) !== "Retained") {
+      await admin.retain({ bucket, owner, ledger }, signal);
+    }
+  }
+  return undefined;
+}
+
+/** The app's own Secret with keys, made of the operator's; undefined where pods have a role, or no keys are configured. */
+async function keysOf(
+  app: App,
+  { settings, secrets }: Pick<StorageStep, "settings" | "secrets">,
+  signal: AbortSignal,
+): Promise<DynamicObject | undefined> {
+  const { appRoleArnTemplate, appS3Secret, endpoint } = settings;
+  if (appRoleArnTemplate !== undefined) return undefined;
+  if (appS3Secret === undefined) {
+    if (endpoint === undefined || bucketsOf(app).length === 0) return undefined;
+    const message =
+      "no keys are configured with which apps use their buckets: set APP_S3_SECRET to the name of a Secret with S3_ACCESS_KEY and S3_SECRET_KEY";
+    throw new StepError("NotConfigured", message);
+  }
+  const ref = { namespace: settings.operatorNamespace, name: appS3Secret };
+  const { data = {} } = ((await secrets.find(ref, signal)) ?? {}) as {
+    readonly data?: Readonly<Record<string, string>>;
+  };
+  const { S3_ACCESS_KEY, S3_SECRET_KEY } = data;
+  if (!S3_ACCESS_KEY || !S3_SECRET_KEY) {
+    const message = `Secret ${ref.namespace}/${ref.name} (APP_S3_SECRET) is missing, or lacks S3_ACCESS_KEY or S3_SECRET_KEY`;
+    throw new StepError("NotConfigured", message);
+  }
+  return childOf(app, {
+    ...secretKind,
+    name: app.names.children.storageKeys,
+    content: { type: "Opaque", data: { S3_ACCESS_KEY, S3_SECRET_KEY } },
+  });
+}
+
+/** On AWS a pod may have a role that we know nothing of; that is said, and no reason to fail. */
+function keylessFinding(
+  app: App,
+  { appRoleArnTemplate, appS3Secret }: StorageSettings,
+): Finding | undefined {
+  const isKeyless = appRoleArnTemplate === undefined && appS3Secret === undefined;
+  if (!isKeyless || bucketsOf(app).length === 0) return undefined;
+  return {
+    status: "True",
+    reason: "NoCredentials",
+    message:
+      "pods get neither a role nor keys for their buckets: set APP_ROLE_ARN_TEMPLATE or APP_S3_SECRET, unless they have a role already",
+  };
+}
