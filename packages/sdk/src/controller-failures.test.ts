@@ -1,0 +1,126 @@
+// What goes wrong is reported, and tried again where that can help.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { failed, ready, type Result } from "./results.ts";
+import { ControllerBed } from "./testing/controller-bed.ts";
+
+suite("failures of a controller", () => {
+  test("a transient failure is reported, tried again with backoff, and success clears it", async () => {
+    await using it = new ControllerBed();
+    const attempts: number[] = [];
+    await it.start({
+      reconcile: ({ attempt }): Result => {
+        attempts.push(attempt);
+        if (attempt < 3) throw new Error("the zone is locked");
+        return ready();
+      },
+    });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    assert.deepEqual(attempts, [1]);
+    const { last_error: error, conditions } = it.backend.report(id, "dns") ?? {};
+    assert.deepEqual(
+      [error?.errorType, error?.errorCode, error?.message, conditions?.[0]?.status],
+      ["Transient", "ReconcileFailed", "the zone is locked", "False"],
+    );
+    await it.clock.advance(400);
+    assert.deepEqual(attempts, [1], "it waits at least half of the first second");
+    await it.clock.advance(600);
+    await it.settle();
+    assert.deepEqual(attempts, [1, 2]);
+    await it.clock.advance(2_000);
+    await it.settle();
+    assert.deepEqual(attempts, [1, 2, 3]);
+    assert.equal(it.backend.report(id, "dns")?.last_error, null);
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    await it.backend.announce(id);
+    await it.settle();
+    assert.deepEqual(attempts, [1, 2, 3, 1], "a success begins the count again");
+  });
+
+  test("a resource that goes on failing owes one event, however often it is announced", async () => {
+    await using it = new ControllerBed();
+    let runs = 0;
+    let isBroken = true;
+    await it.start({
+      reconcile: () => {
+        runs++;
+        if (isBroken) throw new Error("the zone is locked");
+        return ready();
+      },
+    });
+    const { id } = await it.backend.createCluster("c");
+    for (let round = 0; round < 20; round++) {
+      await it.clock.advance(30_000);
+      await it.backend.announce(id, "unhealthy_reconciliation");
+      await it.settle();
+    }
+    runs = 0;
+    for (let round = 0; round < 60; round++) {
+      await it.clock.advance(1_000);
+      await it.settle();
+    }
+    assert.ok(runs >= 1 && runs <= 2, `in a minute one event was delivered again ${runs} times`);
+
+    isBroken = false;
+    await it.backend.announce(id);
+    await it.settle();
+    runs = 0;
+    for (let round = 0; round < 60; round++) {
+      await it.clock.advance(1_000);
+      await it.settle();
+    }
+    assert.equal(runs, 0, "what was given back before is done with");
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    await it.backend.transport.idle();
+  });
+
+  test("other failures wait for the next event", async () => {
+    await using it = new ControllerBed();
+    let runs = 0;
+    await it.start({
+      reconcile: () => {
+        runs++;
+        return failed({ type: "Configuration", code: "BadDomain", message: "no such domain" });
+      },
+    });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    await it.clock.advance(600_000);
+    await it.settle();
+    assert.equal(runs, 1);
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "BadDomain");
+  });
+
+  test("an API that is away for a while delays, and loses nothing", async () => {
+    await using it = new ControllerBed();
+    await it.start();
+    let isAway = true;
+    it.backend.onRequest = () => (isAway ? 503 : undefined);
+    const { id } = await it.backend.createCluster("c");
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.ok(it.events("retried") >= 1);
+    isAway = false;
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+  });
+
+  test("code that takes too long is told so, and its failure is reported", async () => {
+    await using it = new ControllerBed();
+    await it.start({
+      timeoutMs: 5_000,
+      reconcile: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+        }),
+    });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    await it.clock.advance(5_000);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "DeadlineExceeded");
+  });
+});
