@@ -3,16 +3,23 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { noMetrics, systemRandom } from "@keelson/base";
-import { purge, schedulerMetrics } from "@keelson/clusters";
+import {
+  localTransport,
+  purge,
+  schedulerMetrics,
+  type LifecycleTransport,
+} from "@keelson/clusters";
 import { drained, eventsOn, freshDatabase, never, tell } from "./events-bed.ts";
 
+/** A transport to which events have to be carried. */
+const elsewhere: LifecycleTransport = { ...localTransport, publishedBy: "relay" };
 const hour = 3_600_000;
 const retentions = { outboxMs: hour, auditMs: 90 * 24 * hour, tombstonesMs: 7 * 24 * hour };
 
 suite("purges", () => {
   test("published events, history and tombstones go when their time is up, and nothing else does", async () => {
     await using it = await freshDatabase();
-    const { events } = eventsOn(it.database);
+    const { events } = eventsOn(it.database, { transport: elsewhere });
     const { outbox } = events;
     const metrics = schedulerMetrics(noMetrics);
     const clean = (): Promise<void> =>

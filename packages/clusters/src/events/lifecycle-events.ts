@@ -16,12 +16,15 @@ import type { PubsubTransport, TransportHealth } from "./pubsub-transport.ts";
 /** Events stay here: whoever follows the log has them, in this process or by a stream. */
 export const localTransport: LifecycleTransport = {
   health: { transport: "local", status: "ok" },
-  publish: async () => undefined,
+  publishedBy: "log",
+  publish: async () => undefined, // What another transport has left: there is nowhere else for it to go.
 };
 
 /** Where events go beside the log. */
 export interface LifecycleTransport extends Transport {
   readonly health: TransportHealth;
+  /** `log`: to be in the log is to be published. `relay` unless told. */
+  readonly publishedBy?: "relay" | "log";
   prepare?: PubsubTransport["prepare"];
 }
 
@@ -45,8 +48,20 @@ export class LifecycleEvents {
   constructor(options: LifecycleEventsOptions) {
     const { database, wakeups, pollMs, random, log } = options;
     this.#options = options;
-    this.outbox = new Outbox({ database, wakeups, name: "lifecycle.outbox", pollMs, random, log });
+    this.outbox = new Outbox({
+      database,
+      wakeups,
+      name: "lifecycle.outbox",
+      publishedBy: this.#publishedBy,
+      pollMs,
+      random,
+      log,
+    });
     this.tail = new Tail({ source: this.outbox });
+  }
+
+  get #publishedBy(): "relay" | "log" {
+    return this.#options.transport.publishedBy ?? "relay";
   }
 
   /** How the transport fares. */
@@ -58,7 +73,8 @@ export class LifecycleEvents {
   async run(signal: AbortSignal): Promise<void> {
     const { transport, relay: limits = {} } = this.#options;
     const { outbox, tail } = this;
-    const relay = new Relay({ outbox, transport, ...limits });
+    const isWoken = this.#publishedBy === "relay";
+    const relay = new Relay({ outbox, transport, isWoken, ...limits });
     await using scope = new TaskScope(signal);
     scope.spawn("topics", async (signal) => transport.prepare?.(signal));
     scope.spawn("numbering", (signal) => outbox.runNumbering(signal));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom, systemClock, systemRandom, TaskScope } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
+import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { claimKeys, settleKeys } from "../sql/outbox.ts";
@@ -354,6 +354,57 @@ eachPostgres("outbox", (server) => {
     await append(outbox, event("a", 4));
     await outbox.numberAll(never);
     assert.deepEqual(await next, [4]);
+  });
+
+  test("where the log publishes, an event is published with its position, and a relay has only what was left", async () => {
+    const metrics = new RecordingMetrics();
+    await using it = await fresh({ metrics });
+    await append(outboxOn(it.database), event("a", 1));
+    await outboxOn(it.database).numberAll(never); // Of a transport that was there before.
+    const wakeups = new Wakeups({ database: it.database });
+    const outbox = new Outbox({
+      database: it.database,
+      wakeups,
+      name,
+      publishedBy: "log",
+      pollMs: 20,
+    });
+    await append(outbox, event("a", 2), event("b", 1), logEvent("c", 1));
+    const labels = { outbox: name, result: "done" };
+    const published = () => metrics.value("keelson_outbox_publish_total", labels);
+    assert.deepEqual(await outbox.numberAll(never), { from: 2, to: 4 });
+    assert.equal(published(), 3);
+    const [row] = await it.database.run(pending, undefined, never);
+    assert.equal(row?.rows, 1);
+    const transport = new RecordingTransport();
+    const relay = async (): Promise<void> => until(() => drained(it.database));
+    await relaying(outbox, transport, relay, { isWoken: false });
+    assert.deepEqual(transport.published.map(seqOf), [1]);
+    await it.database.run(ageEvents, undefined, never);
+    assert.equal(await outbox.purge({ retentionMs: 3_600_000 }, never), 4);
+  });
+
+  test("the first event is numbered at once, and those that come right after it together", async () => {
+    await using it = await fresh();
+    const clock = new ManualClock();
+    const database = it.openAnother({ clock });
+    const numbered: number[] = [];
+    const outbox = new Outbox({ database, wakeups: new Wakeups({ database }), name });
+    await using scope = new TaskScope(never);
+    scope.spawn("numbering", (signal) => outbox.runNumbering(signal));
+    const positions = async (): Promise<number> =>
+      (await outbox.read({ after: 0, limit: 100 }, never)).length;
+    await until(() => clock.nextInMs === 10); // It has looked, found nothing, and rests.
+    await clock.advance(10);
+    await append(outbox, event("a", 1));
+    await until(async () => (await positions()) === 1);
+    for (let seq = 2; seq <= 6; seq++) {
+      await append(outbox, event("a", seq));
+      numbered.push(await positions());
+    }
+    assert.deepEqual(numbered, [1, 1, 1, 1, 1], "it rests");
+    await clock.advance(10);
+    await until(async () => (await positions()) === 6);
   });
 
   test("backlog and age are measured, and absent while the database is away", async () => {

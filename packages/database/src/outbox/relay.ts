@@ -30,6 +30,11 @@ export interface RelayOptions {
   readonly eventsPerKeyMax?: number;
   /** A key that fails waits this long, doubling, with jitter. */
   readonly retryMs?: { readonly initial: number; readonly max: number };
+  /**
+   * Whether to look when events have got their positions; else by the poll alone: for an outbox whose log publishes,
+   * where there is only what another transport has left.
+   */
+  readonly isWoken?: boolean;
 }
 
 /** What became of a claimed key: published up to a position, or to be tried again. */
@@ -55,6 +60,7 @@ export class Relay {
   readonly #keysInFlightMax: number;
   readonly #eventsPerKeyMax: number;
   readonly #retryMs: { readonly initial: number; readonly max: number };
+  readonly #channel: string;
   readonly #metrics: DatabaseMetrics;
   readonly #settlements: Settlement[] = [];
   #inFlight = 0;
@@ -68,6 +74,8 @@ export class Relay {
     this.#keysInFlightMax = options.keysInFlightMax ?? 512;
     this.#eventsPerKeyMax = options.eventsPerKeyMax ?? 100;
     this.#retryMs = options.retryMs ?? { initial: 1_000, max: 60_000 };
+    const { name, numberedChannel } = options.outbox;
+    this.#channel = (options.isWoken ?? true) ? numberedChannel : `${name}.relay`;
     this.#metrics = declareMetrics(options.outbox.database.metrics);
     if (this.#publishTimeoutMs >= this.#leaseMs) {
       throw new RangeError("publishTimeoutMs must be below leaseMs");
@@ -76,8 +84,8 @@ export class Relay {
 
   /** Relays until `signal`; then aborts what hangs, records what was published and gives its claims back. */
   async run(signal: AbortSignal): Promise<void> {
-    const { wakeups, numberedChannel, pollMs, database, random, log, name } = this.#outbox;
-    using subscription = wakeups.subscribe(numberedChannel, { pollMs, deafPollMs: pollMs });
+    const { wakeups, pollMs, database, random, log, name } = this.#outbox;
+    using subscription = wakeups.subscribe(this.#channel, { pollMs, deafPollMs: pollMs });
     await using scope = new TaskScope(signal);
     scope.spawn("settle", (signal) => this.#settleUntil(signal));
     await runOnWake(
@@ -195,7 +203,7 @@ export class Relay {
 
   /** Records settlements, all that have come together at once, until `signal` and nothing is in flight. */
   async #settleUntil(signal: AbortSignal): Promise<void> {
-    const { wakeups, numberedChannel } = this.#outbox;
+    const { wakeups } = this.#outbox;
     while (!signal.aborted || this.#inFlight > 0) {
       const batch = this.#settlements.splice(0);
       if (batch.length === 0) {
@@ -205,7 +213,7 @@ export class Relay {
       const wasFull = this.#inFlight >= this.#keysInFlightMax;
       const stillDue = await this.#record(batch, signal);
       this.#inFlight -= batch.length;
-      if (stillDue > 0 || wasFull) wakeups.wakeHere(numberedChannel);
+      if (stillDue > 0 || wasFull) wakeups.wakeHere(this.#channel);
     }
   }
 

@@ -12,6 +12,8 @@ export interface LogShape {
   readonly position: string;
   /** The columns that move as they are. */
   readonly columns: readonly string[];
+  /** Columns of both that move as something else: SQL over the row's columns. */
+  readonly computed?: Readonly<Record<string, string>>;
   /**
    * Further commands of the same transaction, run when rows were moved or not. `numbered()` in their text stands
    * for the condition that a row was moved just now.
@@ -42,7 +44,9 @@ export const numberRows = statement<
     const source = quoted(shape.source);
     const target = quoted(shape.target);
     const position = quoted(shape.position);
-    const columns = quoted(...shape.columns);
+    const computed = Object.entries(shape.computed ?? {});
+    const columns = quoted(...shape.columns, ...computed.map(([column]) => column));
+    const values = [quoted(...shape.columns), ...computed.map(([, value]) => value)].join(", ");
     const numbered = `(${position} BETWEEN current_setting('keelson.numbered_from')::bigint
       AND current_setting('keelson.numbered_to')::bigint)`;
     return sql
@@ -54,7 +58,7 @@ export const numberRows = statement<
         RETURNING id, ${columns}
       ), numbered AS (
         INSERT INTO ${target} (${position}, ${columns})
-        SELECT last_position + row_number() OVER (ORDER BY id), ${columns}
+        SELECT last_position + row_number() OVER (ORDER BY id), ${values}
         FROM moved, keelson.numbering WHERE log = ${log}
         ORDER BY id
         RETURNING ${position}

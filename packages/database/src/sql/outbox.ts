@@ -4,23 +4,32 @@ import type { Json } from "@keelson/base";
 import type { LogShape } from "./numbering.ts";
 import { statement } from "./statement.ts";
 
-/** The log as `Numbering` sees it. Its step also makes keys due and tells all processes. */
-export function outboxShape(log: string, numberedChannel: string): LogShape {
+/**
+ * The log as `Numbering` sees it. Its step also tells all processes, and makes keys due where a relay is to publish them;
+ * where the log itself does, every event counts as published from here on.
+ */
+export function outboxShape({
+  log,
+  numberedChannel,
+  publishedBy,
+}: {
+  readonly log: string;
+  readonly numberedChannel: string;
+  readonly publishedBy: "relay" | "log";
+}): LogShape {
+  const notify = notifyNumbered(numberedChannel);
   return {
     log,
     source: "outbox_unnumbered",
     target: "outbox",
     position: "position",
-    columns: [
-      "event_id",
-      "topic",
-      "ordering_key",
-      "data",
-      "attributes",
-      "created_at",
-      "published_at",
-    ],
-    further: [markKeysDue, notifyNumbered(numberedChannel)],
+    columns: ["event_id", "topic", "ordering_key", "data", "attributes", "created_at"],
+    ...(publishedBy === "log"
+      ? {
+          computed: { published_at: "coalesce(published_at, clock_timestamp())" },
+          further: [notify],
+        }
+      : { computed: { published_at: "published_at" }, further: [markKeysDue, notify] }),
   };
 }
 
