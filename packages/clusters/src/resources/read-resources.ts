@@ -66,7 +66,7 @@ export class ResourceReader {
     return { ...shown, body: { ...shown.body, controller_status: told } };
   }
 
-  /** At most four statements: stale statuses and their cache, the page, its total. */
+  /** At most three statements: the page, its total, and the cache of what was stale on it. */
   async list(
     caller: Caller,
     { kind, asked }: { readonly kind: Kind; readonly asked: ListAsked },
@@ -74,32 +74,23 @@ export class ResourceReader {
   ): Promise<JsonObject> {
     const { database, statuses } = this.#lifecycle;
     if (asked.includeSecrets) requireSecrets(caller);
-    const { limit, offset, phase: wanted, includeSecrets } = asked;
+    const { limit, offset, phase, includeSecrets } = asked;
     const filter = {
       ...asked.filter,
       createdBy: caller.isController ? null : caller.identity.user,
       includeDeleted: asked.filter.includeDeleted && caller.isController,
     };
-    // A phase that is asked for must be known of everything in scope; else only of what is on the page.
-    const calculated =
-      wanted === undefined ? undefined : await statuses.ofStale(kind.name, filter, signal);
-    const phase =
-      wanted === undefined || calculated === undefined
-        ? undefined
-        : {
-            phase: wanted,
-            calculated: new Map([...calculated].map(([id, status]) => [id, status.phase])),
-          };
-    const page = { kind: kind.name, filter, phase, limit, offset, nowMs: statuses.nowMs() };
+    const { rules } = statuses;
+    const nowMs = statuses.nowMs();
+    const page = { kind: kind.name, filter, phase, rules, limit, offset, nowMs };
     const [rows, [count]] = await Promise.all([
       database.run(listResources, page, signal),
       database.run(countResources, page, signal),
     ]);
     const resources = rows.map((row) => toResource(kind.name, row));
-    const known =
-      calculated === undefined
-        ? await statuses.ofAll(kind.name, resources, signal)
-        : new Map(resources.map((one) => [one.id, calculated.get(one.id) ?? one.cached]));
+    const stale = rows.filter((row) => row.is_stale && row.deleted_at === null);
+    const read = { resources, facts: stale.map(toFacts), nowMs };
+    const known = await statuses.ofPage(kind.name, read, signal);
     return {
       [kind.plural]: resources.map((resource) =>
         resourceAnswer(resource, {

@@ -2,11 +2,15 @@
 
 import { statement, type Sql } from "@keelson/database";
 import type { KindName } from "../kinds.ts";
+import type { StatusRules } from "../status/aggregate.ts";
+import type { Phase } from "../status/status.ts";
 import type { Fragment } from "./events.ts";
+import { isInPhase } from "./phases.ts";
 import { columns, type ResourceRow } from "./resources.ts";
-import { tables } from "./tables.ts";
+import { factColumns, factSources, type FactsRow } from "./statuses.ts";
+import { isStale, tables } from "./tables.ts";
 
-/** Everything but the phase, which may not be in the table yet. */
+/** Everything but the phase, which may have to be calculated. */
 export interface ResourceFilter {
   /** Null for everybody's. */
   readonly createdBy: string | null;
@@ -18,13 +22,7 @@ export interface ResourceFilter {
   readonly includeDeleted: boolean;
 }
 
-/** A phase that is asked for, and those that were calculated just now and may not be cached. */
-export interface PhaseFilter {
-  readonly phase: string;
-  readonly calculated: ReadonlyMap<string, string>;
-}
-
-export function matches(sql: Sql, kind: KindName, filter: ResourceFilter): Fragment {
+function matches(sql: Sql, kind: KindName, filter: ResourceFilter): Fragment {
   const { createdBy, clusterId, platform, name, includeDeleted } = filter;
   return sql`
     ${includeDeleted ? sql`true` : sql`r.deleted_at IS NULL`}
@@ -40,47 +38,47 @@ export function matches(sql: Sql, kind: KindName, filter: ResourceFilter): Fragm
     }`;
 }
 
-/** What is read, and where a phase is asked for, the phases that were calculated just now beside it. */
-function source(sql: Sql, kind: KindName, wanted: PhaseFilter | undefined): Fragment {
-  if (wanted === undefined) return tables[kind].from(sql);
-  const ids = [...wanted.calculated.keys()];
-  const phases = [...wanted.calculated.values()];
-  return sql`
-    ${tables[kind].from(sql)}
-    LEFT JOIN unnest(${ids}::uuid[], ${phases}::text[]) AS known (id, phase) ON known.id = r.id`;
-}
-
-/** `Error` is reserved, and read as Failed. */
-function isInPhase(sql: Sql, wanted: PhaseFilter | undefined): Fragment {
-  if (wanted === undefined) return sql``;
-  return sql`
-    AND ${wanted.phase} = CASE coalesce(known.phase, r.status ->> 'phase')
-      WHEN 'Error' THEN 'Failed' ELSE coalesce(known.phase, r.status ->> 'phase') END`;
-}
-
 export interface PageAsked {
   readonly kind: KindName;
   readonly filter: ResourceFilter;
-  readonly phase: PhaseFilter | undefined;
+  /** Undefined for any. */
+  readonly phase: Phase | undefined;
+  readonly rules: StatusRules;
   readonly limit: number;
   readonly offset: number;
   readonly nowMs: number;
 }
 
-export const listResources = statement<PageAsked, ResourceRow>(
+/**
+ * Resources, with what their statuses are made of where a cache cannot be shown. One snapshot says which are in a phase
+ * and why: what is calculated of them is the phase that was asked for.
+ */
+export const listResources = statement<PageAsked, ResourceRow & FactsRow>(
   "listResources",
-  (sql, { kind, filter, phase, limit, offset, nowMs }) => sql`
-    SELECT ${columns(sql, kind, nowMs)} FROM ${source(sql, kind, phase)}
-    WHERE ${matches(sql, kind, filter)} ${isInPhase(sql, phase)}
-    ORDER BY r.created_at DESC, r.id DESC LIMIT ${limit} OFFSET ${offset}`,
+  (sql, asked) => {
+    const { kind, limit, offset, nowMs } = asked;
+    const { from } = tables[kind];
+    return sql`
+    WITH page AS MATERIALIZED (
+      SELECT r.id FROM ${from(sql)} WHERE ${isWanted(sql, asked)}
+      ORDER BY r.created_at DESC, r.id DESC LIMIT ${limit} OFFSET ${offset}
+    )
+    SELECT ${columns(sql, kind, nowMs)}, ${factColumns(sql)}
+    FROM ${from(sql)} ${factSources(sql, kind, isStale(sql, nowMs))}
+    WHERE r.id IN (SELECT id FROM page)
+    ORDER BY r.created_at DESC, r.id DESC`;
+  },
 );
 
-export const countResources = statement<
-  Pick<PageAsked, "kind" | "filter" | "phase">,
-  { total: number }
->(
+export const countResources = statement<PageAsked, { total: number }>(
   "countResources",
-  (sql, { kind, filter, phase }) => sql`
-    SELECT count(*)::integer AS total FROM ${source(sql, kind, phase)}
-    WHERE ${matches(sql, kind, filter)} ${isInPhase(sql, phase)}`,
+  (sql, asked) => sql`
+    SELECT count(*)::integer AS total FROM ${tables[asked.kind].from(sql)}
+    WHERE ${isWanted(sql, asked)}`,
 );
+
+function isWanted(sql: Sql, { kind, filter, phase, rules, nowMs }: PageAsked): Fragment {
+  const inPhase =
+    phase === undefined ? sql`` : sql`AND ${isInPhase(sql, { kind, phase, rules, nowMs })}`;
+  return sql`${matches(sql, kind, filter)} ${inPhase}`;
+}

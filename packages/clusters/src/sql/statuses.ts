@@ -5,8 +5,6 @@ import { statement, type Sql, type Statement } from "@keelson/database";
 import type { KindName } from "../kinds.ts";
 import type { CountedReport, StatusFacts } from "../status/aggregate.ts";
 import { cachedStatus, type Status } from "../status/status.ts";
-import type { ResourceFilter } from "./lists.ts";
-import { matches } from "./lists.ts";
 import { insertEvents, type Fragment } from "./events.ts";
 import { isStale, tables } from "./tables.ts";
 
@@ -49,20 +47,17 @@ export function toFacts(row: FactsRow): DatedFacts {
   };
 }
 
-/** One snapshot gives revision and reports: no report can be counted and not be in the revision, or the reverse. */
-const factsOf = (
-  sql: Sql,
-  kind: KindName,
-  which: Fragment,
-): ReturnType<Statement<never, FactsRow>["build"]> => {
-  const { reports, key, from, platform } = tables[kind];
+/** The columns of a `FactsRow`, of `r` and what `factSources` joins to it. */
+export const factColumns = (sql: Sql): Fragment => sql`
+  r.id, r.generation, r.status_revision,
+  floor(extract(epoch FROM r.generation_changed_at) * 1000)::float8 AS changed_ms,
+  r.deletion_timestamp IS NOT NULL AS is_deleting, r.status, coalesce(said.reports, '[]') AS reports,
+  coalesce(known.registered, '{}') AS registered, coalesce(known.retired, '{}') AS retired`;
+
+/** What is read for the facts of those `r` that `wanted` says; the others' are empty. */
+export function factSources(sql: Sql, kind: KindName, wanted: Fragment): Fragment {
+  const { reports, key, platform } = tables[kind];
   return sql`
-    SELECT r.id, r.generation, r.status_revision, floor(extract(epoch FROM r.generation_changed_at) * 1000)::float8
-             AS changed_ms,
-           r.deletion_timestamp IS NOT NULL AS is_deleting, r.status,
-           coalesce(said.reports, '[]') AS reports, coalesce(known.registered, '{}') AS registered,
-           coalesce(known.retired, '{}') AS retired
-    FROM ${from(sql)}
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_object(
         'controllerName', s.controller_name, 'observedGeneration', s.observed_generation,
@@ -70,31 +65,32 @@ const factsOf = (
         'errorType', CASE WHEN jsonb_typeof(s.last_error) = 'object'
                           THEN coalesce(s.last_error ->> 'errorType', 'System') END,
         'updatedAtMs', floor(extract(epoch FROM s.updated_at) * 1000))) AS reports
-      FROM ${sql(reports)} s WHERE s.${sql(key)} = r.id
+      FROM ${sql(reports)} s WHERE s.${sql(key)} = r.id AND ${wanted}
     ) said ON true
     LEFT JOIN LATERAL (
       SELECT array_agg(k.name) FILTER (WHERE k.retired_at IS NULL) AS registered,
              array_agg(k.name) FILTER (WHERE k.retired_at IS NOT NULL) AS retired
       FROM controllers k
-      WHERE k.retired_at IS NOT NULL
-         OR (${kind} = ANY (k.kinds) AND (k.platforms = '{}' OR ${platform(sql)} = ANY (k.platforms)))
-    ) known ON true
-    WHERE ${which}`;
-};
+      WHERE ${wanted} AND (k.retired_at IS NOT NULL
+         OR (${kind} = ANY (k.kinds) AND (k.platforms = '{}' OR ${platform(sql)} = ANY (k.platforms))))
+    ) known ON true`;
+}
+
+/** One snapshot gives revision and reports: no report can be counted and not be in the revision, or the reverse. */
+const factsOf = (
+  sql: Sql,
+  kind: KindName,
+  which: Fragment,
+): ReturnType<Statement<never, FactsRow>["build"]> => sql`
+  SELECT ${factColumns(sql)}
+  FROM ${tables[kind].from(sql)} ${factSources(sql, kind, sql`true`)}
+  WHERE ${which}`;
 
 export const readFacts = statement<
   { readonly kind: KindName; readonly ids: readonly string[] },
   FactsRow
 >("readFacts", (sql, { kind, ids }) =>
   factsOf(sql, kind, sql`r.id = ANY (${ids}::uuid[]) AND r.deleted_at IS NULL`),
-);
-
-/** Of everything within a scope whose cache cannot be shown. */
-export const readStaleFacts = statement<
-  { readonly kind: KindName; readonly scope: ResourceFilter; readonly nowMs: number },
-  FactsRow
->("readStaleFacts", (sql, { kind, scope, nowMs }) =>
-  factsOf(sql, kind, sql`${matches(sql, kind, scope)} AND ${isStale(sql, nowMs)}`),
 );
 
 /** Some of those that are stale, whoever they belong to. By its two indexes: most are not. */

@@ -29,15 +29,17 @@ export interface Status {
   readonly lastUpdateTime: string;
 }
 
-/** Reads what a column held: a status of ours, or undefined for anything else. */
+/** Reads what a column held: a status of ours, or undefined for anything else. `Error` is reserved, and read as Failed. */
 export function cachedStatus(value: unknown): Status | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { phase, conditions, observedGeneration } = value as Partial<Status>;
+  const { phase, conditions, observedGeneration } = value as Record<keyof Status, unknown>;
   const isOurs =
     typeof phase === "string" &&
     Array.isArray(conditions) &&
     typeof observedGeneration === "number";
-  return isOurs ? (value as Status) : undefined;
+  if (!isOurs) return undefined;
+  const status = value as Status;
+  return phase === "Error" ? { ...status, phase: "Failed" } : status;
 }
 
 export function phaseNamed(word: string): Phase | undefined {

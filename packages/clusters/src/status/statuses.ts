@@ -5,12 +5,10 @@ import type { Database, Outbox, Runner } from "@keelson/database";
 import type { KindName } from "../kinds.ts";
 import type { ClustersMetrics } from "../metrics.ts";
 import type { Resource } from "../resources/resource.ts";
-import type { ResourceFilter } from "../sql/lists.ts";
 import {
   cacheStatuses,
   readFacts,
   readSomeStaleFacts,
-  readStaleFacts,
   toFacts,
   type DatedFacts,
   type NewStatus,
@@ -29,6 +27,14 @@ export interface StatusesOptions {
   readonly metrics: ClustersMetrics;
 }
 
+export interface StatusPage {
+  readonly resources: readonly Resource[];
+  /** Of those that live and are stale. */
+  readonly facts: readonly DatedFacts[];
+  /** When it was read. */
+  readonly nowMs: number;
+}
+
 /** How often a status is calculated again because its resource moved meanwhile. */
 const triesMax = 2;
 
@@ -37,6 +43,10 @@ export class Statuses {
 
   constructor(options: StatusesOptions) {
     this.#options = options;
+  }
+
+  get rules(): StatusRules {
+    return this.#options.rules;
   }
 
   nowMs(): number {
@@ -67,39 +77,30 @@ export class Statuses {
     return shown;
   }
 
-  /** The statuses of a page: two statements, or none where every cache is true. */
-  async ofAll(
+  /**
+   * The statuses of a page, as of the moment at which it was read: what is stale is calculated from the facts that were
+   * read with it, and cached by one statement.
+   */
+  async ofPage(
     kind: KindName,
-    resources: readonly Resource[],
+    { resources, facts, nowMs }: StatusPage,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Status>> {
-    const { metrics, database } = this.#options;
-    const live = resources.filter(({ deletedAt }) => deletedAt === null);
-    const ids = live.filter(({ isStale }) => isStale).map(({ id }) => id);
-    metrics.cacheReads.add({ result: "hit" }, live.length - ids.length);
-    metrics.cacheReads.add({ result: "stale" }, ids.length);
+    const { metrics } = this.#options;
     const shown = new Map<string, Status>();
     for (const resource of resources) {
       const { id, deletedAt, cached } = resource;
       if (deletedAt !== null) shown.set(id, lastStatus(resource, deletedAt));
       else if (cached !== undefined) shown.set(id, cached);
     }
-    if (ids.length === 0) return shown;
-    const rows = await database.run(readFacts, { kind, ids }, signal);
-    const calculated = await this.#settleAll(kind, rows.map(toFacts), signal);
-    for (const [id, status] of calculated) shown.set(id, status);
+    const live = resources.filter(({ deletedAt }) => deletedAt === null).length;
+    metrics.cacheReads.add({ result: "hit" }, live - facts.length);
+    metrics.cacheReads.add({ result: "stale" }, facts.length);
+    if (facts.length === 0) return shown;
+    const calculated = this.#calculate(facts, nowMs);
+    await this.#cache(kind, calculated, signal);
+    for (const { id, status } of calculated) shown.set(id, status);
     return shown;
-  }
-
-  /** The statuses of everything in scope that cannot be shown from the cache: two statements. */
-  async ofStale(
-    kind: KindName,
-    scope: ResourceFilter,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Status>> {
-    const asked = { kind, scope, nowMs: this.nowMs() };
-    const rows = await this.#options.database.run(readStaleFacts, asked, signal);
-    return this.#settleAll(kind, rows.map(toFacts), signal);
   }
 
   /** Calculates up to `limit` stale ones; gives how many were found, and how many it could cache. */
@@ -135,12 +136,11 @@ export class Statuses {
     return calculated.status;
   }
 
-  /** What `facts` add up to now. */
-  settle({ facts, previous }: Pick<DatedFacts, "facts" | "previous">): {
-    readonly status: Status;
-    readonly expiresAtMs: number | undefined;
-  } {
-    const nowMs = this.nowMs();
+  /** What `facts` add up to. */
+  settle(
+    { facts, previous }: Pick<DatedFacts, "facts" | "previous">,
+    nowMs = this.nowMs(),
+  ): { readonly status: Status; readonly expiresAtMs: number | undefined } {
     const verdict = aggregate(facts, this.#options.rules, nowMs);
     const { generation } = facts;
     return {
@@ -149,22 +149,12 @@ export class Statuses {
     };
   }
 
-  async #settleAll(
-    kind: KindName,
-    facts: readonly DatedFacts[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Status>> {
-    const calculated = this.#calculate(facts);
-    if (calculated.length > 0) await this.#cache(kind, calculated, signal);
-    return new Map(calculated.map(({ id, status }) => [id, status]));
-  }
-
-  #calculate(all: readonly DatedFacts[]): readonly NewStatus[] {
+  #calculate(all: readonly DatedFacts[], nowMs = this.nowMs()): readonly NewStatus[] {
     const { random } = this.#options;
     return all.map(({ id, revision, ...dated }) => ({
       id,
       revision,
-      ...this.settle(dated),
+      ...this.settle(dated, nowMs),
       eventId: random.uuid(),
     }));
   }
