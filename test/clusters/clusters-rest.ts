@@ -8,6 +8,7 @@ import {
   systemRandom,
   type Clock,
   type Json,
+  type JsonObject,
   type Log,
 } from "@keelson/base";
 import { buildClusterLifecycle, clustersRoutes, passOnce } from "@keelson/clusters";
@@ -58,6 +59,7 @@ export const ctl = "controller@system.local";
 export const gatewaySecret = "only the gateway knows";
 
 export const gcp = { platform: { type: "gcp" } };
+export const release = (more: JsonObject) => ({ ...gcp, release: more });
 
 export interface RestOptions extends Partial<
   Pick<

@@ -67,7 +67,7 @@ suite("writes of lifecycle under faults", () => {
           // After a commit it is done, whatever the answer says.
           if (statement === "rollback" || (statement === "commit" && phase === "after")) return;
           // A write of one statement has committed when it is answered.
-          if (phase === "after" && statement === "insertResource") return;
+          if (phase === "after" && statement === "insertClusters") return;
           if (--countdown !== 0) return;
           hit = `${phase} ${statement}`;
           throw new DatabaseUnavailable("a fault");

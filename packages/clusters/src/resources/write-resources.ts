@@ -9,15 +9,18 @@ import { logDone, toCaller, writing, type Lifecycle } from "../lifecycle.ts";
 import type { NewCluster, NewNodepool } from "../schema.ts";
 import { appendEvents, type NewEvent } from "../sql/events.ts";
 import {
-  insertResource,
+  insertClusters,
+  insertNodepool,
   lockResource,
   resetDecay,
   setEnabled,
   shareCluster,
   toResource,
   updateResource,
+  type NewResource,
   type ResourceRow,
 } from "../sql/resources.ts";
+import { GatheredWrites } from "./gathered-writes.ts";
 import { requireGeneration, requireVersion, type IfMatch } from "./preconditions.ts";
 import { shownAs, type Shown } from "./read-resources.ts";
 import { idsOf, type Resource } from "./resource.ts";
@@ -36,9 +39,20 @@ export interface Change {
 /** Every method throws a `RestError` for whatever the caller is refused. */
 export class ResourceWriter {
   readonly #lifecycle: Lifecycle;
+  readonly #newClusters: GatheredWrites<NewResource, ResourceRow | undefined>;
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
+    const { database, outbox } = lifecycle;
+    this.#newClusters = new GatheredWrites({
+      write: async (all) => {
+        // Whose request it is does not matter: one that goes away leaves the others their answer.
+        const rows = await database.run(insertClusters, all, never);
+        outbox.wakeups.wakeHere(outbox.writtenChannel);
+        const written = new Map(rows.map((row) => [row.id, row]));
+        return all.map(({ id }) => written.get(id));
+      },
+    });
   }
 
   /** Anyone may, and owns the result. */
@@ -46,25 +60,21 @@ export class ResourceWriter {
     requireWriter(caller);
     checkName(body.name);
     const spec = clusterSpec(withoutMarkers(body.spec), this.#lifecycle.defaults);
-    const { identity } = caller;
-    const { database, outbox } = this.#lifecycle;
     const row = this.#newRow(caller, {
       kind: kinds.cluster,
       name: body.name,
       spec,
-      createdBy: identity.user,
+      createdBy: caller.identity.user,
       platform: body.spec.platform.type,
       clusterId: undefined,
       targetProjectId: body.target_project_id ?? null,
     });
-    try {
-      const rows = await database.run(insertResource, row, signal);
-      outbox.wakeups.wakeHere(outbox.writtenChannel);
-      logDone(this.#lifecycle, caller, { ...row, generation: 1 }, "created");
-      return created(rows, kinds.cluster);
-    } catch (error) {
-      throw nameTaken(toCaller(error), kinds.cluster, body.name);
-    }
+    const written = await this.#newClusters.run(row, signal).catch((error: unknown) => {
+      throw toCaller(error);
+    });
+    if (written === undefined) throw nameTaken(kinds.cluster, body.name);
+    logDone(this.#lifecycle, caller, { kind: "cluster", id: row.id, generation: 1 }, "created");
+    return created(written, kinds.cluster);
   }
 
   /** In a cluster of the caller's, or for a controller in any; it belongs to the cluster's owner. */
@@ -94,15 +104,18 @@ export class ResourceWriter {
         clusterId: cluster.id,
         targetProjectId: null,
       });
-      const rows = await sql.run(insertResource, row);
-      return { id: row.id, shown: created(rows, kinds.nodepool) };
+      const [written] = await sql.run(insertNodepool, row);
+      if (written === undefined) throw new TypeError("a new nodepool gave no row");
+      return { id: row.id, shown: created(written, kinds.nodepool) };
     };
     try {
       const { id, shown } = await writing(this.#lifecycle, insert, signal);
       logDone(this.#lifecycle, caller, { kind: "nodepool", id, generation: 1 }, "created");
       return shown;
     } catch (error) {
-      throw nameTaken(error, kinds.nodepool, body.name);
+      const isTaken =
+        error instanceof UniqueViolation && error.constraint === "nodepools_live_name";
+      throw isTaken ? nameTaken(kinds.nodepool, body.name) : error;
     }
   }
 
@@ -229,7 +242,7 @@ export class ResourceWriter {
       readonly clusterId: string | undefined;
       readonly targetProjectId: string | null;
     },
-  ) {
+  ): NewResource {
     const { random, statuses } = this.#lifecycle;
     const { kind, name, spec, createdBy, platform, targetProjectId } = row;
     const id = random.uuid();
@@ -253,7 +266,6 @@ export class ResourceWriter {
       { type: `${kind.name}.created`, reason: `${kind.name}_created` },
     );
     return {
-      kind: kind.name,
       id,
       clusterId,
       name,
@@ -287,9 +299,7 @@ export class ResourceWriter {
 }
 
 /** As it was written: its status says Pending, and that is true. */
-function created(rows: readonly ResourceRow[], kind: Kind): Shown {
-  const [row] = rows;
-  if (row === undefined) throw new TypeError(`a new ${kind.name} gave no row`);
+function created(row: ResourceRow, kind: Kind): Shown {
   const resource = toResource(kind.name, row);
   return shownAs({ resource, status: resource.cached });
 }
@@ -310,7 +320,8 @@ function deleting({ kind, name }: Resource): RestError {
   return new RestError("RESOURCE_DELETING", `${kind} ${name} is being deleted`);
 }
 
-function nameTaken(error: unknown, kind: Kind, name: string): unknown {
-  if (!(error instanceof UniqueViolation) || !error.constraint.endsWith("_live_name")) return error;
+function nameTaken(kind: Kind, name: string): RestError {
   return new RestError(kind.nameTaken, `a ${kind.name} named ${JSON.stringify(name)} exists`);
 }
+
+const never = new AbortController().signal;

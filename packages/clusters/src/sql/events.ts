@@ -65,12 +65,18 @@ export const appendEvents = statement<readonly NewEvent[]>("appendEvents", (sql,
 
 /** The caller as events name one: `${callerText(identity)}::text::jsonb` in a statement. */
 export function callerText(caller: Identity | null): string | null {
+  const named = callerOf(caller);
+  return named === null ? null : writeJson(named);
+}
+
+/** The same, for whoever writes it as a part of something else. */
+export function callerOf(caller: Identity | null): JsonObject | null {
   if (caller === null) return null;
   const { user: email, domain, roles, organizationId } = caller;
-  return writeJson({
+  return {
     email,
     domain,
     roles,
     ...(organizationId === undefined ? {} : { organization_id: organizationId }),
-  });
+  };
 }

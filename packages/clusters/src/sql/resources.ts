@@ -5,7 +5,7 @@ import { statement, type Sql } from "@keelson/database";
 import type { KindName } from "../kinds.ts";
 import type { Resource } from "../resources/resource.ts";
 import { cachedStatus } from "../status/status.ts";
-import { callerText, insertEvents, type NewEvent } from "./events.ts";
+import { callerOf, callerText, insertEvents, type NewEvent } from "./events.ts";
 import { isStale, tables } from "./tables.ts";
 
 /** A row as the driver gives it; the spec as text, because a parsed number may have lost digits. */
@@ -103,9 +103,8 @@ export const shareCluster = statement<Omit<Asked, "kind">, ResourceRow>(
 );
 
 export interface NewResource {
-  readonly kind: KindName;
   readonly id: string;
-  /** For a nodepool. */
+  /** Its own for a cluster. */
   readonly clusterId: string;
   readonly name: string;
   readonly spec: JsonObject;
@@ -117,20 +116,63 @@ export interface NewResource {
   readonly nowMs: number;
 }
 
+/**
+ * Clusters with their schedules (by a trigger) and their events, in one statement. Those whose name is taken are not
+ * written and not in the answer; by name, so that two statements with the same names do not wait for each other in a
+ * circle. As one JSON text: arrays are planned anew each time, because their length may be another.
+ */
+export const insertClusters = statement<readonly NewResource[], ResourceRow>(
+  "insertClusters",
+  (sql, rows) => sql`
+    WITH given AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset(${writeJson(rows.map(sent))}::text::jsonb) AS given (
+        id uuid, name text, spec jsonb, status jsonb, created_by text, target_project_id text,
+        organization_id text, event_id uuid, platform text, caller jsonb)
+    ), r AS (
+      INSERT INTO clusters (id, name, spec, status, created_by, target_project_id, organization_id)
+      SELECT id, name, spec, status, created_by, target_project_id, organization_id
+      FROM given ORDER BY created_by, name
+      ON CONFLICT (created_by, name) WHERE deleted_at IS NULL DO NOTHING
+      RETURNING *
+    ), told AS (
+      ${insertEvents(
+        sql,
+        sql`
+          SELECT given.event_id, 'cluster.created' AS type, r.id AS cluster_id, NULL::uuid AS nodepool_id,
+                 r.generation, given.platform, 'cluster_created' AS reason, r.created_by::text, given.caller,
+                 NULL::jsonb AS metadata
+          FROM r JOIN given ON given.id = r.id`,
+      )}
+    )
+    SELECT ${columns(sql, "cluster", rows[0]?.nowMs ?? 0)} FROM r`,
+);
+
+function sent(row: NewResource): JsonObject {
+  const { event } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    spec: row.spec,
+    status: row.status,
+    created_by: row.createdBy,
+    target_project_id: row.targetProjectId,
+    organization_id: row.organizationId,
+    event_id: event.eventId,
+    platform: event.platform,
+    caller: callerOf(event.caller),
+  };
+}
+
 /** The row, its schedule (by a trigger) and its event, in one statement. */
-export const insertResource = statement<NewResource, ResourceRow>("insertResource", (sql, row) => {
-  const { event, kind } = row;
-  const isNodepool = kind === "nodepool";
-  const { resources } = tables[kind];
-  return sql`
+export const insertNodepool = statement<NewResource, ResourceRow>(
+  "insertNodepool",
+  (sql, { event, ...row }) => sql`
     WITH r AS (
-      INSERT INTO ${sql(resources)}
-        (id, name, spec, status, created_by, target_project_id, organization_id
-         ${isNodepool ? sql`, cluster_id` : sql``})
+      INSERT INTO nodepools
+        (id, cluster_id, name, spec, status, created_by, target_project_id, organization_id)
       VALUES
-        (${row.id}, ${row.name}, ${writeJson(row.spec)}::text::jsonb, ${writeJson(row.status)}::text::jsonb,
-         ${row.createdBy}, ${row.targetProjectId}, ${row.organizationId}
-         ${isNodepool ? sql`, ${row.clusterId}` : sql``})
+        (${row.id}, ${row.clusterId}, ${row.name}, ${writeJson(row.spec)}::text::jsonb,
+         ${writeJson(row.status)}::text::jsonb, ${row.createdBy}, ${row.targetProjectId}, ${row.organizationId})
       RETURNING *
     ), told AS (
       ${insertEvents(
@@ -143,8 +185,8 @@ export const insertResource = statement<NewResource, ResourceRow>("insertResourc
           FROM r`,
       )}
     )
-    SELECT ${columns(sql, kind, row.nowMs)} FROM r ${isNodepool ? sql`JOIN clusters c ON c.id = r.cluster_id` : sql``}`;
-});
+    SELECT ${columns(sql, "nodepool", row.nowMs)} FROM r JOIN clusters c ON c.id = r.cluster_id`,
+);
 
 export interface ChangedResource {
   readonly kind: KindName;
