@@ -105,6 +105,8 @@ suite("deletion", () => {
       "cluster.deleted deletion_requested",
       "cluster.finalized finalized",
     ]);
+    const deleted = (await it.events()).find(({ type }) => type === "cluster.deleted");
+    assert.deepEqual(deleted?.["metadata"], { finalizers: ["dns", "storage"] });
     const [left] = await it.tables.query(
       `SELECT (SELECT count(*) FROM controller_status) + (SELECT count(*) FROM reconciliation_schedule) AS rows`,
     );

@@ -103,8 +103,12 @@ suite("scheduler", () => {
     }
     const told = await announcements(it);
     assert.deepEqual(
-      told.map(({ ordering_key, reason }) => [ordering_key, reason]),
-      Array.from({ length: 3 }, () => [held, "deletion_pending"]),
+      told.map(({ ordering_key, reason, metadata }) => [
+        ordering_key,
+        reason,
+        metadata["finalizers"],
+      ]),
+      Array.from({ length: 3 }, () => [held, "deletion_pending", ["dns"]]),
     );
     const [unannounced] = await it.query(
       `SELECT last_reconciled_at FROM reconciliation_schedule WHERE cluster_id = $1`,

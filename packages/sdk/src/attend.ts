@@ -49,7 +49,13 @@ export async function attend(
     const found = await read(settings, api, event, signal);
     if (found === undefined) return count("gone", done);
     const { resource, cluster } = found;
-    if (!concerns(settings.platforms, platformFor(resource, cluster))) {
+    const isDeleting = (resource.deletion_timestamp ?? undefined) !== undefined;
+    // What has left our platforms is none of our business, but for what we have made there.
+    const owes =
+      isDeleting &&
+      (found.reports[settings.name] !== undefined ||
+        event.finalizers?.includes(settings.name) === true);
+    if (!owes && !concerns(settings.platforms, platformFor(resource, cluster))) {
       return count("filtered", done);
     }
     const timeUp = settings.clock.timeout(settings.timeoutMs);
@@ -61,7 +67,7 @@ export async function attend(
       signal: AbortSignal.any([signal, timeUp]),
       log: log.child({ generation: resource.generation }),
     };
-    if ((resource.deletion_timestamp ?? undefined) !== undefined) return await letGo(context);
+    if (isDeleting) return await letGo(context);
     return await bringAbout(context);
   } catch (error) {
     if (isCancellation(error, signal)) throw error;

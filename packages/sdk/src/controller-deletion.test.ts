@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { Context } from "./options.ts";
 import { ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 
@@ -37,6 +38,49 @@ suite("deletion by a controller", () => {
     await it.backend.delete(id);
     assert.equal(it.backend.has(id), true);
     await it.start({ finalize: () => undefined });
+    assert.equal(it.backend.has(id), false);
+  });
+
+  test("what it has made is taken back though the platform has become another", async () => {
+    await using it = new ControllerBed();
+    const finalized: string[] = [];
+    const options = {
+      platforms: ["gcp"],
+      finalize: ({ resource }: Context) => void finalized.push(resource.name),
+    };
+    const first = await it.start(options);
+    const moved = await it.backend.createCluster("moved");
+    const away = await it.backend.createCluster("moved while it was away");
+    const foreign = await it.backend.createCluster("foreign", { platform: { type: "aws" } });
+    await it.settle();
+    await it.backend.update(moved.id, { platform: { type: "aws" } });
+    await it.settle();
+    it.backend.requests.length = 0;
+    await it.backend.delete(foreign.id);
+    await it.settle();
+    assert.deepEqual(it.backend.requests, [], "nothing of its own is there");
+    await it.backend.delete(moved.id);
+    await it.settle();
+    assert.deepEqual([finalized, it.backend.has(moved.id)], [["moved"], false]);
+
+    await first.stop();
+    await it.backend.update(away.id, { platform: { type: "aws" } });
+    await it.backend.delete(away.id);
+    await it.start(options);
+    assert.deepEqual(finalized, ["moved", "moved while it was away"]);
+    assert.equal(it.backend.has(away.id), false);
+  });
+
+  test("a deletion that waits for it by name is its business, whatever it is registered for by now", async () => {
+    await using it = new ControllerBed();
+    const before = await it.start({ platforms: ["gcp"], finalize: () => undefined });
+    await before.stop();
+    const { id } = await it.backend.createCluster("c");
+    await it.backend.delete(id);
+    await it.start({ platforms: ["aws"], finalize: () => undefined });
+    assert.equal(it.backend.has(id), true, "it has never reported on it");
+    await it.backend.announce(id, "deletion_pending");
+    await it.settle();
     assert.equal(it.backend.has(id), false);
   });
 });

@@ -96,7 +96,8 @@ class RunningController implements Controller {
       {
         controllerName: name,
         kinds,
-        platforms,
+        // What we have made is ours to take back, whatever its platform has become: only we can tell.
+        platforms: finalize === undefined ? platforms : [],
         api: { url: this.#api.url, headers: this.#api.headers },
         fetch: this.#settings.fetch,
         clock,
@@ -143,7 +144,8 @@ class RunningController implements Controller {
     if (read.found === "unknown") return this.#letGo("unknown");
     const { event } = read;
     if (!kinds.includes(event.kind)) return this.#letGo("filtered");
-    if (!concerns(platforms, event.platform)) return this.#letGo("filtered");
+    const isAwaited = event.finalizers?.includes(name) === true;
+    if (!isAwaited && !concerns(platforms, event.platform)) return this.#letGo("filtered");
     if (isWake(event) && event.controllerName === name) return this.#letGo("own");
     const known = this.#seen.get(event.id);
     if (known !== undefined) {
@@ -257,8 +259,11 @@ class RunningController implements Controller {
   }
 
   #enlist(kind: Kind, resource: Resource): void {
+    const { platforms, finalize } = this.#settings;
     const platform = platformOf(resource.spec);
-    if (!concerns(this.#settings.platforms, platform)) return;
+    const mayOwe =
+      finalize !== undefined && (resource.deletion_timestamp ?? undefined) !== undefined;
+    if (!mayOwe && !concerns(platforms, platform)) return;
     const event: ControllerEvent = {
       id: `list:${resource.id}`,
       type: `${kind}.reconcile`,

@@ -18,6 +18,8 @@ export interface ControllerEvent {
   readonly reason?: string;
   /** Whose report caused it, where one did. */
   readonly controllerName?: string;
+  /** Whom the deletion of the resource waits for, where it is being deleted. */
+  readonly finalizers?: readonly string[];
 }
 
 /** What a transport hands over: the body, and its attributes where the transport has any. */
@@ -67,6 +69,9 @@ export function readEvent({ data, attributes = {} }: RawEvent): ReadEvent {
     text(attributes["controller_name"]) ??
     text(members["controller_name"]) ??
     text(metadata["controller_name"]);
+  const finalizers = Array.isArray(metadata["finalizers"])
+    ? metadata["finalizers"].filter((name) => typeof name === "string")
+    : undefined;
   return {
     found: "event",
     event: {
@@ -79,6 +84,7 @@ export function readEvent({ data, attributes = {} }: RawEvent): ReadEvent {
       ...(platform === undefined ? {} : { platform }),
       ...(reason === undefined ? {} : { reason }),
       ...(controllerName === undefined ? {} : { controllerName }),
+      ...(finalizers === undefined ? {} : { finalizers }),
     },
   };
 }

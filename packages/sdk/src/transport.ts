@@ -15,6 +15,7 @@ export const ack: Disposition = { kind: "ack" };
 export interface TransportContext {
   readonly controllerName: string;
   readonly kinds: readonly Kind[];
+  /** Events of other platforms need not be delivered; none means all are wanted. */
   readonly platforms: readonly string[];
   readonly api: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly fetch: typeof fetch;

@@ -142,6 +142,7 @@ export class Deletions {
     { force }: { readonly force: boolean },
   ): Promise<void> {
     if (ids.length === 0) return;
+    if (!force) await sql.run(recordFinalizers, { kind, ids });
     await sql.run(requestDeletion, {
       kind,
       ids,
@@ -149,7 +150,6 @@ export class Deletions {
       reason: force ? "force_deletion" : "deletion_requested",
       caller: caller.identity,
     });
-    if (!force) await sql.run(recordFinalizers, { kind, ids });
   }
 }
 

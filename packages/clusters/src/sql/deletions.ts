@@ -22,7 +22,10 @@ export interface Deletion {
   readonly caller: Identity;
 }
 
-/** Asks for the deletion of resources that are locked and not deleting yet, and tells of it. */
+/**
+ * Asks for the deletion of resources that are locked and not deleting yet, and tells of it: also whom it waits for, who
+ * may be there no longer by platform. The finalizers are recorded.
+ */
 export const requestDeletion = statement<Deletion, { id: string }>(
   "requestDeletion",
   (sql, { kind, ids, eventIds, reason, caller }) => {
@@ -41,7 +44,7 @@ export const requestDeletion = statement<Deletion, { id: string }>(
             SELECT given.event_id, ${`${kind}.deleted`}::text AS type, ${clusterId(sql)} AS cluster_id,
                    ${nodepoolId(sql)} AS nodepool_id, r.generation, ${platform(sql)} AS platform,
                    ${reason}::text AS reason, r.created_by::text, ${callerText(caller)}::text::jsonb AS caller,
-                   NULL::jsonb AS metadata
+                   ${reason === "force_deletion" ? sql`NULL::jsonb` : awaited(sql, kind, sql`r.id`)} AS metadata
             FROM r JOIN given USING (id) ${parentOf(sql, kind)} ORDER BY given.place`,
         )}
       )
@@ -122,16 +125,27 @@ export const finishDeletions = statement<
     SELECT r.id, ${clusterId(sql)} AS cluster_id FROM r`;
 });
 
-/**
- * Whether a finalizer of a resource is open. That of a controller which has retired is not: a deletion that was asked for
- * while it retired may have recorded it all the same.
- */
+/** Whether a finalizer of a resource is open. */
 export function isHeld(sql: Sql, kind: KindName, id: Fragment): Fragment {
+  return sql`EXISTS (SELECT ${openFinalizers(sql, kind, id)})`;
+}
+
+/** What events say of whom a deletion waits for, `{"finalizers": [name, …]}`; null for nobody. */
+export function awaited(sql: Sql, kind: KindName, id: Fragment): Fragment {
   return sql`
-    EXISTS (SELECT FROM finalizers f
-            WHERE f.kind = ${kind} AND f.resource_id = ${id} AND f.finalized_at IS NULL
-              AND NOT EXISTS (SELECT FROM controllers k
-                              WHERE k.name = f.controller_name AND k.retired_at IS NOT NULL))`;
+    (SELECT jsonb_build_object('finalizers', jsonb_agg(f.controller_name ORDER BY f.controller_name))
+     ${openFinalizers(sql, kind, id)} HAVING count(*) > 0)`;
+}
+
+/**
+ * That of a controller which has retired is not open: a deletion that was asked for while it retired may have recorded it
+ * all the same.
+ */
+function openFinalizers(sql: Sql, kind: KindName, id: Fragment): Fragment {
+  return sql`
+    FROM finalizers f
+    WHERE f.kind = ${kind} AND f.resource_id = ${id} AND f.finalized_at IS NULL
+      AND NOT EXISTS (SELECT FROM controllers k WHERE k.name = f.controller_name AND k.retired_at IS NOT NULL)`;
 }
 
 /** Where `r` is what a write returned: a nodepool's platform may be its cluster's. */

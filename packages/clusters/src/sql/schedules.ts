@@ -3,7 +3,7 @@
 import { statement } from "@keelson/database";
 import type { ScheduleReason } from "../events/event.ts";
 import type { KindName } from "../kinds.ts";
-import { isHeld } from "./deletions.ts";
+import { awaited } from "./deletions.ts";
 import { insertEvents } from "./events.ts";
 import { isStale, tables } from "./tables.ts";
 
@@ -62,7 +62,7 @@ export const announceDue = statement<Claim, ClaimedRow>(
                  AS is_ready,
                d.created_at > ${now} - ${cadence.newMs} * interval '1 ms' AS is_new,
                d.deletion_timestamp IS NOT NULL AS is_deleting,
-               ${isHeld(sql, kind, sql`d.id`)} AS is_held
+               CASE WHEN d.deletion_timestamp IS NOT NULL THEN ${awaited(sql, kind, sql`d.id`)} END AS awaited_for
         FROM (SELECT * FROM urgent UNION ALL SELECT * FROM calm) d
         CROSS JOIN LATERAL ${sql(`expectations_of_${kind}`)}(d.id, d.generation, d.platform) e
       ), judged AS MATERIALIZED (
@@ -71,7 +71,7 @@ export const announceDue = statement<Claim, ClaimedRow>(
                f.is_deleting OR f.is_new OR f.is_stale IS TRUE OR f.is_ready IS NOT TRUE OR f.behind > 0 AS attention,
                -- One more unanswered announcement, unless nobody has to answer.
                CASE WHEN f.expected = 0 OR f.awaited > 0 THEN f.unanswered + 1 ELSE 0 END AS unanswered_now,
-               CASE WHEN f.is_deleting THEN CASE WHEN f.is_held THEN 'deletion_pending' END
+               CASE WHEN f.is_deleting THEN CASE WHEN f.awaited_for IS NOT NULL THEN 'deletion_pending' END
                     WHEN f.is_parent_deleting THEN NULL
                     WHEN f.last_reconciled_at IS NULL THEN 'never_reconciled'
                     WHEN f.behind > 0 THEN 'generation_mismatch'
@@ -101,7 +101,8 @@ export const announceDue = statement<Claim, ClaimedRow>(
                    jsonb_build_object(
                      'scheduled_by', ${scheduledBy}::text, 'cluster_generation', j.generation,
                      'last_reconciled_at', to_char(j.last_reconciled_at AT TIME ZONE 'UTC',
-                                                   'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS metadata
+                                                   'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                     || coalesce(j.awaited_for, '{}') AS metadata
             FROM judged j WHERE j.reason IS NOT NULL`,
         )}
       )

@@ -68,7 +68,7 @@ export class FakeBackend {
     return entry.resource;
   }
 
-  /** Asks for deletion: it happens at once where no registered controller has a finalizer. */
+  /** Asks for deletion: it happens at once where no controller has a finalizer, by its registration or a report. */
   async delete(id: string): Promise<void> {
     const entry = this.#entry(id);
     for (const { name, kinds, platforms, finalizer } of this.#controllers.values()) {
@@ -128,6 +128,7 @@ export class FakeBackend {
   async #publish(entry: Entry, verb: string, reason: string, controller?: string): Promise<void> {
     const { kind, resource } = entry;
     const platform = this.#platform(entry) ?? "";
+    const isDeleting = resource.deletion_timestamp !== undefined;
     const event = {
       id: this.#random.uuid(),
       type: `${kind}.${verb}`,
@@ -141,7 +142,7 @@ export class FakeBackend {
       source: "cls-backend",
       created_by: resource.created_by,
       user: { email: resource.created_by, domain: "example.com", roles: [] },
-      metadata: {},
+      metadata: isDeleting ? { finalizers: [...entry.finalizers] } : {},
     };
     await this.transport.publish(event, {
       event_id: event.id,
@@ -195,12 +196,13 @@ export class FakeBackend {
     const before = entry.reports.get(name);
     if (generation > entry.resource.generation) return refused(409, "FUTURE_GENERATION");
     if (generation < (before?.observed_generation ?? 1)) return refused(409, "STALE_GENERATION");
-    const { finalizer: _finalizer, ...report } = sent;
+    const { finalizer, ...report } = sent;
     entry.reports.set(name, report);
     const isDone = sent.conditions.some(
       ({ type, status }) => type === "Finalized" && status === "True",
     );
     if (isDone) entry.finalizers.delete(name);
+    else if (finalizer === true) entry.finalizers.add(name);
     const isGone = entry.resource.deletion_timestamp !== undefined && entry.finalizers.size === 0;
     if (isGone) this.#entries.delete(entry.resource.id);
     else if (JSON.stringify(before) !== JSON.stringify(report)) {
