@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { sendDeferredWakes } from "@keelson/clusters";
+import { systemClock, TaskScope } from "@keelson/base";
+import { runStatusBell, sendDeferredWakes } from "@keelson/clusters";
+import { Wakeups } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { alice, available, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
-import { never } from "./events-bed.ts";
+import { alice, available, ctl, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
+import { never, until } from "./events-bed.ts";
 
 async function start(wakesPerMinuteMax: number): Promise<ClustersRest> {
   return startClustersRest(await sharedThrowawayPostgres("embedded"), { wakesPerMinuteMax });
@@ -120,5 +122,30 @@ suite("wakes after reports", () => {
       "woken",
       "the pass of statuses hears of reports all the same",
     );
+  });
+
+  test("reports that no event tells of are heard by the pass of every replica", async ({
+    signal,
+  }) => {
+    const server = await sharedThrowawayPostgres("embedded");
+    for (const wakesDependents of [true, false]) {
+      await using rest = await startClustersRest(server, { wakesDependents });
+      const path = `/clusters/${await rest.cluster(alice)}`;
+      await rest.report(path, "dns");
+      const { service } = rest;
+      const elsewhere = new Wakeups({ database: rest.tables.openAnother() });
+      await using scope = new TaskScope(never);
+      scope.spawn("another replica", (inner) => elsewhere.run(inner));
+      const byNobody = { pollMs: 3_600_000, deafPollMs: 3_600_000 };
+      using pass = elsewhere.subscribe(service.outbox.numberedChannel, byNobody);
+      await until(() => elsewhere.isLive);
+      await pass.wait(signal); // Whatever was before.
+      scope.spawn("bell", (inner) => runStatusBell({ service, clock: systemClock }, inner));
+      await pass.wait(signal); // It rings when it begins.
+      await rest.report(path, "dns"); // Nothing new: no event.
+      assert.equal(await pass.wait(signal), "woken");
+      await rest.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"] });
+      assert.equal(await pass.wait(signal), "woken", "who is expected has changed");
+    }
   });
 });

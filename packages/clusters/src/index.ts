@@ -28,6 +28,7 @@ export {
 export { schedulerMetrics, type SchedulerMetrics } from "./loops/metrics.ts";
 export { purge, runPurges, type PurgesOptions, type Retentions } from "./loops/purges.ts";
 export { Scheduler, type SchedulerOptions } from "./loops/scheduler.ts";
+export { runStatusBell } from "./loops/status-bell.ts";
 export { passOnce, runStatusPass, type StatusPassOptions } from "./loops/status-pass.ts";
 export { clustersMigrations } from "./migrations.ts";
 export { clustersRoutes, type ClustersRoutesOptions } from "./routes/routes.ts";

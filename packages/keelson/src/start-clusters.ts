@@ -11,6 +11,7 @@ import {
   PubsubTransport,
   runDeferredWakes,
   runPurges,
+  runStatusBell,
   runStatusPass,
   Scheduler,
   schedulerMetrics,
@@ -115,6 +116,7 @@ export async function startClusters(
       await using scope = new TaskScope(within);
       scope.spawn("wake-ups", (inner) => wakeups.run(inner));
       scope.spawn("events", (inner) => events.run(inner));
+      scope.spawn("status bell", (inner) => runStatusBell({ service, clock }, inner));
       scope.spawn("denials", (inner) => service.denials.run(inner));
       scope.spawn("time", (inner) => keepTime({ time, clock, log }, inner));
       if (parts.scheduler) {

@@ -4,6 +4,7 @@ import { RestError, validationFailed, type JsonObject } from "@keelson/base";
 import { requireController, requireWriter, type Caller } from "../access/access.ts";
 import type { Deletions } from "../deletion/deletions.ts";
 import { writing, type Lifecycle } from "../lifecycle.ts";
+import { ringForStatuses } from "../loops/status-bell.ts";
 import type { ControllerRegistration } from "../schema.ts";
 import {
   listControllers,
@@ -42,6 +43,7 @@ export class Registry {
       finalizer,
     };
     await writing(this.#lifecycle, (sql) => sql.run(registerController, row), signal);
+    ringForStatuses(this.#lifecycle.outbox);
     return answer({ ...row, retired_at: null });
   }
 
@@ -54,6 +56,7 @@ export class Registry {
       signal,
     );
     if (known === undefined) throw new RestError("RESOURCE_NOT_FOUND", "no such controller");
+    ringForStatuses(this.#lifecycle.outbox);
     await this.#deletions.finishAll(signal);
   }
 

@@ -7,6 +7,7 @@ import type { Deletions } from "../deletion/deletions.ts";
 import type { WakeReason } from "../events/event.ts";
 import type { Kind } from "../kinds.ts";
 import { writing, type Lifecycle } from "../lifecycle.ts";
+import { ringForStatuses } from "../loops/status-bell.ts";
 import { idsOf, type Resource } from "../resources/resource.ts";
 import type { StatusReport } from "../schema.ts";
 import { findReport, toReport, writeReport } from "../sql/reports.ts";
@@ -31,12 +32,12 @@ export class Reports {
     body: StatusReport,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const { access, metrics, outbox, wakesDependents } = this.#lifecycle;
+    const { access, metrics, outbox } = this.#lifecycle;
     requireController(caller);
     requireWriter(caller);
     access.requireName(caller, body.controller_name);
     const sent = readReport(body);
-    const { resource, result, isGone } = await writing(
+    const { resource, result, isGone, isTold } = await writing(
       this.#lifecycle,
       async (sql) => this.#write(sql, caller, { kind, id }, sent),
       signal,
@@ -46,8 +47,7 @@ export class Reports {
       throw error;
     });
     metrics.reports.add({ kind: kind.name, result });
-    // No event will do it.
-    if (!wakesDependents) outbox.wakeups.wakeHere(outbox.numberedChannel);
+    if (!isTold) ringForStatuses(outbox);
     this.#lifecycle.log.debug(
       {
         requestId: caller.requestId,
@@ -102,25 +102,25 @@ export class Reports {
     });
     const isGone = isDeleting && (await this.#deletions.finish(sql, kind, [id], caller)).length > 0;
     const reason = wakeReason(report, before);
-    if (reason !== undefined && !isGone && this.#lifecycle.wakesDependents) {
-      await this.#wake(sql, caller, resource, { reason, controllerName });
-    }
+    const wakes = reason !== undefined && !isGone && this.#lifecycle.wakesDependents;
+    const isWoken = wakes && (await this.#wake(sql, caller, resource, { reason, controllerName }));
     const result = before === undefined ? "created" : reason === undefined ? "same" : "changed";
-    return { resource, result, isGone };
+    return { resource, result, isGone, isTold: isGone || isWoken };
   }
 
-  /** Dependents wake at once, or as soon as they have not been woken too often. */
+  /** Dependents wake at once, or as soon as they have not been woken too often. Whether it was at once. */
   async #wake(
     sql: Transaction,
     caller: Caller,
     { kind, id }: Resource,
     { reason, controllerName }: { readonly reason: WakeReason; readonly controllerName: string },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { random, wakesPerMinuteMax: perMinuteMax } = this.#lifecycle;
     const eventId = random.uuid();
     const { identity } = caller;
     const wake = { kind, id, eventId, reason, controllerName, caller: identity, perMinuteMax };
-    await sql.run(writeWake, wake);
+    const [written] = await sql.run(writeWake, wake);
+    return written?.is_deferred === false;
   }
 }
 
