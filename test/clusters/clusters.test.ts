@@ -210,8 +210,10 @@ suite("clusters over REST", () => {
     const told = await it.events();
     const owned = [...made, bobs].map((answer) => answer?.body as Record<string, unknown>);
     assert.deepEqual(
-      told.map((event) => [event["type"], event["cluster_id"], event["created_by"]]).toSorted(),
-      owned.map((body) => ["cluster.created", body["id"], body["created_by"]]).toSorted(),
+      told
+        .map((event) => [event["type"], event["cluster_id"], event["created_by"]].join(" "))
+        .toSorted(),
+      owned.map((body) => ["cluster.created", body["id"], body["created_by"]].join(" ")).toSorted(),
     );
     const [rows] = await it.tables.query(
       `SELECT count(*)::integer AS n FROM reconciliation_schedule`,

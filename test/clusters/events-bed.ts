@@ -21,12 +21,16 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
 export const never = new AbortController().signal;
 
+/** How long a test that can be of any length goes on: `KEELSON_TEST_SECONDS`; its least in the gate. */
+export const lengthMs = Number(process.env["KEELSON_TEST_SECONDS"] ?? 0) * 1_000;
+
 /** Waits for a fact, looking again and again; the machine may be busy. */
 export async function until(
   fact: () => boolean | Promise<boolean>,
   what = "it did not come true",
+  longerMs = 0,
 ): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 180_000;
+  const deadlineMs = systemClock.monotonic() + 180_000 + longerMs;
   while (!(await fact())) {
     assert.ok(systemClock.monotonic() < deadlineMs, what);
     await systemClock.sleep(5, never);

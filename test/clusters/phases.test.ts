@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ManualClock } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { alice, ctl, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 
 const phases = ["Pending", "Progressing", "Ready", "Failed", "Deleting"] as const;

@@ -13,6 +13,7 @@ import {
   drained,
   eventsOn,
   freshDatabase,
+  lengthMs,
   never,
   quickRelay,
   tell,
@@ -192,6 +193,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
       await bed.tell({ clusterId: id, generation: 1 });
       await until(() => bed.project.received.length === 1);
       bed.wire.mode = mode;
+      const endMs = systemClock.monotonic() + lengthMs;
       for (const generation of [2, 3]) await bed.tell({ clusterId: id, generation });
       await bed.tell({ clusterId: id, generation: 4, type: "cluster.deleted" });
       await until(() => bed.transport.health.status === "failing");
@@ -204,6 +206,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
         );
         return (row?.attempts ?? 0) >= 2;
       });
+      await until(() => systemClock.monotonic() >= endMs, "it was away for long", lengthMs);
       bed.wire.mode = "pass";
       await until(() => drained(bed.tables));
       await until(() => bed.project.generations(id).length === 4);
@@ -305,6 +308,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
     const random = seededRandom("three replicas");
     const committed = new Map<string, number[]>();
     const doomed = new Set<number>();
+    const endMs = systemClock.monotonic() + lengthMs;
     const written = new AbortController();
     const breaking = (async () => {
       while (!written.signal.aborted) {
@@ -318,8 +322,10 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
         const clusterId = systemRandom.uuid();
         const own: number[] = [];
         committed.set(clusterId, own);
-        for (const step of upTo(25)) {
-          const generation = writer * 1_000 + step;
+        for (let step = 1; step <= 25 || systemClock.monotonic() < endMs; step++) {
+          // Beyond the gate's length no faster than the emulator.
+          if (step > 25) await systemClock.sleep(random.integer(200), never);
+          const generation = writer * 1_000_000 + step;
           const isDoomed = random.integer(5) === 0;
           await bed.tables.database
             .transaction(async (sql) => {
