@@ -19,7 +19,12 @@ export interface Bed extends AsyncDisposable {
   /** The tables of fleet, for questions that the API does not answer. */
   readonly database: Database;
   /** Asks the API. Throws for every answer that is not a success. */
-  ask<Answer = unknown>(method: Method, path: string, body?: object): Promise<Answer>;
+  ask<Answer = unknown>(
+    method: Method,
+    path: string,
+    body?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
   /** Creates all in one batch; their ids, in order. */
   createAll(bodies: readonly object[]): Promise<readonly number[]>;
   /** Waits until so many resources are in sync, of a cluster if it is told. */
@@ -44,13 +49,18 @@ export async function startBed(
   const database = setup.use(
     openDatabase({ url, name: "bench", searchPath: ["fleet", "public"], deadlineMs: 600_000 }),
   );
-  const ask: Bed["ask"] = async <Answer>(method: Method, path: string, body?: object) => {
+  const ask: Bed["ask"] = async <Answer>(
+    method: Method,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    const typed = { "content-type": "application/json" };
     const answer = await fetch(`${rest}/api/v1${path}`, {
       method,
       signal,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      headers: { ...headers, ...(body === undefined ? {} : typed) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
