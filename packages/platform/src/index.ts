@@ -52,3 +52,26 @@ export {
   type StorageSettings,
   type StorageStep,
 } from "./steps/storage-step.ts";
+export type { KeycloakAccess } from "./keycloak/keycloak.ts";
+export { RealmAdmin, type RealmAdminOptions } from "./keycloak/realm-admin.ts";
+export {
+  cleanupAuth,
+  reconcileAuth,
+  type AuthOutcome,
+  type AuthSettings,
+  type AuthStep,
+} from "./steps/auth-step.ts";
+export {
+  cleanupRedis,
+  reconcileRedis,
+  type RedisOutcome,
+  type RedisStep,
+} from "./steps/redis-step.ts";
+export {
+  cleanupSearch,
+  reconcileSearch,
+  type SearchOutcome,
+  type SearchSettings,
+  type SearchStep,
+} from "./steps/search-step.ts";
+export { redisVariables, searchUrl, type RedisEndpoint } from "./steps/service-endpoints.ts";

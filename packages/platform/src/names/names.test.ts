@@ -103,6 +103,11 @@ suite("names", () => {
     assert.throws(() => of({ environment: "preview" }), /has no name without its pull request/);
   });
 
+  test("nobody gets the realm of Keycloak's administrators", () => {
+    assert.throws(() => of({ app: "master" }), { reason: "InvalidSpec", message: /realm master/ });
+    assert.equal(of({ app: "master", environment: "uat" }).realm, "master-uat");
+  });
+
   test("two buckets never share a variable", () => {
     assert.equal(bucketVariable("user-uploads"), "S3_BUCKET_USER_UPLOADS");
     const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,6}[a-z0-9])?$/);

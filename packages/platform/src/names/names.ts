@@ -1,6 +1,7 @@
 // Every name that an app gets anywhere, from its own and its environment. No other file puts such a name together.
 
 import type { Environment } from "../kinds/application.ts";
+import { StepError } from "../steps/step-error.ts";
 
 /** What names are made of. */
 export interface Named {
@@ -68,7 +69,7 @@ export function namesOf(named: Named, options: NamingOptions): Names {
     schema: `${prefix}${schema}${isPreview ? `_pr${pullRequest}` : ""}`,
     appRole: `${role}_app`,
     anonRole: `${role}_anon`,
-    realm: environment === "production" ? name : `${name}-${environment}`,
+    realm: realmOf(name, environment),
     client: name,
     domain: named.domain ?? domainOf(named, options),
     namespace: isPreview ? `preview-${app}-pr-${pullRequest}` : undefined,
@@ -76,6 +77,11 @@ export function namesOf(named: Named, options: NamingOptions): Names {
     children: namesOfChildren(name),
     bucket: (bucket) => `plattr-${prefixOf(environment)}-${name}-${bucket}`,
   };
+}
+
+/** The Secret in the operator's namespace that lets apps use an identity provider. */
+export function providerSecretName(provider: string): string {
+  return `plattr-idp-${provider}`;
 }
 
 /** `S3_BUCKET_USER_UPLOADS` for `user-uploads`: no two buckets share one, since their names have no underscore. */
@@ -96,6 +102,13 @@ export function namesOfChildren(name: string): ChildNames {
     tls: `${name}-tls`,
     env: `${name}-env`,
   };
+}
+
+/** Of Keycloak's own realm, which holds its administrators, nobody may have the name. */
+function realmOf(name: string, environment: Environment): string {
+  const realm = environment === "production" ? name : `${name}-${environment}`;
+  if (realm !== "master") return realm;
+  throw new StepError("InvalidSpec", `realm ${realm} is Keycloak's own: choose another name`);
 }
 
 function domainOf(

@@ -1,0 +1,80 @@
+// The one place that reads what Keycloak answers when it does not do as it was asked.
+
+import { NetworkError } from "@keycloak/keycloak-admin-client";
+import { StepError, type StepReason } from "../steps/step-error.ts";
+
+const saidMax = 300;
+
+/** Whether Keycloak did not believe who we are. */
+export function isUnauthorized(error: unknown): boolean {
+  return statusOf(error) === 401;
+}
+
+/** Whether something of that name is there already. */
+export function isTaken(error: unknown): boolean {
+  return statusOf(error) === 409;
+}
+
+/** Whether what was to go is gone already. */
+export function isGone(error: unknown): boolean {
+  return statusOf(error) === 404;
+}
+
+/** What `error` of the call `name` means to a step. What is named already passes through. */
+export function nameKeycloakError(error: unknown, name: string, server: string): Error {
+  if (error instanceof StepError) return error;
+  if (error instanceof NetworkError) return nameAnswer(error, name, server);
+  const { message, cause } = error as Error;
+  // `fetch failed`, and below it why.
+  if (error instanceof TypeError && cause instanceof Error) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = cause.message === "" ? (code ?? "connection lost") : cause.message;
+    return new StepError("Unreachable", `${server}: no answer to ${name}: ${why}`, { cause });
+  }
+  return new Error(`${server}: ${name} failed: ${message}`, { cause: error });
+}
+
+function nameAnswer({ response, responseData }: NetworkError, name: string, server: string): Error {
+  const { status } = response;
+  const said = [String(status), textOf(responseData)].filter((text) => text !== "").join(" ");
+  // Not the library's error itself: it holds the whole answer.
+  const cause = Object.assign(new Error(said), { status });
+  const reason = reasonOf(status);
+  const retryAfterMs = retryAfterMsOf(response);
+  return new StepError(reason, `${server}: ${name} ${sentences[reason] ?? ""}: ${said}`, {
+    cause,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+const sentences: Partial<Record<StepReason, string>> = {
+  Unreachable: "cannot be done now",
+  Refused: "is refused",
+  Conflict: "was forestalled by somebody else",
+};
+
+function reasonOf(status: number): StepReason {
+  if (status === 408 || status === 429 || status >= 500) return "Unreachable";
+  // Made, or gone, between our question and this.
+  return status === 404 || status === 409 ? "Conflict" : "Refused";
+}
+
+/** Keycloak's own words: it has three places for them. */
+function textOf(answer: unknown): string {
+  if (typeof answer !== "object" || answer === null) return "";
+  const members = answer as Readonly<Record<string, unknown>>;
+  const said = ["errorMessage", "error_description", "error"]
+    .map((member) => members[member])
+    .find((text) => typeof text === "string");
+  return said === undefined ? "" : `(${said.slice(0, saidMax)})`;
+}
+
+function retryAfterMsOf({ headers }: Response): number | undefined {
+  const text = headers.get("retry-after") ?? "";
+  return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { cause } = error as { readonly cause?: { readonly status?: number } };
+  return error instanceof StepError ? cause?.status : undefined;
+}

@@ -1,0 +1,119 @@
+// A real Keycloak for the tests of one process, and an administrator that is not the operator's.
+
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { KeycloakAccess } from "@keelson/platform";
+import { Guard } from "../oracle/guarded.ts";
+import { findFreePorts } from "../oracle/ports.ts";
+import { until } from "../oracle/until.ts";
+import { findKeycloak, javaArguments } from "./keycloak-program.ts";
+
+const found = findKeycloak();
+/** `http://127.0.0.1:PORT` of one that runs already, as its own tests start it: it takes a minute, and outlives none. */
+const running = process.env["KEELSON_TEST_KEYCLOAK"];
+
+/** Why tests on Keycloak are skipped; false where they run. */
+export const withoutKeycloak: string | false =
+  running === undefined && "missing" in found ? found.missing : false;
+
+const administrator = { user: "admin", password: "p@ss/w#%rd" } as const;
+
+export interface KeycloakServer {
+  readonly url: string;
+  readonly port: number;
+  /** As the operator is told it. */
+  readonly access: () => Promise<KeycloakAccess>;
+  /** Asks below `/admin/realms`. Undefined for what is not there; throws at every other refusal. */
+  readonly ask: <Answer = unknown>(
+    method: string,
+    path: string,
+    body?: object,
+  ) => Promise<Answer | undefined>;
+}
+
+let shared: Promise<KeycloakServer> | undefined;
+
+/** Started by the first test that asks, gone with the process. Realms keep tests apart. */
+export function sharedKeycloak(): Promise<KeycloakServer> {
+  shared ??= running === undefined ? startKeycloak() : Promise.resolve(keycloakAt(running));
+  return shared;
+}
+
+export async function startKeycloak(): Promise<KeycloakServer> {
+  if ("missing" in found) throw new Error(found.missing);
+  const guard = new Guard();
+  const home = ownHome(found.home, guard.folder);
+  const [port = 0] = await findFreePorts(1);
+  const variables = [
+    `KC_BOOTSTRAP_ADMIN_USERNAME=${administrator.user}`,
+    `KC_BOOTSTRAP_ADMIN_PASSWORD=${administrator.password}`,
+  ];
+  const options = ["--optimized", "--http-enabled=true", "--http-host=127.0.0.1"];
+  options.push(`--http-port=${port}`, "--hostname-strict=false", "--cache=local");
+  const server = await guard.start({
+    name: "keycloak",
+    path: "env",
+    arguments: [...variables, "java", ...javaArguments(home), "start", ...options],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    if (server.hasEnded) throw new Error(`Keycloak ended:\n${server.logTail()}`);
+    const answer = await fetch(`${url}/realms/master`).catch(() => undefined);
+    return answer?.ok === true;
+  }, new AbortController().signal);
+  return keycloakAt(url);
+}
+
+function keycloakAt(url: string): KeycloakServer {
+  const access = { url, ...administrator };
+  const port = Number(new URL(url).port);
+  return { url, port, access: () => Promise.resolve(access), ask: asking(access) };
+}
+
+/** The distribution with a folder of its own for what a server writes. */
+function ownHome(home: string, folder: string): string {
+  const own = join(folder, "home");
+  mkdirSync(join(own, "data"), { recursive: true });
+  for (const name of ["bin", "conf", "lib", "providers", "themes"]) {
+    symlinkSync(join(home, name), join(own, name));
+  }
+  return own;
+}
+
+function asking({ url, user, password }: KeycloakAccess): KeycloakServer["ask"] {
+  const logIn = async (): Promise<string> => {
+    const answer = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "password",
+        client_id: "admin-cli",
+        username: user,
+        password,
+      }),
+    });
+    const { access_token: token } = (await answer.json()) as { access_token?: string };
+    if (token === undefined) throw new Error(`the administrator cannot log in: ${answer.status}`);
+    return token;
+  };
+  let token: string | undefined;
+  return async <Answer>(method: string, path: string, body?: object) => {
+    const send = async (): Promise<Response> =>
+      fetch(`${url}/admin/realms${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${(token ??= await logIn())}`,
+          "content-type": "application/json",
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    let answer = await send();
+    if (answer.status === 401) {
+      token = undefined;
+      answer = await send();
+    }
+    const text = await answer.text();
+    if (answer.status === 404) return undefined;
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return text === "" ? undefined : (JSON.parse(text) as Answer);
+  };
+}

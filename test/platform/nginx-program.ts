@@ -1,0 +1,36 @@
+// nginx: the machine's own, or Debian's package, kept in the cache.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { cacheFolder } from "../oracle/programs.ts";
+
+const installed = "/usr/sbin/nginx";
+
+/** The program, or why there is none. */
+export function findNginx(): { readonly program: string } | { readonly missing: string } {
+  const program = [installed, join(folder(), installed)].find((path) => existsSync(path));
+  return program === undefined
+    ? { missing: "there is no nginx here (node test/platform/prepare.ts fetches Debian's)" }
+    : { program };
+}
+
+/** Fetches the package, if there is no nginx yet. Nothing is installed: it is unpacked beside the other programs. */
+export function fetchNginx(): void {
+  if ("program" in findNginx()) return;
+  mkdirSync(folder(), { recursive: true });
+  const options = { cwd: folder(), stdio: "ignore", timeout: 180_000 } as const;
+  try {
+    execFileSync("apt-get", ["download", "nginx"], options);
+  } catch {
+    // A bare machine may not know yet which packages there are.
+    execFileSync("apt-get", ["update"], options);
+    execFileSync("apt-get", ["download", "nginx"], options);
+  }
+  const [archive] = globSync(`${folder()}/nginx_*.deb`);
+  if (archive !== undefined) execFileSync("dpkg", ["-x", archive, folder()], options);
+}
+
+function folder(): string {
+  return join(dirname(cacheFolder()), "nginx");
+}
