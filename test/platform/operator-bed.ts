@@ -19,10 +19,13 @@ import {
 import { createAppDatabase, type AdminRights, type AppDatabase } from "@keelson/platform/testing";
 import { startCluster, type TestCluster } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { sharedS3 } from "./s3-server.ts";
 
 export interface BedOptions {
   readonly rights?: AdminRights;
   readonly simulatesWorkloads?: boolean;
+  /** Whether there is object storage. */
+  readonly hasStorage?: boolean;
 }
 
 /** What of an Application tests look at. */
@@ -76,7 +79,12 @@ export class OperatorBed implements AsyncDisposable {
   readonly #kept: AsyncDisposableStack;
 
   private constructor(
-    parts: { cluster: TestCluster; client: Client; database: AppDatabase },
+    parts: {
+      cluster: TestCluster;
+      client: Client;
+      database: AppDatabase;
+      storage: OperatorSettings["storage"];
+    },
     kept: AsyncDisposableStack,
     signal: AbortSignal,
   ) {
@@ -94,6 +102,7 @@ export class OperatorBed implements AsyncDisposable {
       clusterIssuer: "letsencrypt-prod",
       concurrency: 8,
       database: { adminUrl: () => Promise.resolve(parts.database.adminUrl) },
+      storage: parts.storage,
     };
   }
 
@@ -105,7 +114,8 @@ export class OperatorBed implements AsyncDisposable {
     const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
     const client = setup.use(clientOf(cluster));
     await serveKinds(client, signal);
-    return new OperatorBed({ cluster, client, database }, setup.move(), signal);
+    const storage = options.hasStorage === true ? await openStorage(client, signal) : undefined;
+    return new OperatorBed({ cluster, client, database, storage }, setup.move(), signal);
   }
 
   /** Starts an operator; it ends with the test at the latest. `port`: somebody between it and the cluster. */
@@ -315,6 +325,26 @@ function clientOf(
     userAgent: "plattr-operator",
     ...options,
   });
+}
+
+/** An account of a real S3 server, and its keys where the operator finds them for apps. */
+async function openStorage(
+  client: Client,
+  signal: AbortSignal,
+): Promise<NonNullable<OperatorSettings["storage"]>> {
+  const server = await sharedS3();
+  const { region, endpoint } = server;
+  const account = await server.createAccount("admin");
+  const kind = { apiVersion: "v1", kind: "Secret" };
+  const secrets = await client.resource(kind, signal);
+  const appS3Secret = "apps-s3";
+  const stringData = { S3_ACCESS_KEY: account.accessKeyId, S3_SECRET_KEY: account.secretAccessKey };
+  await secrets.apply(
+    { ...kind, metadata: { name: appS3Secret, namespace }, stringData },
+    { fieldManager: "test" },
+    signal,
+  );
+  return { region, endpoint, appS3Secret, keys: () => Promise.resolve(account) };
 }
 
 /** A server of ours may serve them by itself; any other is taught them. */

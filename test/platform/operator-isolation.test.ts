@@ -26,7 +26,10 @@ clusterSuite("apps beside each other", () => {
     const schemaName = a.replaceAll("-", "_");
     await bed.apply(b, { imageRef: image, database: { enabled: true, schemaName } });
     const refused = await bed.until(b, ({ phase }) => phase === "Failed");
-    assert.ok(refused.conditions.includes("DatabaseReady False Conflict"), `${refused.conditions}`);
+    assert.ok(
+      refused.conditions.includes("DatabaseReady False Conflict"),
+      refused.conditions.join(),
+    );
     assert.match(refused.messages["DatabaseReady"] ?? "", new RegExp(`${namespace}/${a}`));
     assert.deepEqual(await stateOf(bed.database, names), before);
     assert.deepEqual(refused.owned, []);
@@ -127,7 +130,7 @@ clusterSuite("apps beside each other", () => {
     const refused = await bed.until(name, ({ phase }) => phase === "Failed");
     assert.ok(
       refused.conditions.includes("DeploymentReady False Conflict"),
-      `${refused.conditions}`,
+      refused.conditions.join(),
     );
     assert.match(refused.messages["DeploymentReady"] ?? "", /^Service .* is left alone$/);
     assert.ok(await bed.find(ingresses, name));
@@ -150,7 +153,7 @@ clusterSuite("apps beside each other", () => {
     const told = await bed.until(one, ({ conditions }) =>
       conditions.includes("DatabaseReady False NotConfigured"),
     );
-    assert.ok(told.conditions.includes("DeploymentReady False Waiting"), `${told.conditions}`);
+    assert.ok(told.conditions.includes("DeploymentReady False Waiting"), told.conditions.join());
     await bed.delete(one);
     await bed.untilGone(one);
   });

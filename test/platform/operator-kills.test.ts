@@ -3,24 +3,31 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom } from "@keelson/base";
 import type { CallPoint } from "@keelson/platform";
 import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { newName, OperatorBed, type RunningOperator } from "./operator-bed.ts";
+import { sharedS3, withoutS3 } from "./s3-server.ts";
 
-/** Every so many calls one is the last, which one it begins with being up to chance; `all` in long runs. */
-const stride = process.env["KEELSON_TEST_KILLS"] === "all" ? 1 : 17;
+/** At how many calls of each phase, by a seed; `all` in long runs. */
+const { KEELSON_TEST_KILLS: wanted = "2", KEELSON_TEST_SEED: seed = String(Date.now()) } =
+  process.env;
 
 const created = {
   imageRef: "registry.example.com/shop:1",
   database: { enabled: true },
   envVars: [{ name: "A", value: "1" }],
+  ...(withoutS3 === false ? { storage: { enabled: true, buckets: [{ name: "up" }] } } : {}),
 };
-/** Another image, and no more REST: children go, others change. */
+/** Another image, another host, and another bucket instead of the first. */
 const changed = {
   imageRef: "registry.example.com/shop:2",
   database: { enabled: true },
+  ...(withoutS3 === false
+    ? { storage: { enabled: true, buckets: [{ name: "down", public: true }] } }
+    : {}),
   scaling: { min: 3, max: 4, targetCPU: 50 },
   domain: "shop.example.org",
 };
@@ -61,7 +68,7 @@ const phases: readonly Phase[] = [
 clusterSuite("an operator that is ended", () => {
   for (const [index, phase] of phases.entries()) {
     test(`P29: at any call of ${phase.name}, and another goes on`, async (t) => {
-      await using bed = await OperatorBed.prepare({}, t.signal);
+      await using bed = await OperatorBed.prepare({ hasStorage: withoutS3 === false }, t.signal);
       const earlier = phases.slice(0, index);
       const later = phases.slice(index + 1);
       /** What there is after the phase, and how many calls it took; with `killAt` it is ended at that one. */
@@ -92,18 +99,21 @@ clusterSuite("an operator that is ended", () => {
           await one.untilOver(bed, app);
         }
         assert.deepEqual(await leftovers(bed.database, app), nothing, counter.last);
+        assert.deepEqual(await bucketsOf(app), [], counter.last);
         return { end, counter };
       };
       const { end: undisturbed, counter: whole } = await live(Infinity);
       assert.ok(whole.count > 10, `${whole.count} calls are too few to be all`);
-      const first = 1 + (Math.floor(performance.now()) % stride);
+      const random = seededRandom(`${seed} ${phase.name}`);
+      const all = Array.from({ length: whole.count }, (_, call) => call + 1);
+      const chosen = wanted === "all" ? all : random.shuffle(all).slice(0, Number(wanted));
       let kills = 0;
-      for (let killAt = first; killAt <= whole.count; killAt += stride) {
+      for (const killAt of chosen) {
         const { end, counter } = await live(killAt);
-        assert.deepEqual(end, undisturbed, `ended at call ${killAt}: ${counter.last}`);
+        assert.deepEqual(end, undisturbed, `seed ${seed}, call ${killAt}: ${counter.last}`);
         if (counter.isKilled) kills += 1;
       }
-      t.diagnostic(`${whole.count} calls, ended at ${kills} of them`);
+      t.diagnostic(`${whole.count} calls, ended at ${kills} of them, seed ${seed}`);
       assert.ok(kills > 0);
     });
   }
@@ -132,6 +142,12 @@ class Counter {
   }
 }
 
+async function bucketsOf(app: string): Promise<readonly string[]> {
+  if (withoutS3 !== false) return [];
+  const buckets = await (await sharedS3()).buckets();
+  return buckets.filter((bucket) => bucket.includes(`-${app}-`));
+}
+
 /** Everything that an app came to, without what chance decides. */
 async function endOf(bed: OperatorBed, app: string): Promise<unknown> {
   const role = `prod_${app.replaceAll("-", "_")}`;
@@ -149,6 +165,7 @@ async function endOf(bed: OperatorBed, app: string): Promise<unknown> {
     owned: seen?.owned.toSorted(),
     url: seen?.url,
     finalizers: seen?.object.metadata.finalizers,
+    buckets: await bucketsOf(app),
     catalog: seen === undefined ? undefined : await stateOf(bed.database, names),
   };
   const uid = seen?.object.metadata.uid ?? app;

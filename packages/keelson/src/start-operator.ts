@@ -129,7 +129,15 @@ function settingsOf(config: Config, own: OwnServices | undefined): OperatorSetti
       database: config.appDbName,
       runnerImage: config.migrationImage,
     },
+    storage: storageOf(config),
   };
+}
+
+/** The region has a default, so somebody must have said that there is a store at all. */
+function storageOf(config: Config): OperatorSettings["storage"] {
+  const { awsRegion: region, awsEndpointUrl: endpoint, appS3Secret, sources } = config;
+  if (endpoint === undefined && sources.awsRegion.origin === "default") return undefined;
+  return { region, endpoint, appS3Secret };
 }
 
 /** The first that is set wins; a file is read each time, since passwords change. */

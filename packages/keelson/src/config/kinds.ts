@@ -275,6 +275,19 @@ export const postgresUrl: Kind<string> = {
   write: (value) => value,
 };
 
+/** Where a service of somebody else is: used as it is given. */
+export const serviceUrl: Kind<string> = {
+  name: "url",
+  read: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "") {
+      throw new BadValue("must be a URL such as https://s3.example.com, without credentials in it");
+    }
+    return text;
+  },
+  write: (value) => value,
+};
+
 /** A schema of PostgreSQL that is ours to fill: neither the system's nor one of the services'. */
 export const schemaName: Kind<string> = {
   name: "schema",

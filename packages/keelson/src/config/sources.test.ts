@@ -51,6 +51,7 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
 const urlSamples: Readonly<Record<string, readonly [string, string]>> = {
   databaseUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
   dbAdminUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
+  awsEndpointUrl: ["https://one.example.com", "http://two:9000"],
   oidcIssuer: ["https://one.example.com", "http://localhost:1234/realms/x"],
 };
 

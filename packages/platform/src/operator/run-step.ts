@@ -157,16 +157,15 @@ async function doStep(
     return { changes: [], wanted: [] };
   }
   const finding = { status: "False", reason: "CleaningUp", message: left } as const;
-  return { changes: [], wanted: [], finding };
+  return { changes: [], wanted: [], finding, left };
 }
 
 /** Whether what was remembered is still so, and not to be asked for anew. */
 function holds({ children, clock }: OperatorParts, memory: StepMemory): boolean {
   if (clock.monotonic() >= memory.untilMs) return false;
   if (memory.outcome === undefined) return true;
-  const { wanted, holdsImage, finding } = memory.outcome;
-  if (holdsImage !== undefined || finding?.reason === "CleaningUp") return false;
-  return children.areUntouched(wanted);
+  const { wanted, holdsImage, left } = memory.outcome;
+  return (holdsImage ?? left) === undefined && children.areUntouched(wanted);
 }
 
 function resultOf(step: Step, app: App, memory: StepMemory): StepResult {
@@ -177,13 +176,12 @@ function resultOf(step: Step, app: App, memory: StepMemory): StepResult {
     const finding = { status: "False", reason, message } as const;
     return { ...nothing, finding, failure, attempts, untilMs };
   }
-  const { finding, holdsImage } = memory.outcome;
-  const isGoing = finding?.reason === "CleaningUp";
-  const said = step.isOn(app) || isGoing ? { finding: finding ?? usualFinding(step, app) } : {};
+  const { finding, holdsImage, left } = memory.outcome;
+  const isSaid = step.isOn(app) || left !== undefined;
   return {
     ...nothing,
-    ...said,
-    untilMs: isGoing ? 0 : untilMs,
+    ...(isSaid ? { finding: finding ?? usualFinding(step, app) } : {}),
+    untilMs: left === undefined ? untilMs : 0,
     ...(holdsImage === undefined ? {} : { holdsImage }),
   };
 }

@@ -2,12 +2,14 @@
 
 import type { Clock, Random } from "@keelson/base";
 
+import { BucketAdmin } from "../s3/bucket-admin.ts";
 import { DatabaseAdmin } from "../sql/database-admin.ts";
 import type { OnCall } from "../steps/call-point.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 export interface Services extends AsyncDisposable {
   readonly database: DatabaseAdmin | undefined;
+  readonly buckets: BucketAdmin | undefined;
 }
 
 export function openServices(
@@ -29,9 +31,14 @@ export function openServices(
           onStatement: ({ statement, phase }) =>
             onCall({ service: "sql", name: statement, when: phase }),
         });
+  const { storage } = settings;
+  const buckets =
+    storage === undefined ? undefined : new BucketAdmin({ ...storage, clock, onCall });
   return {
     database,
+    buckets,
     [Symbol.asyncDispose]: async () => {
+      buckets?.[Symbol.dispose]();
       await database?.[Symbol.asyncDispose]();
     },
   };

@@ -1,7 +1,9 @@
 // What the operator is told: where the services are, and how apps are named and routed.
 
 import type { NamingOptions } from "../names/names.ts";
+import type { BucketAdminOptions } from "../s3/bucket-admin.ts";
 import type { DatabaseSettings } from "../steps/database-step.ts";
+import type { StoreSettings } from "../steps/storage-variables.ts";
 import type { WorkloadSettings } from "../workload/workload.ts";
 
 export interface OperatorSettings extends NamingOptions, WorkloadSettings {
@@ -13,4 +15,13 @@ export interface OperatorSettings extends NamingOptions, WorkloadSettings {
     /** The administrator's URL as it is now; left out: no database is configured. */
     readonly adminUrl?: (() => Promise<string>) | undefined;
   };
+  /** Left out: no object storage is configured. */
+  readonly storage?:
+    | (StoreSettings & {
+        /** Left out: what the SDK finds in the environment, in files or as the role of the pod. */
+        readonly keys?: BucketAdminOptions["keys"];
+        /** The Secret of the operator's namespace with the keys of apps. */
+        readonly appS3Secret?: string | undefined;
+      })
+    | undefined;
 }

@@ -90,7 +90,7 @@ export async function runTerm(
     client,
     children,
     settings,
-    steps: appSteps({ services, children, settings, random }),
+    steps: appSteps({ client, services, children, settings, random }),
     workload: {
       children,
       secrets,

@@ -25,6 +25,8 @@ export interface StepOutcome {
   readonly finding?: Finding;
   /** Why the Deployment may not have the app's image yet. */
   readonly holdsImage?: string;
+  /** What is left for the next pass, which follows at once. */
+  readonly left?: string;
 }
 
 export interface CleanupOutcome {

@@ -1,4 +1,4 @@
-import { boolean, domain, integer, oneOf, path, postgresUrl, text } from "../kinds.ts";
+import { boolean, domain, integer, oneOf, path, postgresUrl, serviceUrl, text } from "../kinds.ts";
 import { alias, optional, setting } from "../setting.ts";
 
 /** The operator, and what it gives to apps. */
@@ -30,6 +30,15 @@ export const platformSettings = {
   }),
   migrationImage: optional(text, "image that runs apps' SQL files: one of Keelson", {
     aliases: [alias("MIGRATION_IMAGE")],
+  }),
+  awsRegion: setting(text, "region of apps' buckets", "us-east-1", {
+    aliases: [alias("AWS_REGION")],
+  }),
+  awsEndpointUrl: optional(serviceUrl, "S3 store of apps' buckets, where it is not AWS", {
+    aliases: [alias("AWS_ENDPOINT_URL")],
+  }),
+  appS3Secret: optional(text, "Secret of the operator's namespace with the keys of apps", {
+    aliases: [alias("APP_S3_SECRET")],
   }),
   appRoleArnTemplate: optional(
     text,

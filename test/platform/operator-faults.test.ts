@@ -1,0 +1,193 @@
+// What goes wrong around the operator: its database, its cluster, its own calls.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RecordingMetrics } from "@keelson/base/testing";
+import { leftovers, nothing } from "@keelson/platform/testing";
+import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { HttpProxy, refusal } from "../fleet/http-proxy.ts";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { namespace, newName, OperatorBed } from "./operator-bed.ts";
+
+const image = "registry.example.com/shop:1";
+const withDatabase = { imageRef: image, database: { enabled: true } };
+/** Between operator and cluster there is plain HTTP only before a server of ours. */
+const overHttp = { skip: isOracle ? "a proxy in the middle needs plain HTTP" : false };
+
+/** PostgreSQL by a way that can be closed. */
+async function reachable(bed: OperatorBed) {
+  const url = new URL(bed.database.adminUrl);
+  const proxy = await TcpProxy.to(Number(url.port));
+  url.port = String(proxy.port);
+  return {
+    proxy,
+    settings: { ...bed.settings, database: { adminUrl: () => Promise.resolve(url.href) } },
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  };
+}
+
+clusterSuite("the operator in trouble", () => {
+  test("P25, P26, P36: PostgreSQL is away at creation, while nothing happens, and at the end", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await using way = await reachable(bed);
+    const { proxy, settings } = way;
+    proxy.isRefusing = true;
+    const metrics = new RecordingMetrics();
+    bed.start({ settings, metrics });
+    const name = newName();
+    await bed.apply(name, withDatabase);
+    const away = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False Unreachable"),
+    );
+    assert.match(away.messages["DatabaseReady"] ?? "", /^PostgreSQL at 127\.0\.0\.1:\d+: /);
+    assert.ok(["Pending", "Failed"].includes(away.phase ?? ""), away.phase);
+    // More than a hiccup after four tries; what needs no database is there meanwhile.
+    await bed.until(name, ({ phase }) => phase === "Failed");
+    assert.ok(proxy.refused >= 4, `${proxy.refused} tries`);
+    assert.ok(await bed.find({ apiVersion: "v1", kind: "Service" }, name));
+    assert.equal(await bed.find({ apiVersion: "apps/v1", kind: "Deployment" }, name), undefined);
+    await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
+    const labels = { app: name, resource_type: "database", result: "error" };
+    assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 4);
+    proxy.isRefusing = false;
+    await bed.until(name, ({ phase }) => phase === "Running");
+
+    proxy.cut();
+    const other = newName();
+    await bed.apply(other, withDatabase);
+    await bed.until(other, ({ phase }) => phase === "Running");
+
+    proxy.isRefusing = true;
+    proxy.cut();
+    await bed.delete(name);
+    const stuck = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False CleanupFailed"),
+    );
+    assert.equal(stuck.phase, "Terminating");
+    assert.match(stuck.messages["DatabaseReady"] ?? "", /^PostgreSQL at /);
+    await until(async () => (await bed.events(name)).includes("CleanupFailed"), t.signal);
+    proxy.isRefusing = false;
+    await bed.untilGone(name);
+    await bed.delete(other);
+    await bed.untilGone(other);
+    assert.deepEqual(await leftovers(bed.database, name), nothing);
+    // Gone with the app.
+    assert.equal(metrics.value("plattr_reconcile_total", labels), undefined);
+    const phaseLabels = { namespace, app: name, environment: "production" };
+    await until(
+      () => metrics.value("plattr_application_phase", phaseLabels) === undefined,
+      t.signal,
+    );
+  });
+
+  test("P35, P37: what is deleted while nobody looks goes when somebody does, by an admin who is no superuser", async (t) => {
+    await using bed = await OperatorBed.prepare({ rights: "ordinary" }, t.signal);
+    assert.notEqual(bed.database.adminName, "postgres");
+    const name = newName();
+    {
+      await using _first = bed.start();
+      await bed.apply(name, withDatabase);
+      await bed.until(name, ({ phase }) => phase === "Running");
+    }
+    await bed.delete(name);
+    assert.notEqual((await bed.see(name))?.object.metadata.deletionTimestamp, undefined);
+    bed.start();
+    await bed.untilGone(name);
+    assert.deepEqual(await leftovers(bed.database, name), nothing);
+  });
+
+  test(
+    "P30, P33: the cluster conflicts, asks for patience, forgets, and goes away",
+    overHttp,
+    async (t) => {
+      await using bed = await OperatorBed.prepare({}, t.signal);
+      await using proxy = await HttpProxy.to(bed.cluster.port);
+      const metrics = new RecordingMetrics();
+      const troubles = new Map([
+        ["conflict", refusal(409, "Conflict", "the object has been modified")],
+        [
+          "patience",
+          { ...refusal(429, "TooManyRequests", "later"), headers: { "retry-after": "1" } },
+        ],
+        ["broken", refusal(500, "InternalError", "no")],
+      ]);
+      const seen = new Set<string>();
+      proxy.intercept = ({ method, path }) => {
+        // Each kind of trouble once, at a write of a status, a child and a finalizer.
+        if (method !== "PATCH" || path.includes("/events")) return undefined;
+        for (const [trouble, answer] of troubles) {
+          const what = `${trouble} ${path.endsWith("/status") ? "status" : path.includes("/applications/") ? "object" : "child"}`;
+          if (seen.has(what)) continue;
+          seen.add(what);
+          return answer;
+        }
+        return undefined;
+      };
+      const running = bed.start({ port: proxy.port, metrics });
+      const name = newName();
+      await bed.apply(name, withDatabase);
+      await bed.until(name, ({ phase }) => phase === "Running");
+      assert.equal(seen.size, 9, [...seen].join(", "));
+      const labels = { app: name, resource_type: "database", result: "success" };
+      assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 1);
+
+      // Its watches are refused as too old: everything is listed again, and nothing is missed.
+      let expired = 0;
+      proxy.intercept = ({ query }) => {
+        if (!query.has("watch") || expired >= 6) return undefined;
+        expired += 1;
+        return refusal(410, "Expired", "too old resource version");
+      };
+      proxy.cut();
+      const second = newName();
+      await bed.apply(second, withDatabase);
+      await bed.until(second, ({ phase }) => phase === "Running");
+      assert.ok(expired > 0);
+
+      // Nobody answers for a while; what is asked for meanwhile is done afterwards.
+      let refused = 0;
+      proxy.intercept = () => {
+        refused += 1;
+        return refusal(503, "ServiceUnavailable", "the server is starting");
+      };
+      proxy.cut();
+      const third = newName();
+      await bed.apply(third, withDatabase);
+      await bed.delete(second);
+      await until(() => refused > 20, t.signal);
+      proxy.intercept = () => undefined;
+      await bed.until(third, ({ phase }) => phase === "Running");
+      await bed.untilGone(second);
+      for (const one of [name, third]) {
+        await bed.delete(one);
+        await bed.untilGone(one);
+      }
+      await running.stop();
+    },
+  );
+
+  test("P31: a database that hangs holds up nobody who does not need it", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const open = Promise.withResolvers<void>();
+    let hanging = 0;
+    bed.start({
+      onCall: async ({ service, when }) => {
+        if (service !== "sql" || when === "after") return;
+        hanging += 1;
+        await open.promise;
+      },
+    });
+    const slow = Array.from({ length: 10 }, newName);
+    for (const name of slow) await bed.apply(name, withDatabase);
+    await until(() => hanging >= 4, t.signal);
+    const quick = Array.from({ length: 10 }, newName);
+    for (const name of quick) await bed.apply(name, { imageRef: image });
+    for (const name of quick) await bed.until(name, ({ phase }) => phase === "Running");
+    assert.equal(hanging, 4); // Half of the workers, however many want it.
+    open.resolve();
+    for (const name of slow) await bed.until(name, ({ phase }) => phase === "Running");
+    for (const name of slow) await bed.delete(name);
+    for (const name of slow) await bed.untilGone(name);
+  });
+});
