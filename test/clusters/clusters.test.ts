@@ -349,7 +349,7 @@ suite("clusters over REST", () => {
       ["created", "updated", "deletion requested"],
     );
     assert.deepEqual(lines[1]?.fields, {
-      requestId: "request-7",
+      request_id: "request-7",
       user: alice,
       kind: "cluster",
       resource: id,

@@ -54,12 +54,12 @@ export async function writing<T>(
 /** A line of the log about a change that is committed: who, what, which request. */
 export function logDone(
   { log }: Pick<Lifecycle, "log">,
-  { identity, requestId }: Caller,
+  { identity, requestId: request_id }: Caller,
   resource: Pick<Resource, "kind" | "id" | "generation">,
   message: string,
 ): void {
   const { kind, id, generation } = resource;
-  log.info({ requestId, user: identity.user, kind, resource: id, generation }, message);
+  log.info({ request_id, user: identity.user, kind, resource: id, generation }, message);
 }
 
 /** A value that no column takes (half of a character, a number beyond all bounds) is the caller's. */

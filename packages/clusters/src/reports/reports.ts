@@ -50,7 +50,7 @@ export class Reports {
     if (!isTold) ringForStatuses(outbox);
     this.#lifecycle.log.debug(
       {
-        requestId: caller.requestId,
+        request_id: caller.requestId,
         user: caller.identity.user,
         kind: kind.name,
         resource: resource.id,

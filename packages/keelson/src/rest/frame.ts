@@ -91,11 +91,11 @@ export function requestFrame(options: FrameOptions, stopping: AbortSignal): Requ
     const elapsedMs = clock.monotonic() - request.keelsonArrivedMs;
     (request.keelsonMetrics ?? unknown).answered(method, status, elapsedMs / 1_000);
     if (!logsRequests) return;
-    const { id: requestId, keelsonIdentity: identity } = request;
+    const { id: request_id, keelsonIdentity: identity } = request;
     const [path] = request.url.split("?", 1);
     const route = request.is404 ? undefined : request.routeOptions.url;
     log.debug(
-      { requestId, method, path, route, status, elapsedMs, user: identity?.user },
+      { request_id, method, path, route, status, elapsedMs, user: identity?.user },
       "request answered",
     );
   }
@@ -158,8 +158,8 @@ export function requestFrame(options: FrameOptions, stopping: AbortSignal): Requ
       const shown = translate?.(error) ?? restErrorFrom(error);
       const { status } = toRestReply(shown);
       if (status >= 500) {
-        const { method, routeOptions, id: requestId } = request;
-        log.error({ requestId, method, route: routeOptions.url, status, error }, "request failed");
+        const { method, routeOptions, id: request_id } = request;
+        log.error({ request_id, method, route: routeOptions.url, status, error }, "request failed");
       }
       request.routeOptions.config.onRefused?.(request, request.keelsonIdentity, shown);
       return sendError(shown, reply);

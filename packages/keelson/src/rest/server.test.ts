@@ -356,7 +356,13 @@ suite("requests", () => {
     await inject(rest, { url: "/api/v1/page?limit=7", headers: { "x-request-id": "r-1" } });
     await inject(rest, { url: "/nothing?token=hunter2" });
     const lines = log.entries.map(({ level, message, fields }) => {
-      const { requestId, route, status, path, user } = fields as Record<string, unknown>;
+      const {
+        request_id: requestId,
+        route,
+        status,
+        path,
+        user,
+      } = fields as Record<string, unknown>;
       return { level, message, requestId: requestId === "r-1", route, status, path, user };
     });
     assert.deepEqual(lines, [
