@@ -5,7 +5,7 @@ import type { DynamicObject, ResourceClient } from "@keelson/client";
 import { StatusError } from "@keelson/kube";
 import type { States } from "../sql/diffs.ts";
 import type { ClientPort } from "../targets/target-clients.ts";
-import { checkScope, isOurs, refOf, withoutValues } from "../worker/delivery.ts";
+import { checkScope, isOurs, refOf, withoutValues } from "../worker/delivery-rules.ts";
 import { desiredObject, fieldManager } from "../worker/desired-object.ts";
 import { driftOf } from "../worker/drift.ts";
 import { failureOf } from "../worker/failure.ts";

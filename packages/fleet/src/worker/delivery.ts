@@ -6,7 +6,6 @@ import {
   UnknownKind,
   type Client,
   type DynamicObject,
-  type ObjectRef,
   type ResourceClient,
 } from "@keelson/client";
 import type { Database } from "@keelson/database";
@@ -25,10 +24,10 @@ import {
   type Held,
   type Recorded,
 } from "../sql/work.ts";
+import { checkScope, isOurs, refOf, withoutValues } from "./delivery-rules.ts";
 import { desiredObject, fieldManager } from "./desired-object.ts";
 import { failureOf, WrongScope, type ResourceFailure, type TargetFailure } from "./failure.ts";
 import { Gathering } from "./gathering.ts";
-import { markedRow } from "./mark.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { ownedFields } from "./owned-fields.ts";
 
@@ -146,7 +145,7 @@ export class Delivery {
   }
 
   async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
-    const { metrics, limits } = this.#options;
+    const { metrics, limits, log } = this.#options;
     const { resource, predecessorId } = known;
     if (predecessorId !== undefined) {
       // Its object is still there, and its deletion would take ours along. Its end makes us due.
@@ -183,7 +182,9 @@ export class Delivery {
       metrics.staleWrites.add();
       return left; // Another has it, or had it: when it is free again, the table says.
     }
-    metrics.applied.add({ cluster_id: resource.clusterId, result: "success", class: "" });
+    const { id: resource_id, clusterId: cluster_id } = resource;
+    metrics.applied.add({ cluster_id, result: "success", class: "" });
+    log.debug({ resource_id, cluster_id, generation, revision }, "applied");
     return outcome.is_left ? left : done;
   }
 
@@ -344,33 +345,11 @@ export class Delivery {
   }
 }
 
-export function refOf({ name, namespace }: Resource, { resource }: ResourceClient): ObjectRef {
-  return resource.isNamespaced ? { name, namespace } : { name };
-}
-
-/** Ours by its uid; or by our mark and our hand, where we could not record it any more. */
-export function isOurs(
-  object: DynamicObject,
-  { resource, uid }: Pick<Known, "resource" | "uid">,
-): boolean {
-  return object.metadata.uid === uid || markedRow(object) === resource.id;
-}
-
 function remainsText(rest: DynamicObject | undefined): string {
   const { finalizers = [] } = rest?.metadata ?? {};
   return finalizers.length === 0
     ? "the cluster has not let it go yet"
     : `finalizers hold it: ${finalizers.join(", ")}`;
-}
-
-/** A cluster's word about where a kind lives is the last. */
-export function checkScope({ kind, namespace }: Resource, { resource }: ResourceClient): void {
-  if (resource.isNamespaced && namespace === "") {
-    throw new WrongScope(`${kind} lives in namespaces here: give it one`);
-  }
-  if (!resource.isNamespaced && namespace !== "") {
-    throw new WrongScope(`${kind} lives in no namespace here: write it without one`);
-  }
 }
 
 /** Whether it came from talking to the cluster, and not from our own database or code. */
@@ -389,18 +368,3 @@ const clusterCodes = new Set([
   "UNKNOWN_KIND",
   "GROUP_UNAVAILABLE",
 ]);
-
-/** A refusal of a Secret may quote what is in it: only the fields are told. */
-export function withoutValues(
-  failure: ResourceFailure,
-  { kind }: Resource,
-  error: unknown,
-): ResourceFailure {
-  if (kind !== "Secret" || !(error instanceof StatusError)) return failure;
-  const { reason = "refused", details } = error.status;
-  const fields = (details?.causes ?? []).flatMap(({ field }) =>
-    field === undefined ? [] : [field],
-  );
-  const where = fields.length === 0 ? "" : `: ${fields.join(", ")}`;
-  return { ...failure, message: `the cluster refused the Secret (${reason})${where}` };
-}
