@@ -260,6 +260,18 @@ clusterSuite("delivery to a cluster", () => {
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1" });
     await it.rest.ask("POST", `/resources/${id}/resume`);
     await it.becomes(id, applied(2));
+    // Deletions are writes, too.
+    await it.rest.ask("POST", `/resources/${id}/pause`);
+    assert.equal((await it.rest.ask("DELETE", `/resources/${id}`)).code, 202);
+    await it.rest.ask("DELETE", `/resources/${other}`);
+    const isGone = async (one: number) =>
+      (await it.rest.ask("GET", `/resources/${one}`)).code === 404;
+    await until(() => isGone(other), t.signal);
+    assert.equal(await it.status(id), "deleting");
+    assert.ok((await it.find("ConfigMap", "web")) !== undefined);
+    await it.rest.ask("POST", `/resources/${id}/resume`);
+    await until(() => isGone(id), t.signal);
+    assert.equal(await it.find("ConfigMap", "web"), undefined);
   });
 
   test("F5, F37, F38: a deletion waits for finalizers, names them, and then leaves nothing", async (t) => {

@@ -58,6 +58,18 @@ suite("clusters that refuse", { skip }, () => {
       [busy],
     );
     assert.deepEqual(next, { late: true });
+    // A new wish is a new beginning, and so is a resumption.
+    const attemptsAre = (isIt: (count: number) => boolean) =>
+      until(async () => {
+        const { body } = await it.rest.ask("GET", `/resources/${full}`);
+        return body.last_error !== null && isIt(body.last_error.attempts);
+      }, t.signal);
+    await it.rest.ask("PUT", `/resources/${full}`, { desired_spec: { data: { a: "2" } } });
+    await attemptsAre((count) => count === 1);
+    await attemptsAre((count) => count > 1);
+    await it.rest.ask("POST", `/resources/${full}/pause`);
+    await it.rest.ask("POST", `/resources/${full}/resume`);
+    await attemptsAre((count) => count === 1);
     const stuck = await it.becomes(kept, ({ last_error }) => last_error !== null);
     assert.deepEqual([stuck.status, stuck.last_error.class], ["deleting", "forbidden"]);
     await until(
@@ -66,8 +78,11 @@ suite("clusters that refuse", { skip }, () => {
     );
     http.intercept = () => undefined;
     for (const id of [full, busy, kept]) await it.rest.ask("POST", `/resources/${id}/sync`);
-    for (const id of [full, busy]) {
-      const good = await it.becomes(id, applied(1));
+    for (const [id, generation] of [
+      [full, 2],
+      [busy, 1],
+    ] as const) {
+      const good = await it.becomes(id, applied(generation));
       assert.equal(good.last_error, null);
     }
     await until(

@@ -106,6 +106,8 @@ eachPostgres("fleet's API", (server) => {
       [{ desired_spec: { metadata: { name: "x" } } }, "desired_spec.metadata.name"],
       [{ desired_spec: { metadata: { uid: "x" } } }, "desired_spec.metadata.uid"],
       [{ desired_spec: { metadata: { labels: { a: 1 } } } }, "desired_spec.metadata.labels.a"],
+      [{ desired_spec: { data: { a: "\u0000" } } }, "desired_spec.data.a"],
+      [{ desired_spec: { data: { list: ["x", "y\u0000"] } } }, "desired_spec.data.list[1]"],
       [
         { desired_spec: { metadata: { annotations: { "kontrol/generation": "9" } } } },
         "desired_spec.metadata.annotations.kontrol/generation",

@@ -60,6 +60,42 @@ clusterSuite("watching a cluster", () => {
     assert.ok(claimed_at <= observed_at, JSON.stringify(told.timeline));
   });
 
+  test("4.3: numbers that others write onto an object are not believed, and are drift", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create({ ...web, drift_policy: "report" });
+    const other = await it.create({ ...web, name: "other" });
+    for (const one of [id, other]) await it.becomes(one, synced);
+    const maps = await configMaps(it, t.signal);
+    for (const [name, value] of [
+      ["generation", "99"],
+      ["revision", "98"],
+      ["resource-id", String(other)],
+    ] as const) {
+      const body = { metadata: { annotations: { [`kontrol/${name}`]: value } } };
+      await maps.patch(ref, { type: "merge", body, options: somebody }, t.signal);
+      const path = `/metadata/annotations/kontrol~1${name}`;
+      const { current, drift } = await it.becomes(
+        id,
+        ({ status, drift: fields }) =>
+          status === "drifted" && fields.some((field: Details) => field.path === path),
+      );
+      assert.deepEqual([current.generation, current.revision], [1, 1], name);
+      const field = drift.find((one: Details) => one.path === path);
+      assert.deepEqual([field.current, field.manager], [value, "somebody"]);
+    }
+    const { uid } = (await maps.get({ ...ref, name: "other" }, t.signal)).metadata;
+    const beside = await it.becomes(other, synced);
+    assert.equal(beside.current.uid, uid);
+    await it.rest.ask("PUT", `/resources/${id}`, { drift_policy: "heal" });
+    await it.becomes(id, synced);
+    const { annotations } = (await maps.get(ref, t.signal)).metadata;
+    assert.deepEqual(
+      [annotations?.["kontrol/generation"], annotations?.["kontrol/resource-id"]],
+      ["1", String(id)],
+    );
+  });
+
   test("F30: a field of ours that is changed is restored at the same generation; others' fields stay", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
