@@ -15,10 +15,11 @@ import {
   resetDecay,
   setEnabled,
   shareCluster,
+  toMadeCluster,
   toResource,
   updateResource,
+  type MadeRow,
   type NewResource,
-  type ResourceRow,
 } from "../sql/resources.ts";
 import { GatheredWrites } from "./gathered-writes.ts";
 import { requireGeneration, requireVersion, type IfMatch } from "./preconditions.ts";
@@ -39,7 +40,7 @@ export interface Change {
 /** Every method throws a `RestError` for whatever the caller is refused. */
 export class ResourceWriter {
   readonly #lifecycle: Lifecycle;
-  readonly #newClusters: GatheredWrites<NewResource, ResourceRow | undefined>;
+  readonly #newClusters: GatheredWrites<NewResource, MadeRow | undefined>;
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
@@ -69,12 +70,13 @@ export class ResourceWriter {
       clusterId: undefined,
       targetProjectId: body.target_project_id ?? null,
     });
-    const written = await this.#newClusters.run(row, signal).catch((error: unknown) => {
+    const made = await this.#newClusters.run(row, signal).catch((error: unknown) => {
       throw toCaller(error);
     });
-    if (written === undefined) throw nameTaken(kinds.cluster, body.name);
-    logDone(this.#lifecycle, caller, { kind: "cluster", id: row.id, generation: 1 }, "created");
-    return created(written, kinds.cluster);
+    if (made === undefined) throw nameTaken(kinds.cluster, body.name);
+    const resource = toMadeCluster(row, made);
+    logDone(this.#lifecycle, caller, resource, "created");
+    return shownAs({ resource, status: resource.cached });
   }
 
   /** In a cluster of the caller's, or for a controller in any; it belongs to the cluster's owner. */
@@ -106,12 +108,12 @@ export class ResourceWriter {
       });
       const [written] = await sql.run(insertNodepool, row);
       if (written === undefined) throw new TypeError("a new nodepool gave no row");
-      return { id: row.id, shown: created(written, kinds.nodepool) };
+      return toResource("nodepool", written);
     };
     try {
-      const { id, shown } = await writing(this.#lifecycle, insert, signal);
-      logDone(this.#lifecycle, caller, { kind: "nodepool", id, generation: 1 }, "created");
-      return shown;
+      const resource = await writing(this.#lifecycle, insert, signal);
+      logDone(this.#lifecycle, caller, resource, "created");
+      return shownAs({ resource, status: resource.cached });
     } catch (error) {
       const isTaken =
         error instanceof UniqueViolation && error.constraint === "nodepools_live_name";
@@ -296,12 +298,6 @@ export class ResourceWriter {
       ...what,
     };
   }
-}
-
-/** As it was written: its status says Pending, and that is true. */
-function created(row: ResourceRow, kind: Kind): Shown {
-  const resource = toResource(kind.name, row);
-  return shownAs({ resource, status: resource.cached });
 }
 
 /** Throws for a marker: a new resource has nothing that it could stand for. */

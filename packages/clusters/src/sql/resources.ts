@@ -116,12 +116,43 @@ export interface NewResource {
   readonly nowMs: number;
 }
 
+/** What the database has added to a new cluster. */
+export interface MadeRow {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly resource_version: string;
+}
+
+/** The cluster as it was written; nobody has changed it yet. */
+export function toMadeCluster(row: NewResource, made: MadeRow): Resource {
+  return {
+    kind: "cluster",
+    id: row.id,
+    clusterId: row.id,
+    name: row.name,
+    spec: row.spec,
+    cached: cachedStatus(row.status),
+    createdBy: row.createdBy,
+    generation: 1,
+    createdAt: made.created_at,
+    updatedAt: made.created_at,
+    targetProjectId: row.targetProjectId,
+    organizationId: row.organizationId,
+    resourceVersion: made.resource_version,
+    deletionTimestamp: null,
+    deletedAt: null,
+    platform: row.event.platform.toLowerCase(),
+    isStale: true,
+  };
+}
+
 /**
  * Clusters with their schedules (by a trigger) and their events, in one statement. Those whose name is taken are not
  * written and not in the answer; by name, so that two statements with the same names do not wait for each other in a
- * circle. As one JSON text: arrays are planned anew each time, because their length may be another.
+ * circle. As one JSON text: arrays are planned anew each time, because their length may be another. What we know already
+ * does not come back.
  */
-export const insertClusters = statement<readonly NewResource[], ResourceRow>(
+export const insertClusters = statement<readonly NewResource[], MadeRow>(
   "insertClusters",
   (sql, rows) => sql`
     WITH given AS MATERIALIZED (
@@ -133,18 +164,18 @@ export const insertClusters = statement<readonly NewResource[], ResourceRow>(
       SELECT id, name, spec, status, created_by, target_project_id, organization_id
       FROM given ORDER BY created_by, name
       ON CONFLICT (created_by, name) WHERE deleted_at IS NULL DO NOTHING
-      RETURNING *
+      RETURNING id, created_at, resource_version
     ), told AS (
       ${insertEvents(
         sql,
         sql`
           SELECT given.event_id, 'cluster.created' AS type, r.id AS cluster_id, NULL::uuid AS nodepool_id,
-                 r.generation, given.platform, 'cluster_created' AS reason, r.created_by::text, given.caller,
-                 NULL::jsonb AS metadata
+                 1::bigint AS generation, given.platform, 'cluster_created' AS reason, given.created_by,
+                 given.caller, NULL::jsonb AS metadata
           FROM r JOIN given ON given.id = r.id`,
       )}
     )
-    SELECT ${columns(sql, "cluster", rows[0]?.nowMs ?? 0)} FROM r`,
+    SELECT id, created_at, resource_version FROM r`,
 );
 
 function sent(row: NewResource): JsonObject {
