@@ -32,7 +32,7 @@ class Replica {
   async start(): Promise<void> {
     this.#process = new KeelsonProcess(this.#dataDir, {
       command: "serve",
-      flags: ["--roles", "rest,scheduler", "--log-level", "error"],
+      flags: ["--roles", "rest,scheduler"],
       environment: this.#environment,
     });
     const { rest } = await this.#process.ready();
@@ -108,7 +108,7 @@ async function use(
         body: sent,
       });
       assert.ok([0, 201, 503].includes(code), `POST: ${code} ${JSON.stringify(body)}`);
-      if (code === 201) told.push({ id: String(body["id"]), generation: 1, isDeleted: false });
+      if (code === 201) told.push({ id: body["id"] as string, generation: 1, isDeleted: false });
     } else if (dice < 9) {
       const body = { spec: { platform: { type: random.pick(["gcp", "aws"]) }, step } };
       const answer = await ask(replicas, random, {
@@ -126,7 +126,7 @@ async function use(
         method: "GET",
         path: `/clusters/${one.id}`,
       });
-      const phase = String((shown["status"] as JsonMap | undefined)?.["phase"]);
+      const { phase = "unknown" } = (shown["status"] ?? {}) as { readonly phase?: string };
       const path = `/clusters/${one.id}?confirm=${phase}`;
       const { code } = await ask(replicas, random, { method: "DELETE", path });
       assert.ok([0, 202, 400, 404, 409, 503].includes(code), `DELETE: ${code}`);
@@ -279,7 +279,7 @@ suite("replicas of cluster lifecycle under everything at once", { skip: withoutE
         name,
         kinds: ["cluster"],
         transport: pubsub({ subscription: `${name}-events`, projectId, emulatorHost: host }),
-        api: { url: "http://replicas", fetch: anyReplica as typeof fetch },
+        api: { url: "http://replicas", fetch: anyReplica },
         retryMs: { initial: 50, max: 2_000 },
         ...options,
       });
