@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
 import { Client, refOf, type DynamicObject } from "@keelson/client";
-import { Caches, controllerMetrics, type Happening } from "@keelson/controller";
+import { Caches, controllerMetrics } from "@keelson/controller";
 import {
   Children,
   cleanupNamespace,
@@ -133,14 +133,11 @@ clusterSuite("the end of previews", () => {
 
     const clock = new ManualClock({ now: systemClock.now() });
     const told: string[] = [];
-    const record = ({ regarding, reason, note }: Happening): void => {
-      told.push(`${reason} ${regarding.metadata.name}: ${note}`);
+    const onExpired = ({ metadata }: DynamicObject, note: string): void => {
+      told.push(`${metadata.name}: ${note}`);
     };
     const stop = new AbortController();
-    const running = runExpiry(
-      { ...bed.parts, caches: bed.caches, clock, events: { record } },
-      stop.signal,
-    );
+    const running = runExpiry({ ...bed.parts, caches: bed.caches, clock, onExpired }, stop.signal);
     const isGone = async ({ metadata }: DynamicObject): Promise<boolean> =>
       (await previews.find(refOf({ ...previewKind, metadata }), signal)) === undefined;
     const at = ({ metadata }: DynamicObject, ms: number): string =>
@@ -171,9 +168,9 @@ clusterSuite("the end of previews", () => {
     const refreshedEnd = new Date(Math.floor((refreshedAtMs + 2 * hourMs) / 1000) * 1000);
     await until(() => told.length === 3, signal);
     assert.deepEqual(told, [
-      `Expired short: its time was up at ${at(short, hourMs)}`,
-      `Expired long: its time was up at ${at(long, 2 * hourMs)}`,
-      `Expired refreshed: its time was up at ${refreshedEnd.toISOString().replace(".000", "")}`,
+      `short: its time was up at ${at(short, hourMs)}`,
+      `long: its time was up at ${at(long, 2 * hourMs)}`,
+      `refreshed: its time was up at ${refreshedEnd.toISOString().replace(".000", "")}`,
     ]);
     stop.abort();
     await running;
@@ -192,9 +189,9 @@ clusterSuite("the end of previews", () => {
     const held = await previews.create({ ...previewKind, metadata, spec }, {}, signal);
     const clock = new ManualClock({ now: systemClock.now() });
     const told: string[] = [];
-    const events = { record: ({ reason }: Happening) => void told.push(reason) };
+    const onExpired = ({ metadata }: DynamicObject) => void told.push(metadata.name ?? "");
     const stop = new AbortController();
-    const running = runExpiry({ ...bed.parts, caches: bed.caches, clock, events }, stop.signal);
+    const running = runExpiry({ ...bed.parts, caches: bed.caches, clock, onExpired }, stop.signal);
     await clock.advance(300_000);
     await until(
       async () =>
@@ -204,7 +201,7 @@ clusterSuite("the end of previews", () => {
     for (let sweep = 0; sweep < 5; sweep += 1) await clock.advance(300_000);
     await previews.removeFinalizer(held, "platform.internal/cleanup", signal);
     await until(() => told.length > 0, signal);
-    assert.deepEqual(told, ["Expired"]);
+    assert.deepEqual(told, ["held"]);
     stop.abort();
     await running;
   });

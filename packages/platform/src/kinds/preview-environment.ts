@@ -57,10 +57,16 @@ export const previewStatus = object({
 });
 export type PreviewStatus = Static<typeof previewStatus>;
 
+/** As objects name it. */
+export const previewKind = {
+  apiVersion: `${platformGroup}/v1alpha1`,
+  kind: "PreviewEnvironment",
+} as const;
+
 export const previewEnvironment: DeclaredKind = {
   group: platformGroup,
   version: "v1alpha1",
-  kind: "PreviewEnvironment",
+  kind: previewKind.kind,
   plural: "previewenvironments",
   isNamespaced: true,
   description: "An Application once more for a pull request, apart from it and for a while.",

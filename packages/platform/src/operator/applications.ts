@@ -79,6 +79,11 @@ export class Applications {
     return this.#resource.cache;
   }
 
+  /** Why a host is nobody else's: an Application asks for it. */
+  claimOn(host: string): string | undefined {
+    return this.#hosts.claimOn(host);
+  }
+
   /** What brings Applications up. `called` are those whose service has a place for them. */
   sources(called: Source): readonly Source[] {
     const { parts, pods, secrets } = this.#options;

@@ -33,6 +33,13 @@ export class Hosts {
     return `host ${host} belongs to Application ${keyOf(refOf(oldest))}, which asked for it first`;
   }
 
+  /** Why a host is nobody else's: an Application asks for it. */
+  claimOn(host: string): string | undefined {
+    const [oldest] = [...this.#cache.byIndex(byHost, host)].sort(byAge);
+    if (oldest === undefined) return undefined;
+    return `host ${host} belongs to Application ${keyOf(refOf(oldest))}, which asked for it`;
+  }
+
   /** All who ask for the same host. */
   rivalsOf(object: DynamicObject): readonly ObjectRef[] {
     const host = this.#hostOf(object);

@@ -24,6 +24,8 @@ export interface PassWork extends StepWork {
   readonly hostTakenBy: string | undefined;
   /** False once the object is another one, is being deleted, or asks for something else. */
   readonly isCurrent: () => boolean;
+  /** Adds what is to be known of the pods and is not to be seen from them. */
+  readonly noted?: (deployment: Finding) => Finding;
 }
 
 export type PassResult =
@@ -68,6 +70,9 @@ export async function runPass(
     signal,
   );
   Object.assign(findings, workload.findings);
+  if (work.noted !== undefined) {
+    findings.DeploymentReady = work.noted(workload.findings.DeploymentReady);
+  }
   const looked = lookAtWorkload(parts, { ...work, workload });
   results.push(["workload", looked]);
 

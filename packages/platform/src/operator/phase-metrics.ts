@@ -8,7 +8,11 @@ import { statusOf } from "./object-status.ts";
 import type { OperatorMetrics, PhaseLabels } from "./metrics.ts";
 
 /** Follows a cache until it is disposed of; then nothing is shown any more. */
-export function followPhases(cache: ObjectCache, metrics: OperatorMetrics): Disposable {
+export function followPhases(
+  cache: ObjectCache,
+  metrics: OperatorMetrics,
+  labelsOf: (object: DynamicObject) => PhaseLabels = labelsOfApplication,
+): Disposable {
   /** How many apps of a name there are, in whatever namespace: some series know no namespace. */
   const named = new Map<string, number>();
   const forget = (object: DynamicObject): void => {
@@ -35,7 +39,28 @@ export function followPhases(cache: ObjectCache, metrics: OperatorMetrics): Disp
   };
 }
 
-function labelsOf({ metadata: { namespace = "", name = "" }, spec }: DynamicObject): PhaseLabels {
+/** Follows how many previews there are that are not being removed. */
+export function followPreviews(cache: ObjectCache, metrics: OperatorMetrics): Disposable {
+  const active = new Set<string>();
+  metrics.setPreviews(0);
+  const following = cache.subscribe(({ type, object }) => {
+    const { uid = "", deletionTimestamp } = object.metadata;
+    if (type === "deleted" || deletionTimestamp !== undefined) active.delete(uid);
+    else active.add(uid);
+    metrics.setPreviews(active.size);
+  });
+  return {
+    [Symbol.dispose]: () => {
+      following[Symbol.dispose]();
+      metrics.setPreviews(undefined);
+    },
+  };
+}
+
+function labelsOfApplication({
+  metadata: { namespace = "", name = "" },
+  spec,
+}: DynamicObject): PhaseLabels {
   const { environment = "" } = (spec ?? {}) as unknown as Partial<ApplicationSpec>;
   return { namespace, app: name, environment };
 }

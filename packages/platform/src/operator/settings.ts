@@ -2,6 +2,7 @@
 
 import type { NamingOptions } from "../names/names.ts";
 import type { BucketAdminOptions } from "../s3/bucket-admin.ts";
+import type { PreviewSettings } from "../previews/preview-namespace.ts";
 import type { DatabaseSettings } from "../steps/database-step.ts";
 import type { StoreSettings } from "../steps/storage-variables.ts";
 import type { WorkloadSettings } from "../workload/workload.ts";
@@ -11,6 +12,8 @@ export interface OperatorSettings extends NamingOptions, WorkloadSettings {
   readonly namespace: string;
   /** How many apps are worked on at once. */
   readonly concurrency: number;
+  /** How previews are kept apart; as usual where nothing is said. */
+  readonly previews?: Partial<PreviewSettings>;
   readonly database: DatabaseSettings & {
     /** The administrator's URL as it is now; left out: no database is configured. */
     readonly adminUrl?: (() => Promise<string>) | undefined;

@@ -15,6 +15,8 @@ import {
 
 import { Children } from "../children/children.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
+import { previewKind } from "../kinds/preview-environment.ts";
+import { runExpiry } from "../previews/expiry-loop.ts";
 import type { OnCall } from "../steps/call-point.ts";
 import { AppPods } from "./app-pods.ts";
 import { appSteps } from "./app-steps.ts";
@@ -24,10 +26,13 @@ import { Happenings } from "./happenings.ts";
 import { Lanes } from "./lanes.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
-import { followPhases } from "./phase-metrics.ts";
+import { followPhases, followPreviews } from "./phase-metrics.ts";
+import { Previews } from "./previews.ts";
+import { phaseLabelsOfPreview } from "./read-preview.ts";
 import { CachedSecretDigests } from "./secret-digests.ts";
 import { openServices } from "./services.ts";
 import type { OperatorSettings } from "./settings.ts";
+import { sharedQueue } from "./shared-queue.ts";
 
 export interface TermOptions {
   readonly settings: OperatorSettings;
@@ -104,31 +109,91 @@ export async function runTerm(
     takeWrites: (uid) => writes.take(uid),
   };
   const applications = new Applications({ parts, caches, pods, secrets });
+  const previews = new Previews({
+    parts,
+    caches,
+    parents: applications.cache,
+    hostTakenBy: (host) => applications.claimOn(host),
+    pods,
+    secrets,
+  });
   using _phases = followPhases(applications.cache, options.operatorMetrics);
+  using _previewPhases = followPhases(previews.cache, options.operatorMetrics, (object) =>
+    phaseLabelsOfPreview(object, settings),
+  );
+  using _previews = followPreviews(previews.cache, options.operatorMetrics);
   await using scope = new TaskScope(new AbortController().signal);
   const ending = new AbortController();
   scope.spawn("events", () => recorder.run(ending.signal));
-  const loop = runController(
+  const { sources, reconcile } = sharedQueue([
     {
-      name: "applications",
-      reconcile: abandonedWith(lossOf(signal), applications.reconcile),
+      kind: applicationKind,
       sources: applications.sources(calls.of(applicationKind)),
-      workers: settings.concurrency,
-      ...shared,
-      metrics: loops,
+      reconcile: applications.reconcile,
     },
+    {
+      kind: previewKind,
+      sources: previews.sources(calls.of(previewKind)),
+      reconcile: previews.reconcile,
+    },
+  ]);
+  const running = untilAllEnd(
+    [
+      (within) =>
+        runController(
+          {
+            name: "apps",
+            sources,
+            reconcile: abandonedWith(lossOf(signal), reconcile),
+            workers: settings.concurrency,
+            ...shared,
+            metrics: loops,
+          },
+          within,
+        ),
+      (within) =>
+        runExpiry(
+          {
+            ...shared,
+            caches,
+            metrics: loops,
+            onExpired: (preview, note) => parts.happenings.tell(preview, "Expired", note),
+          },
+          within,
+        ),
+    ],
     signal,
   );
   scope.spawn("synced", async () => {
     await caches.untilSynced(ending.signal).then(options.onSynced, () => undefined);
   });
   try {
-    await loop;
+    await running;
   } finally {
     ending.abort();
     await scope.join();
     closing.abort(new Error("the term has ended"));
   }
+}
+
+/** One that fails ends the others. */
+async function untilAllEnd(
+  runs: readonly ((signal: AbortSignal) => Promise<void>)[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController();
+  const within = AbortSignal.any([signal, failed.signal]);
+  const outcomes = await Promise.allSettled(
+    runs.map(async (run) => {
+      try {
+        await run(within);
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    }),
+  );
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 /** Whoever has lost its lease may not write any more, though it has not heard of it yet. Reads harm nobody. */

@@ -10,20 +10,13 @@ import {
   watches,
   type Caches,
   type ControllerMetrics,
-  type EventRecorder,
   type Reconciler,
 } from "@keelson/controller";
 import { timeFromMs } from "@keelson/kube";
 
-import { previewEnvironment, type PreviewSpec } from "../kinds/preview-environment.ts";
-import { platformGroup } from "../kinds/platform-group.ts";
+import { previewEnvironment, previewKind, type PreviewSpec } from "../kinds/preview-environment.ts";
 import { objectReader } from "../kinds/read-object.ts";
 import { expiresAtMs, refreshAnnotation } from "./expiry.ts";
-
-export const previewKind = {
-  apiVersion: `${platformGroup}/v1alpha1`,
-  kind: "PreviewEnvironment",
-} as const;
 
 /** How often each preview is looked at again, whatever its time: clocks jump, and a refresh may have been in the future. */
 const sweepMs = 300_000;
@@ -32,7 +25,8 @@ const overtakenMs = 1_000;
 
 export interface ExpiryOptions {
   readonly caches: Caches;
-  readonly events: Pick<EventRecorder, "record">;
+  /** Told of each that was deleted. */
+  readonly onExpired: (preview: DynamicObject, note: string) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -59,7 +53,7 @@ export async function runExpiry(options: ExpiryOptions, signal: AbortSignal): Pr
 }
 
 /** Looks at previews as the cache has them: an idle cluster is asked nothing. */
-function expireWhenDue({ caches, events, clock }: ExpiryOptions): Reconciler {
+function expireWhenDue({ caches, onExpired, clock }: ExpiryOptions): Reconciler {
   const previews = caches.resource(previewKind);
   const expiryOf = expiryReader();
   return async (ref, signal) => {
@@ -78,13 +72,7 @@ function expireWhenDue({ caches, events, clock }: ExpiryOptions): Reconciler {
       if (isConflict(error)) return requeueAfter(overtakenMs);
       throw error;
     }
-    events.record({
-      regarding: preview,
-      type: "Normal",
-      reason: "Expired",
-      action: "Delete",
-      note: `its time was up at ${timeFromMs(dueMs)}`,
-    });
+    onExpired(preview, `its time was up at ${timeFromMs(dueMs)}`);
     return done;
   };
 }

@@ -26,6 +26,15 @@ export function expiresAtMs({ creationTimestamp, refresh, ttl }: Aging, nowMs: n
   return (isLater ? refreshMs : createdMs) + ttlMs(ttl);
 }
 
+/** When a refresh will count that is in the future; undefined if there is none. */
+export function refreshDueMs(
+  { refresh }: Pick<Aging, "refresh">,
+  nowMs: number,
+): number | undefined {
+  const refreshMs = parseTime(refresh);
+  return refreshMs !== undefined && refreshMs > nowMs ? refreshMs : undefined;
+}
+
 function ttlMs(ttl: string): number {
   const [, count = "", unit] = /^([1-9][0-9]*)([mhd])$/.exec(ttl) ?? [];
   if (unit === undefined) throw new RangeError(`a ttl is like 72h, not ${ttl}`);

@@ -9,7 +9,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import { StepError } from "../steps/step-error.ts";
 import { guardsOf, namespaceOf, type PreviewSettings } from "./preview-namespace.ts";
 
-const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
+export const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
 
 export interface NamespaceStep {
   readonly client: Client;

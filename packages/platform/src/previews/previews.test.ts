@@ -218,7 +218,10 @@ suite("the variables of a preview", () => {
           "preview-my-app-pr-42",
           "keys",
           undefined,
-          { "platform.internal/owner": "1 dev/pr-42" },
+          {
+            "platform.internal/owner": "1 dev/pr-42",
+            "platform.internal/copied-from": "staging/keys",
+          },
           "Opaque",
           secret["data"],
         ],

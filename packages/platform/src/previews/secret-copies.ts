@@ -1,7 +1,7 @@
 // The Secrets that a preview's variables come from. A preview runs what anybody proposes, so of its parent's Secrets it
 // gets those that are marked for it, and goes without the others.
 
-import type { DynamicObject } from "@keelson/client";
+import { keyOf, refOf, type DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
 import { childOf } from "../children/child.ts";
@@ -9,10 +9,9 @@ import { platformGroup } from "../kinds/platform-group.ts";
 
 /** On a Secret, with the value `true`: previews may have it. */
 export const previewLabel = `${platformGroup}/preview`;
-export const sharedSecrets = {
-  kind: { apiVersion: "v1", kind: "Secret" },
-  labelSelector: `${previewLabel}=true`,
-} as const;
+
+/** On a copy: where it is from. */
+export const copiedFromAnnotation = `${platformGroup}/copied-from`;
 
 export interface SharedVariables {
   /** The app, without the variables that it cannot have. */
@@ -56,6 +55,7 @@ function copyOf(app: App, source: DynamicObject): DynamicObject {
     apiVersion: "v1",
     kind: "Secret",
     name: source.metadata.name ?? "",
+    annotations: { [copiedFromAnnotation]: keyOf(refOf(source)) },
     content: { type: "Opaque", data: source["data"] ?? {} },
   });
 }

@@ -1,0 +1,82 @@
+// What brings previews up: they themselves, their parents, what is theirs, and what others have that they use.
+
+import { keyOf, refOf, type DynamicObject, type ObjectKind, type ObjectRef } from "@keelson/client";
+import {
+  isAskedFor,
+  watches,
+  type IndexFunction,
+  type ObjectCache,
+  type Source,
+} from "@keelson/controller";
+
+import type { PreviewSpec } from "../kinds/preview-environment.ts";
+import type { NamingOptions } from "../names/names.ts";
+import { ownerKey, parseOwner } from "../ownership/owner.ts";
+import { parentRef } from "../previews/preview-app.ts";
+import { isTelling } from "./app-pods.ts";
+import { namesOfPreview } from "./read-preview.ts";
+
+const byParent = "parent";
+const byParentNamespace = "parentNamespace";
+const byNamespace = "namespace";
+
+/** Of a cache of previews: by their parents, and by the namespaces that they make. */
+export function previewIndexes(naming: NamingOptions): Readonly<Record<string, IndexFunction>> {
+  return {
+    [byParent]: (object) => parentOf(object).map(keyOf),
+    [byParentNamespace]: (object) => parentOf(object).map(({ namespace }) => namespace),
+    [byNamespace]: (object) => {
+      const namespace = namesOfPreview(object, naming)?.namespace;
+      return namespace === undefined ? [] : [namespace];
+    },
+  };
+}
+
+export interface PreviewSourcesOptions {
+  readonly previews: ObjectCache;
+  readonly parents: ObjectCache;
+  /** What is the operator's of each kind. */
+  readonly children: readonly ObjectCache[];
+  readonly namespaces: ObjectCache;
+  readonly pods: ObjectCache;
+  /** All Secrets, in digests. */
+  readonly secrets: ObjectCache;
+  /** Secrets that are marked for previews. */
+  readonly marked: ObjectCache;
+}
+
+/** All but the changes of previews themselves. */
+export function previewSources(options: PreviewSourcesOptions): readonly Source[] {
+  const { previews, parents, children, namespaces, pods, secrets, marked } = options;
+  const refsBy = (index: string, value: string): ObjectRef[] =>
+    [...previews.byIndex(index, value)].map(refOf);
+  const living = ({ metadata }: DynamicObject): ObjectRef[] =>
+    refsBy(byNamespace, metadata.namespace ?? "");
+  return [
+    watches(parents, (parent) => refsBy(byParent, keyOf(refOf(parent))), { when: isAskedFor }),
+    ...children.map((cache) => watches(cache, ownerOfChild)),
+    // Not its owner alone: when it goes, it may be another's turn.
+    watches(namespaces, ({ metadata }) => refsBy(byNamespace, metadata.name ?? "")),
+    watches(pods, living, { when: isTelling }),
+    watches(secrets, living),
+    watches(marked, ({ metadata }) => refsBy(byParentNamespace, metadata.namespace ?? "")),
+  ];
+}
+
+/** The kinds of children that only previews have. */
+export const guardKinds: readonly ObjectKind[] = [
+  { apiVersion: "v1", kind: "ResourceQuota" },
+  { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" },
+];
+
+/** By the annotation: those of an Application have none. */
+function ownerOfChild({ metadata }: DynamicObject): ObjectRef[] {
+  const owner = parseOwner(metadata.annotations?.[ownerKey]);
+  return owner === undefined ? [] : [{ namespace: owner.namespace, name: owner.name }];
+}
+
+function parentOf({ metadata, spec }: DynamicObject): { namespace: string; name: string }[] {
+  const { applicationRef } = (spec ?? {}) as unknown as Partial<PreviewSpec>;
+  if (applicationRef === undefined) return [];
+  return [parentRef({ applicationRef }, metadata.namespace ?? "")];
+}

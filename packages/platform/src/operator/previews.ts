@@ -1,0 +1,343 @@
+// The loop over PreviewEnvironments: each is an app that its parent describes, in a namespace of its own.
+
+import { keyOf, refOf, type DynamicObject } from "@keelson/client";
+import {
+  done,
+  requeueAfter,
+  watches,
+  type CachedResource,
+  type Caches,
+  type Change,
+  type ObjectCache,
+  type Reconciler,
+  type Result,
+  type Source,
+} from "@keelson/controller";
+
+import type { App } from "../app.ts";
+import type { Phase } from "../kinds/status.ts";
+import { previewKind, type PreviewSpec } from "../kinds/preview-environment.ts";
+import { expiresAtMs, refreshAnnotation, refreshDueMs } from "../previews/expiry.ts";
+import { cleanupNamespace, namespaceKind, reconcileNamespace } from "../previews/namespace-step.ts";
+import { parentRef } from "../previews/preview-app.ts";
+import { previewFinding } from "../previews/preview-finding.ts";
+import { usualPreviewSettings } from "../previews/preview-namespace.ts";
+import { SharedSecrets } from "../previews/shared-secrets.ts";
+import { conditionsOf, type Finding } from "../status/conditions.ts";
+import { failureOf } from "../steps/failure.ts";
+import { workloadKinds } from "../steps/workload-step.ts";
+import type { AppPods } from "./app-pods.ts";
+import { finalizer } from "./applications.ts";
+import { laneKey } from "./calls.ts";
+import { runCleanup } from "./cleanup.ts";
+import { Memories } from "./memory.ts";
+import { ObjectGone, ObjectStatus, statusOf } from "./object-status.ts";
+import type { OperatorParts } from "./operator-parts.ts";
+import { runPass, timeText } from "./pass.ts";
+import { guardKinds, previewIndexes, previewSources } from "./preview-sources.ts";
+import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
+import { retryWaitMs } from "./retry.ts";
+import { cleanupFailure } from "./run-step.ts";
+import type { CachedSecretDigests } from "./secret-digests.ts";
+
+export interface PreviewsOptions {
+  readonly parts: OperatorParts;
+  readonly caches: Caches;
+  /** The Applications of the cluster. */
+  readonly parents: ObjectCache;
+  /** Why a host is no preview's: an Application has asked for it. */
+  readonly hostTakenBy: (host: string) => string | undefined;
+  readonly pods: AppPods;
+  readonly secrets: CachedSecretDigests;
+}
+
+/** While something is only waited for: what brings us back sooner is its end. */
+const lookMs = 5_000;
+/** Until a cache has heard of what we have just written; that brings us back sooner, too. */
+const heardMs = 1_000;
+/** After so many failed attempts in a row it is more than a hiccup. */
+const attemptsMax = 3;
+
+/** The PreviewEnvironments of a cluster, seen to. */
+export class Previews {
+  readonly #parts: OperatorParts;
+  readonly #options: PreviewsOptions;
+  readonly #resource: CachedResource;
+  readonly #shared: SharedSecrets;
+  readonly #memories = new Memories();
+  /** What `status.observedGeneration` says, for whoever is asked whether a change is news. */
+  readonly #reconciledGenerations = new Map<string, number>();
+
+  constructor(options: PreviewsOptions) {
+    const { parts, caches } = options;
+    this.#parts = parts;
+    this.#options = options;
+    this.#shared = new SharedSecrets({ caches, children: parts.children });
+    const indexes = previewIndexes(parts.settings);
+    this.#resource = caches.resource(previewKind, { indexes });
+  }
+
+  get cache(): CachedResource["cache"] {
+    return this.#resource.cache;
+  }
+
+  /** What brings previews up. `called` are those whose service has a place for them. */
+  sources(called: Source): readonly Source[] {
+    const { parts, parents, pods, secrets } = this.#options;
+    const { cache } = this.#resource;
+    const kinds = [
+      ...guardKinds,
+      ...workloadKinds(parts.settings),
+      ...parts.steps.forward.flatMap((step) => step.kinds),
+      { apiVersion: "v1", kind: "Secret" },
+      { apiVersion: "v1", kind: "ConfigMap" },
+    ];
+    return [
+      watches(cache, (object) => [refOf(object)], { when: (change) => this.#isNews(change) }),
+      ...previewSources({
+        previews: cache,
+        parents,
+        children: kinds.map((kind) => parts.children.of(kind).cache),
+        namespaces: parts.children.of(namespaceKind).cache,
+        pods: pods.cache,
+        secrets: secrets.cache,
+        marked: this.#shared.cache,
+      }),
+      called,
+    ];
+  }
+
+  readonly reconcile: Reconciler = async (ref, signal) => {
+    const key = keyOf(ref);
+    using _run = this.#parts.lanes.begin(laneKey(previewKind, ref));
+    const object = await this.#resource.find(ref, signal);
+    if (object === undefined) {
+      this.#forget(key);
+      return done;
+    }
+    const isLeaving = object.metadata.deletionTimestamp !== undefined;
+    const memory = this.#memories.of(key, object.metadata.uid ?? "");
+    const visit: Visit = { object, status: this.#statusOf(object) };
+    try {
+      const result = await (isLeaving ? this.#end(visit, signal) : this.#see(visit, signal));
+      memory.failures = 0;
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      // Its end, or another of its name, is on the way to us.
+      if (error instanceof ObjectGone) return done;
+      const attempts = (memory.failures += 1);
+      const { reason, retryAfterMs } = failureOf(error);
+      const waitMs = retryWaitMs({ reason, attempts, retryAfterMs }, this.#parts.random);
+      this.#parts.log.warn({ preview: key, attempts, waitMs, error }, "a preview waits");
+      await this.#sayFailure(visit, { error, attempts, isLeaving }, signal);
+      return requeueAfter(waitMs);
+    }
+  };
+
+  async #see(visit: Visit, signal: AbortSignal): Promise<Result> {
+    const { object, status } = visit;
+    const read = readPreview(object);
+    if ("problems" in read) return await this.#refuse(visit, read.problems, signal);
+    const { spec } = read;
+    status.say({ expiresAt: this.#expiresAt(object, spec) });
+    const { parents } = this.#options;
+    const parentAt = parentRef(spec, object.metadata.namespace ?? "");
+    await parents.untilSynced(signal);
+    const parent = parents.get(parentAt);
+    if (parent === undefined) {
+      // What it has stays as it is until it expires: nobody says what it should be.
+      const message = `Application ${keyOf(parentAt)} is not there`;
+      const unready = { status: "False", reason: "ParentNotFound", message } as const;
+      await this.#sayUnready(visit, { phase: "Pending", unready }, signal);
+      return this.#sooner(object, Infinity);
+    }
+    const made = appOfPreview(object, { spec, parent }, this.#parts.settings);
+    if ("problems" in made) return await this.#refuse(visit, made.problems, signal);
+    // Before anything is made outside: from here on it cannot go without us.
+    visit.object = await this.#resource.addFinalizer(object, finalizer, signal);
+    visit.status = this.#statusOf(visit.object);
+    const { app } = made;
+    visit.status.say({ expiresAt: this.#expiresAt(object, spec), namespace: app.namespace });
+    return await this.#pass(visit, { app, spec, parent }, signal);
+  }
+
+  async #pass(
+    { object, status }: Visit,
+    given: { readonly app: App; readonly spec: PreviewSpec; readonly parent: DynamicObject },
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const { spec, parent } = given;
+    const { client, children, settings } = this.#parts;
+    // Everything has its place in the namespace: without it there is nothing to begin with.
+    const step = { client, children, settings: { ...usualPreviewSettings, ...settings.previews } };
+    await reconcileNamespace(step, { app: given.app, ledger: status }, signal);
+    const shared = await this.#shared.of(given.app, parent.metadata.namespace ?? "", signal);
+    const copies = await this.#shared.copy(shared, signal);
+    // What Secrets hold rolls the pods: a copy that was not heard of yet would roll them twice.
+    if (!copies.every((copy) => this.#isHeard(copy))) return requeueAfter(heardMs);
+    const { app, leftOut } = shared;
+    const { uid = "", generation = 0 } = object.metadata;
+    const key = keyOf(refOf(object));
+    const result = await runPass(
+      this.#parts,
+      {
+        key: laneKey(previewKind, refOf(object)),
+        object,
+        app,
+        status,
+        memory: this.#memories.of(key, uid),
+        stamp: JSON.stringify([uid, generation, parent.metadata.uid, parent.metadata.generation]),
+        adopts: false,
+        policy: "Delete",
+        hostTakenBy: this.#options.hostTakenBy(app.names.domain),
+        isCurrent: () => this.#isCurrent(object, parent),
+        noted: (finding) =>
+          previewFinding(finding, { hasParentImage: spec.imageRef === undefined, leftOut }),
+      },
+      signal,
+    );
+    if (result.type === "superseded") return requeueAfter(0);
+    if (result.isComplete) this.#reconciledGenerations.set(key, generation);
+    return this.#sooner(object, result.afterMs);
+  }
+
+  /** What cannot be is said, and waits for a change. Nothing is made for it. */
+  async #refuse(visit: Visit, problems: readonly string[], signal: AbortSignal): Promise<Result> {
+    const message = problems.join("; ");
+    const unready = { status: "False", reason: "InvalidSpec", message } as const;
+    await this.#sayUnready(visit, { phase: "Failed", unready }, signal);
+    return done;
+  }
+
+  /** As an app goes; then its namespace, with whatever is in it. */
+  async #end(visit: Visit, signal: AbortSignal): Promise<Result> {
+    const { object, status } = visit;
+    const { settings, happenings } = this.#parts;
+    const { uid = "", finalizers = [], name = "" } = object.metadata;
+    if (!finalizers.includes(finalizer)) return done;
+    const key = keyOf(refOf(object));
+    const app = leavingPreview(object, settings);
+    if (app !== undefined) {
+      const work = {
+        key: laneKey(previewKind, refOf(object)),
+        object,
+        app,
+        status,
+        memory: this.#memories.of(key, uid),
+        stamp: JSON.stringify([uid, "leaving"]),
+        policy: "Delete" as const,
+      };
+      const { isDone, afterMs } = await runCleanup(this.#parts, work, signal);
+      if (!isDone) return requeueAfter(afterMs);
+      const { left } = await cleanupNamespace(this.#parts, { app, ledger: status }, signal);
+      if (left !== undefined) {
+        const unready = { status: "False", reason: "Terminating", message: left } as const;
+        await this.#sayUnready(visit, { phase: "Terminating", unready }, signal);
+        return requeueAfter(lookMs);
+      }
+    }
+    await this.#resource.removeFinalizer(object, finalizer, signal);
+    this.#forget(key);
+    happenings.tell(object, "CleanedUp", `nothing of ${name} is left`);
+    return done;
+  }
+
+  async #sayUnready(
+    { object, status }: Visit,
+    { phase, unready }: { readonly phase: Phase; readonly unready: Finding },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { generation = 0 } = object.metadata;
+    const now = timeText(this.#parts.clock.now());
+    const before = status.said.conditions ?? [];
+    status.say({ phase, conditions: conditionsOf({}, before, { generation, now, unready }) });
+    await status.save(signal);
+  }
+
+  async #sayFailure(
+    visit: Visit,
+    failed: { readonly error: unknown; readonly attempts: number; readonly isLeaving: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { error, attempts, isLeaving } = failed;
+    const { reason, message } = isLeaving ? cleanupFailure(error) : failureOf(error);
+    const unready = { status: "False", reason, message } as const;
+    const isStanding = reason === "Conflict" || reason === "Refused" || attempts > attemptsMax;
+    const phase = isLeaving ? "Terminating" : isStanding ? "Failed" : "Pending";
+    try {
+      await this.#sayUnready(visit, { phase, unready }, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      // It is tried again anyhow, and said then.
+      this.#parts.log.warn({ error: cause }, "why a preview waits could not be said");
+      return;
+    }
+    const isTold = reason === "Conflict" || reason === "CleanupFailed";
+    this.#parts.happenings.tell(visit.object, isTold ? reason : "RetryBackoff", message);
+  }
+
+  #expiresAt({ metadata }: DynamicObject, { ttl }: PreviewSpec): string | undefined {
+    const { creationTimestamp, annotations = {} } = metadata;
+    if (typeof creationTimestamp !== "string") return undefined;
+    const aging = { creationTimestamp, refresh: annotations[refreshAnnotation], ttl };
+    return timeText(expiresAtMs(aging, this.#parts.clock.now()));
+  }
+
+  /** After so long, or when a refresh begins to count that is still in the future: its end is another then. */
+  #sooner({ metadata }: DynamicObject, afterMs: number): Result {
+    const nowMs = this.#parts.clock.now();
+    const refresh = metadata.annotations?.[refreshAnnotation];
+    const countsMs = refreshDueMs({ refresh }, nowMs);
+    const waitMs = Math.min(afterMs, countsMs === undefined ? Infinity : countsMs - nowMs);
+    return waitMs === Infinity ? done : requeueAfter(waitMs);
+  }
+
+  #isHeard(copy: DynamicObject): boolean {
+    const heard = this.#options.secrets.cache.get(refOf(copy));
+    return heard?.metadata.resourceVersion === copy.metadata.resourceVersion;
+  }
+
+  #isCurrent(object: DynamicObject, parent: DynamicObject): boolean {
+    const { metadata } = this.#resource.cache.get(refOf(object)) ?? {};
+    const { metadata: itsParent } = this.#options.parents.get(refOf(parent)) ?? {};
+    return (
+      metadata?.uid === object.metadata.uid &&
+      metadata?.generation === object.metadata.generation &&
+      metadata?.deletionTimestamp === undefined &&
+      itsParent?.uid === parent.metadata.uid &&
+      itsParent?.generation === parent.metadata.generation
+    );
+  }
+
+  /** Status is what we write ourselves; a generation that was reconciled needs nothing either. */
+  #isNews(change: Change): boolean {
+    if (change.type !== "updated") return true;
+    const [now, before] = [change.object.metadata, change.previous.metadata];
+    const observed =
+      this.#reconciledGenerations.get(keyOf(refOf(change.object))) ??
+      statusOf(change.object).observedGeneration;
+    if (now.generation !== before.generation && now.generation !== observed) return true;
+    if (now.deletionTimestamp !== undefined) return before.deletionTimestamp === undefined;
+    const isLetGo =
+      before.finalizers?.includes(finalizer) === true &&
+      now.finalizers?.includes(finalizer) !== true;
+    const refreshOf = ({ annotations }: typeof now) => annotations?.[refreshAnnotation];
+    return isLetGo || refreshOf(now) !== refreshOf(before);
+  }
+
+  #statusOf(object: DynamicObject): ObjectStatus {
+    return new ObjectStatus({ client: this.#parts.client, resource: this.#resource, object });
+  }
+
+  #forget(key: string): void {
+    this.#memories.forget(key);
+    this.#reconciledGenerations.delete(key);
+  }
+}
+
+/** One look at a preview: as it was last seen, and what is said of it. Ledger and status are one, so there is one at a time. */
+interface Visit {
+  object: DynamicObject;
+  status: ObjectStatus;
+}

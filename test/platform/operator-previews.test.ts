@@ -1,0 +1,423 @@
+// Previews as the operator sees to them: apart from their parents, for a while, and gone without a trace.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock, type JsonObject } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
+import type { CallPoint } from "@keelson/platform";
+import { leftovers, nothing } from "@keelson/platform/testing";
+import { clusterSuite } from "../fleet/cluster.ts";
+import { until } from "../oracle/until.ts";
+import { newName, OperatorBed, seenIn, type Seen } from "./operator-bed.ts";
+
+const previewKind = {
+  apiVersion: "platform.internal/v1alpha1",
+  kind: "PreviewEnvironment",
+} as const;
+const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
+const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
+const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
+const image = "registry.example.com/shop:1";
+const dayMs = 86_400_000;
+
+clusterSuite("previews", () => {
+  test("P47, P48: a preview is its parent once more, in a namespace of its own", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    const { app, schema } = bed;
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["staging", "dev"]);
+    const secret = (name: string, labels: Record<string, string>) =>
+      bed.create({
+        ...secretKind,
+        metadata: { name, namespace: "staging", labels },
+        data: { key: Buffer.from(name).toString("base64") },
+      });
+    await secret("shared", { "platform.internal/preview": "true" });
+    await secret("billing", {});
+    const from = (name: string) => ({ secretKeyRef: { name, key: "key" } });
+    await bed.parent({
+      imageRef: image,
+      database: { enabled: true },
+      domain: "shop.example.org",
+      envVars: [
+        { name: "SHARED", ...from("shared") },
+        { name: "BILLING", ...from("billing") },
+      ],
+    });
+    await bed.preview("pr", { applicationRef: `staging/${app}`, imageRef: "shop:pr42" });
+    const running = await bed.until("pr", ({ phase }) => phase === "Running");
+
+    const place = `preview-${app}-pr-42`;
+    assert.deepEqual(
+      [running.url, running.status["namespace"], running.observedGeneration],
+      [`https://pr-42.${app}.preview.example.com`, place, 1],
+    );
+    const created = Date.parse(running.object.metadata.creationTimestamp ?? "");
+    assert.equal(Date.parse(running.status["expiresAt"] as string), created + 3 * dayMs);
+    assert.deepEqual(running.owned.toSorted(), [
+      `Namespace ${place} Ready`,
+      `Role ${schema}_anon Ready`,
+      `Role ${schema}_app Ready`,
+      `Schema ${schema} Ready`,
+    ]);
+    const namespace = await bed.operators.find(namespaceKind, place, "");
+    assert.equal(namespace?.metadata.labels?.["pod-security.kubernetes.io/enforce"], "restricted");
+    const children = (await bed.operators.children(place)).map((one) =>
+      one.split(" ").slice(0, 2).join(" "),
+    );
+    assert.deepEqual(children, [
+      `Deployment ${app}-pr42`,
+      `HorizontalPodAutoscaler ${app}-pr42`,
+      `Ingress ${app}-pr42`,
+      `Ingress ${app}-pr42-api`,
+      "Secret shared",
+      `Secret ${app}-pr42-db`,
+      `Service ${app}-pr42`,
+      `ServiceAccount ${app}-pr42`,
+    ]);
+    const { scaling } = await bed.scaling(place);
+    assert.deepEqual(scaling, { minReplicas: 1, maxReplicas: 2 });
+    const containers = await bed.containers(place);
+    assert.deepEqual(
+      containers.map(({ name, image: runs }) => [name, runs]),
+      [
+        ["app", "shop:pr42"],
+        ["postgrest", "postgrest/postgrest:v12.2.3"],
+      ],
+    );
+    const variables = containers[0]?.env.map(({ name }) => name) ?? [];
+    assert.deepEqual([variables.includes("SHARED"), variables.includes("BILLING")], [true, false]);
+    assert.match(
+      running.messages["DeploymentReady"] ?? "",
+      /goes without BILLING \(Secret billing\)/,
+    );
+    assert.ok(running.conditions.includes("DeploymentReady True VariablesLeftOut"));
+
+    // What PostgREST would run, as whom and where.
+    const rest = new Map(containers[1]?.env.map(({ name, value }) => [name, value]));
+    assert.deepEqual(
+      [rest.get("PGRST_DB_SCHEMAS"), rest.get("PGRST_DB_ANON_ROLE")],
+      [schema, `${schema}_anon`],
+    );
+    const { DATABASE_URL: url = "" } = (await bed.operators.secret(`${app}-pr42-db`, place)) ?? {};
+    await bed.operators.database.queryAs(url, "CREATE TABLE todos (id integer)");
+    const asAnon = `SET ROLE ${schema}_anon; SELECT tablename FROM pg_tables
+      WHERE has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT') AND schemaname = '${schema}'`;
+    const listed = await bed.operators.database.queryAs(url, asAnon);
+    assert.deepEqual(JSON.parse(JSON.stringify(listed.at(-1))), [{ tablename: "todos" }]);
+
+    // A Secret that changes, and one that is marked later.
+    const body = { metadata: { labels: { "platform.internal/preview": "true" } } };
+    await bed.operators.patch(secretKind, "billing", body, "staging");
+    await bed.until("pr", ({ conditions }) =>
+      conditions.includes("DeploymentReady True Available"),
+    );
+    assert.deepEqual(await bed.operators.secret("billing", place), { key: "billing" });
+    const data = { key: Buffer.from("another").toString("base64") };
+    await bed.operators.patch(secretKind, "shared", { data }, "staging");
+    await until(
+      async () => (await bed.operators.secret("shared", place))?.["key"] === "another",
+      t.signal,
+    );
+
+    await bed.delete("pr");
+    await bed.untilGone("pr");
+    await bed.nothingIsLeft(place);
+  });
+
+  test("P49: without its parent it waits, and begins when that appears", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["staging", "dev"]);
+    await bed.preview("pr", { applicationRef: `staging/${bed.app}` });
+    const waiting = await bed.until("pr", ({ phase }) => phase !== undefined);
+    assert.deepEqual(
+      [waiting.phase, waiting.conditions, waiting.messages["Ready"], waiting.owned],
+      [
+        "Pending",
+        ["Ready False ParentNotFound"],
+        `Application staging/${bed.app} is not there`,
+        [],
+      ],
+    );
+    const place = `preview-${bed.app}-pr-42`;
+    assert.equal(await bed.operators.find(namespaceKind, place, ""), undefined);
+    assert.equal(waiting.object.metadata.finalizers, undefined);
+    await bed.parent({ imageRef: image });
+    const running = await bed.until("pr", ({ phase }) => phase === "Running");
+    assert.ok(running.conditions.includes("DeploymentReady True ParentImage"));
+  });
+
+  test("P52: a push changes the image alone, and moves its end; what the parent changes flows in", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["staging", "dev"]);
+    await bed.parent({ imageRef: image, database: { enabled: true } });
+    await bed.preview("pr", {
+      applicationRef: `staging/${bed.app}`,
+      imageRef: "shop:1",
+      ttl: "2h",
+    });
+    await bed.until("pr", ({ phase }) => phase === "Running");
+    const place = `preview-${bed.app}-pr-42`;
+    const secret = await bed.operators.secret(`${bed.app}-pr42-db`, place);
+    const { DATABASE_URL: url = "" } = secret ?? {};
+    await bed.operators.database.queryAs(url, "CREATE TABLE kept AS SELECT 7 AS seven");
+
+    const refreshMs = Math.floor(systemClock.now() / 1000) * 1000;
+    const annotations = { "platform.internal/refresh": new Date(refreshMs).toISOString() };
+    await bed.patch("pr", { metadata: { annotations }, spec: { imageRef: "shop:2" } });
+    const pushed = await bed.until(
+      "pr",
+      ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 2,
+    );
+    const created = Date.parse(pushed.object.metadata.creationTimestamp ?? "");
+    const base = Math.max(created, refreshMs); // Both may be of one second.
+    assert.equal(Date.parse(pushed.status["expiresAt"] as string), base + 7_200_000);
+    assert.equal((await bed.containers(place))[0]?.image, "shop:2");
+    assert.deepEqual(await bed.operators.secret(`${bed.app}-pr42-db`, place), secret);
+    assert.deepEqual(await bed.operators.database.queryAs(url, "TABLE kept"), [{ seven: 7 }]);
+
+    await bed.parent({
+      imageRef: image,
+      database: { enabled: true },
+      envVars: [{ name: "NEW", value: "1" }],
+    });
+    await until(
+      async () => (await bed.containers(place))[0]?.env.some(({ name }) => name === "NEW"),
+      t.signal,
+    );
+    assert.equal((await bed.containers(place))[0]?.image, "shop:2");
+  });
+
+  test("P41: one whose parent is gone is cleaned up as fully", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["staging", "dev"]);
+    await bed.parent({ imageRef: image, database: { enabled: true, schemaName: bed.schemaName } });
+    await bed.preview("pr", { applicationRef: `staging/${bed.app}` });
+    await bed.until("pr", ({ phase }) => phase === "Running");
+    await bed.operators.delete(bed.app, "staging");
+    await bed.operators.untilGone(bed.app, "staging");
+    const left = await bed.until("pr", ({ conditions }) =>
+      conditions.includes("Ready False ParentNotFound"),
+    );
+    const place = `preview-${bed.app}-pr-42`;
+    assert.ok(left.owned.includes(`Namespace ${place} Ready`));
+    assert.notDeepEqual(await bed.operators.children(place), []);
+    await bed.delete("pr");
+    await bed.untilGone("pr");
+    await bed.nothingIsLeft(place);
+  });
+
+  test("one pull request of an app has one preview", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["staging", "dev"]);
+    await bed.parent({ imageRef: image, database: { enabled: true } });
+    const spec = { applicationRef: `staging/${bed.app}` };
+    await bed.preview("first", spec);
+    await bed.until("first", ({ phase }) => phase === "Running");
+    await bed.preview("second", spec);
+    const second = await bed.until("second", ({ phase }) => phase === "Failed");
+    assert.deepEqual([second.conditions, second.owned], [["Ready False Conflict"], []]);
+    assert.match(second.messages["Ready"] ?? "", /belongs to dev\/first: it is left alone/);
+    assert.equal((await bed.see("first"))?.phase, "Running");
+    await bed.delete("first");
+    await bed.untilGone("first");
+    await bed.until("second", ({ phase }) => phase === "Running");
+  });
+
+  test("P50, P51: what expired while nobody was there, or the database was away, goes", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await bed.namespaced(["staging", "dev", "other"]);
+    {
+      await using _operator = bed.operators.start();
+      await bed.parent({ imageRef: image, database: { enabled: true } });
+      await bed.preview("pr", { applicationRef: `staging/${bed.app}`, ttl: "2h" });
+      await bed.preview("later", {
+        applicationRef: `staging/${bed.app}`,
+        pullRequest: 7,
+        ttl: "9h",
+      });
+      await bed.until("pr", ({ phase }) => phase === "Running");
+      await bed.until("later", ({ phase }) => phase === "Running");
+    }
+    const later = { ...systemClock, now: () => systemClock.now() + 3 * 3_600_000 };
+    let isAway = true;
+    const onCall = ({ service }: CallPoint): void => {
+      if (service === "sql" && isAway) throw new Error("connection refused");
+    };
+    await using _operator = bed.operators.start({ clock: later, onCall });
+    const stuck = await bed.until("pr", ({ conditions }) =>
+      conditions.includes("DatabaseReady False CleanupFailed"),
+    );
+    assert.equal(stuck.phase, "Terminating");
+    const place = `preview-${bed.app}-pr-42`;
+    assert.notEqual(await bed.operators.find(namespaceKind, place, ""), undefined);
+    isAway = false;
+    await bed.untilGone("pr");
+    assert.equal(await bed.operators.find(namespaceKind, place, ""), undefined);
+    const roles = await bed.operators.database.query(
+      `SELECT rolname FROM pg_roles WHERE rolname LIKE '${bed.schema}%'`,
+    );
+    assert.deepEqual(roles, []);
+    assert.equal((await bed.see("later"))?.object.metadata.deletionTimestamp, undefined);
+    await until(async () => (await bed.events("pr")).includes("Expired"), t.signal);
+  });
+
+  test("P54: without a database nothing is asked of one", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    const calls: string[] = [];
+    const onCall = ({ service, name }: CallPoint): void => {
+      if (service !== "kubernetes") calls.push(`${service} ${name}`);
+    };
+    await using _operator = bed.operators.start({ onCall });
+    await bed.namespaced(["staging", "dev"]);
+    await bed.parent({ imageRef: image });
+    await bed.preview("pr", { applicationRef: `staging/${bed.app}` });
+    await bed.until("pr", ({ phase }) => phase === "Running");
+    await bed.delete("pr");
+    await bed.untilGone("pr");
+    assert.deepEqual(calls, []);
+  });
+
+  test("what cannot be is said, and nothing is made for it", async (t) => {
+    await using bed = await PreviewBed.prepare(t.signal);
+    await using _operator = bed.operators.start();
+    await bed.namespaced(["dev"]);
+    const long = `a${"b".repeat(50)}`;
+    await bed.operators.apply(
+      long,
+      { imageRef: image, environment: "staging" },
+      { namespace: "dev" },
+    );
+    await bed.preview("pr", { applicationRef: long, pullRequest: 1_234_567 });
+    const refused = await bed.until("pr", ({ phase }) => phase === "Failed");
+    assert.deepEqual(refused.conditions, ["Ready False InvalidSpec"]);
+    assert.match(
+      refused.messages["Ready"] ?? "",
+      /the namespace would be called preview-a.*-pr-1234567, 7 more than the 63 bytes/,
+    );
+    assert.equal(refused.object.metadata.finalizers, undefined);
+  });
+});
+
+interface SeenPreview extends Seen {
+  readonly status: JsonObject;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+/** An operator's bed, with a parent in `staging` and its previews in `dev`. */
+class PreviewBed implements AsyncDisposable {
+  readonly operators: OperatorBed;
+  readonly app = newName();
+  /** Of a parent that says so, as of one that does not. */
+  readonly schemaName = this.app.replaceAll("-", "_");
+  readonly schema = `${this.schemaName}_pr42`;
+  readonly #signal: AbortSignal;
+
+  private constructor(operators: OperatorBed, signal: AbortSignal) {
+    this.operators = operators;
+    this.#signal = signal;
+  }
+
+  static async prepare(signal: AbortSignal): Promise<PreviewBed> {
+    return new PreviewBed(await OperatorBed.prepare({}, signal), signal);
+  }
+
+  async namespaced(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.create({ ...namespaceKind, metadata: { name } });
+  }
+
+  async create(object: DynamicObject): Promise<DynamicObject> {
+    return await (await this.operators.resource(object)).create(object, {}, this.#signal);
+  }
+
+  async parent(spec: JsonObject): Promise<void> {
+    const staging = { environment: "staging", ...spec };
+    await this.operators.apply(this.app, staging, { namespace: "staging" });
+  }
+
+  async preview(name: string, spec: JsonObject): Promise<void> {
+    const given = { pullRequest: 42, branch: "fix", ...spec };
+    await this.create({ ...previewKind, metadata: { name, namespace: "dev" }, spec: given });
+  }
+
+  async patch(name: string, body: JsonObject): Promise<void> {
+    const previews = await this.operators.resource(previewKind);
+    await previews.patch({ namespace: "dev", name }, { type: "merge", body }, this.#signal);
+  }
+
+  async delete(name: string): Promise<void> {
+    const previews = await this.operators.resource(previewKind);
+    await previews.delete({ namespace: "dev", name }, this.#signal);
+  }
+
+  async see(name: string): Promise<SeenPreview | undefined> {
+    const object = await this.operators.find(previewKind, name, "dev");
+    if (object === undefined) return undefined;
+    return { ...seenIn(object), status: (object["status"] ?? {}) as JsonObject };
+  }
+
+  async until(name: string, is: (seen: SeenPreview) => boolean): Promise<SeenPreview> {
+    let last: SeenPreview | undefined;
+    try {
+      return await until(async () => {
+        last = await this.see(name);
+        return last !== undefined && is(last) && last;
+      }, this.#signal);
+    } catch (error) {
+      console.error(`${name} was last seen as`, last?.phase, last?.messages, last?.owned);
+      throw error;
+    }
+  }
+
+  async untilGone(name: string): Promise<void> {
+    await until(async () => (await this.see(name)) === undefined, this.#signal);
+  }
+
+  async containers(where: string): Promise<readonly Container[]> {
+    const found = await this.operators.find(deploymentKind, `${this.app}-pr42`, where);
+    const { template } = found?.["spec"] as unknown as {
+      template: { spec: { containers: readonly Container[] } };
+    };
+    return template.spec.containers;
+  }
+
+  async scaling(where: string): Promise<{ readonly scaling: JsonObject }> {
+    const kind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };
+    const found = await this.operators.find(kind, `${this.app}-pr42`, where);
+    const { minReplicas, maxReplicas } = found?.["spec"] as unknown as Record<string, number>;
+    return { scaling: { minReplicas: minReplicas ?? 0, maxReplicas: maxReplicas ?? 0 } };
+  }
+
+  /** The reasons of the events about a preview. */
+  async events(name: string): Promise<readonly string[]> {
+    const events = await this.operators.resource({ apiVersion: "events.k8s.io/v1", kind: "Event" });
+    const { items } = await events.list({ namespace: "dev" }, this.#signal);
+    return items
+      .filter((event) => (event["regarding"] as { name?: string } | undefined)?.name === name)
+      .map((event) => event["reason"] as string);
+  }
+
+  /** Of the preview: its namespace, and whatever has the schema's name. */
+  async nothingIsLeft(place: string): Promise<void> {
+    assert.equal(await this.operators.find(namespaceKind, place, ""), undefined);
+    const parent = await this.operators.see(this.app, "staging");
+    if (parent !== undefined) {
+      await this.operators.delete(this.app, "staging");
+      await this.operators.untilGone(this.app, "staging");
+    }
+    assert.deepEqual(await leftovers(this.operators.database, this.app), nothing);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.operators[Symbol.asyncDispose]();
+  }
+}
