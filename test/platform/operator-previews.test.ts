@@ -384,7 +384,8 @@ class PreviewBed implements AsyncDisposable {
 
   async containers(where: string): Promise<readonly Container[]> {
     const found = await this.operators.find(deploymentKind, `${this.app}-pr42`, where);
-    const { template } = found?.["spec"] as unknown as {
+    assert.ok(found !== undefined);
+    const { template } = found["spec"] as unknown as {
       template: { spec: { containers: readonly Container[] } };
     };
     return template.spec.containers;
@@ -393,7 +394,8 @@ class PreviewBed implements AsyncDisposable {
   async scaling(where: string): Promise<{ readonly scaling: JsonObject }> {
     const kind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };
     const found = await this.operators.find(kind, `${this.app}-pr42`, where);
-    const { minReplicas, maxReplicas } = found?.["spec"] as unknown as Record<string, number>;
+    assert.ok(found !== undefined);
+    const { minReplicas, maxReplicas } = found["spec"] as unknown as Record<string, number>;
     return { scaling: { minReplicas: minReplicas ?? 0, maxReplicas: maxReplicas ?? 0 } };
   }
 

@@ -122,6 +122,11 @@ function settingsOf(config: Config, own: OwnServices | undefined): OperatorSetti
     appRoleArnTemplate: config.appRoleArnTemplate,
     namespace: config.operatorNamespace,
     concurrency: config.concurrency,
+    previews: {
+      ingressNamespace: config.ingressNamespace,
+      quotaCpu: config.previewQuotaCpu,
+      quotaMemory: config.previewQuotaMemory,
+    },
     database: {
       adminUrl: adminUrlOf(config, own),
       host: config.appDbHost,

@@ -2,6 +2,7 @@
 
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { BadQuantity, parseQuantity, scaledValue } from "@keelson/kube";
 import { isLoopbackHost } from "../loopback.ts";
 
 /** A text that is no value of its kind. The message says what would be one. */
@@ -258,6 +259,20 @@ export const domain: Kind<string> = {
       throw new BadValue("must be a domain such as example.com or *.example.com");
     }
     return bare;
+  },
+  write: (value) => value,
+};
+
+/** An amount as Kubernetes writes it. */
+export const quantity: Kind<string> = {
+  name: "amount",
+  read: (text) => {
+    try {
+      if (scaledValue(parseQuantity(text), -9) > 0n) return text;
+    } catch (error) {
+      if (!(error instanceof BadQuantity)) throw error;
+    }
+    throw new BadValue("must be an amount of Kubernetes above zero, as 500m or 2Gi");
   },
   write: (value) => value,
 };

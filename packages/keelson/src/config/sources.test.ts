@@ -40,6 +40,7 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   "nginx|traefik": ["nginx", "traefik"],
   "nested|single-label": ["nested", "single-label"],
   domain: ["one.example.com", "two.example.com"],
+  amount: ["1500m", "2Gi"],
   "stable|fast|candidate|eus": ["fast", "eus"],
   "256 bits in base64,…": [
     Buffer.alloc(32, 1).toString("base64"),

@@ -1,4 +1,14 @@
-import { boolean, domain, integer, oneOf, path, postgresUrl, serviceUrl, text } from "../kinds.ts";
+import {
+  boolean,
+  domain,
+  integer,
+  oneOf,
+  path,
+  postgresUrl,
+  quantity,
+  serviceUrl,
+  text,
+} from "../kinds.ts";
 import { alias, optional, setting } from "../setting.ts";
 
 /** The operator, and what it gives to apps. */
@@ -54,6 +64,12 @@ export const platformSettings = {
     "nginx",
     { aliases: [alias("INGRESS_REWRITE")] },
   ),
+  ingressNamespace: setting(
+    text,
+    "namespace of the Ingress controller, which previews let in",
+    "ingress-nginx",
+    { aliases: [alias("INGRESS_NAMESPACE")] },
+  ),
   clusterIssuer: setting(
     text,
     "issuer of apps' certificates, of cert-manager",
@@ -71,6 +87,15 @@ export const platformSettings = {
   previewTlsSecret: optional(text, "Secret with the certificate that all previews share", {
     aliases: [alias("PREVIEW_TLS_SECRET")],
   }),
+  previewQuotaCpu: setting(quantity, "limits of CPU that one preview's pods have together", "5", {
+    aliases: [alias("PREVIEW_QUOTA_CPU")],
+  }),
+  previewQuotaMemory: setting(
+    quantity,
+    "limits of memory that one preview's pods have together",
+    "3Gi",
+    { aliases: [alias("PREVIEW_QUOTA_MEMORY")] },
+  ),
   leaderElection: setting(boolean, "let one of several operators lead", "true", {
     aliases: [alias("LEADER_ELECTION")],
   }),
