@@ -120,6 +120,37 @@ clusterSuite("a Keycloak in trouble", () => {
     },
   );
 
+  test("somebody was faster: what was made is ours if it says so", { skip }, async (t) => {
+    await using bed = await prepareAuth(t.signal);
+    await using proxy = await HttpProxy.to(bed.keycloak.port);
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+    /** As if another call had been first, perhaps our own of which no answer came. */
+    const forestalled = async (shop: Tenant, attributes: object) => {
+      const made = { realm: shop.app.names.realm, enabled: true, attributes };
+      proxy.intercept = async ({ method, path }) => {
+        if (method !== "POST" || path !== "/admin/realms") return undefined;
+        await bed.keycloak.ask("POST", "", made);
+        return { code: 409, body: { errorMessage: "Conflict detected. See logs for details" } };
+      };
+      return await bed.reconcile(shop, { admin });
+    };
+    const ours = tenant();
+    const { uid, namespace, name } = ours.app.owner;
+    const mark = { "platform.internal/owner": `${uid} ${namespace}/${name}` };
+    assert.deepEqual((await forestalled(ours, mark)).changes, ["createClient"]);
+    const theirs = tenant();
+    const { realm } = theirs.app.names;
+    await assert.rejects(forestalled(theirs, {}), {
+      reason: "Conflict",
+      message: `realm ${realm} exists and belongs to no app of ours`,
+    });
+    // It was about to be made, so it is in the ledger; and is not ours, so it stays.
+    await bed.cleanup(theirs, "Delete");
+    assert.deepEqual(theirs.ledger.contents, []);
+    assert.notEqual(await bed.keycloak.ask("GET", `/${realm}`), undefined);
+  });
+
   test(
     "who has no rights is refused; a password that was changed is asked for again",
     { skip },

@@ -277,7 +277,18 @@ clusterSuite("the login of an app", () => {
     const { name, realm } = gone.app.names;
     await bed.reconcile(gone);
     await addUser(keycloak, { realm, username: "ann", password: "ann's" });
-    const theirs = { displayName: "Our shop", bruteForceProtected: true, loginTheme: "keycloak" };
+    // Much of it Keycloak keeps beside our attribute, and shows elsewhere.
+    const theirs = {
+      displayName: "Our shop",
+      bruteForceProtected: true,
+      loginTheme: "keycloak",
+      actionTokenGeneratedByUserLifespan: 1234,
+      oauth2DeviceCodeLifespan: 777,
+      clientSessionIdleTimeout: 55,
+      webAuthnPolicyRpEntityName: "shop",
+      browserSecurityHeaders: { xFrameOptions: "DENY" },
+      defaultSignatureAlgorithm: "ES256",
+    };
     const smtp = {
       smtpServer: {
         host: "mail.example.com",
@@ -287,8 +298,10 @@ clusterSuite("the login of an app", () => {
         password: "mail-secret",
       },
     };
-    await keycloak.ask("PUT", `/${realm}`, { ...theirs, ...smtp });
-    const { attributes: _before, ...whole } =
+    const marked = (await keycloak.ask<Realm>("GET", `/${realm}`)) ?? assert.fail();
+    const attributesToo = { attributes: { ...marked.attributes, "their/attribute": "kept" } };
+    await keycloak.ask("PUT", `/${realm}`, { ...theirs, ...smtp, ...attributesToo });
+    const { attributes: before, ...whole } =
       (await keycloak.ask<Realm>("GET", `/${realm}`)) ?? assert.fail();
     await bed.cleanup(gone, "Retain");
     await bed.cleanup(gone, "Retain");
@@ -312,6 +325,9 @@ clusterSuite("the login of an app", () => {
     assert.deepEqual((await bed.reconcile(heir)).changes, []);
     const { attributes, ...now } = (await keycloak.ask<Realm>("GET", `/${realm}`)) ?? assert.fail();
     assert.deepEqual(now, whole);
+    const mark = { "platform.internal/owner": `${heir.app.owner.uid} default/${name}` };
+    // Keycloak may write down what it took for granted before.
+    assert.deepEqual({ ...attributes, ...before, ...mark }, attributes);
     assert.equal(attributes["platform.internal/retained"], undefined);
     assert.equal((await keycloak.ask<object[]>("GET", `/${realm}/users`))?.length, 1);
     // Who had it before has it no more.
