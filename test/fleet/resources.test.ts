@@ -175,18 +175,17 @@ eachPostgres("fleet's API", (server) => {
         ["DELETE", `/resources/${id}`, undefined],
         ["POST", "/batch", { changes: [{ op: "delete", id }] }],
         ["POST", `/resources/${id}/pause`, undefined],
+        ["POST", "/targets", { cluster_id: "prod", agent: true }],
       ] as const) {
         const { code, body: told } = await it.ask(method, `${path}?${query}`, body);
         const field = told.details.fields[0].field;
         assert.deepEqual([code, field], [400, query.split("=")[0]], `${method} ${path}`);
       }
     }
-    // What no cluster could be asked about cannot be tried.
-    const { code, body } = await it.ask("POST", "/targets?dryRun=true", {});
-    assert.deepEqual([code, body.details.fields[0].field], [400, "dryRun"]);
     assert.deepEqual(await it.tables.query(`SELECT generation, paused FROM resources`), [
       { generation: 1, paused: false },
     ]);
+    assert.deepEqual((await it.ask("GET", "/targets")).body.targets, []);
     assert.equal((await it.ask("DELETE", `/resources/${id}?dryRun=false`)).code, 202);
   });
 

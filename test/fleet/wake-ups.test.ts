@@ -82,6 +82,23 @@ clusterSuite("wake-ups of workers", () => {
     assert.ok(sent.length < 50, sent.join(", "));
   });
 
+  test("an object that was there before its row is seen, though its kind was watched and nothing changes in it", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    await it.becomes(await it.create(web), synced);
+    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const metadata = { name: "theirs", namespace: "default" };
+    const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
+    await maps.apply(theirs, { fieldManager: "them" }, t.signal);
+    // Seen by the watch, and nobody's.
+    const later = await it.create({ ...web, name: "later" });
+    await it.becomes(later, synced);
+    const id = await it.create({ ...web, name: "theirs", conflict_policy: "report" });
+    const body = await it.becomes(id, ({ current }) => current !== null);
+    assert.deepEqual(body.current.spec, { data: { a: "theirs" } });
+    assert.deepEqual([body.current.generation, body.health], [null, "Healthy"]);
+  });
+
   test("a row that fails while what it misses arrives is tried again all the same", async (t) => {
     await using it = await startBed(t.signal);
     const isAnnounced = Promise.withResolvers<void>();

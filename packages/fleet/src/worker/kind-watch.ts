@@ -15,6 +15,7 @@ import {
   DeadlineExceeded,
   hasCode,
   isExpired,
+  refOfKey,
   runReflector,
   UnknownKind,
   type Client,
@@ -47,6 +48,9 @@ export class KindWatch {
   readonly #options: KindWatchOptions;
   readonly #mirrors = new Map<string | undefined, RowMirror>();
   readonly #ended = new AbortController();
+  /** Objects that were nobody's until a row came to want them, and that were not read since. */
+  readonly #late = new Set<string>();
+  #isReadingLate = false;
   #isByNamespace = false;
   #tryNow = Promise.withResolvers<void>();
 
@@ -73,10 +77,40 @@ export class KindWatch {
     return this.#options.kind;
   }
 
-  /** Rows were read, these among them. */
-  rowsChanged(asked: ReadonlySet<number>): void {
+  /** Rows were read: those that were asked for, and new ones, whose objects have these names. */
+  rowsChanged(asked: ReadonlySet<number>, added: Iterable<string>): void {
     for (const mirror of this.#mirrors.values()) mirror.lookAgain(asked);
     if (this.#isByNamespace) this.#followNamespaces();
+    for (const key of added) if (this.#mirrorOfOther(key) !== undefined) this.#late.add(key);
+    if (this.#late.size === 0 || this.#isReadingLate) return;
+    this.#isReadingLate = true;
+    this.#options.scope.spawn(`late objects of ${this.kind.id}`, () => this.#readLate());
+  }
+
+  /** One after the other: most are applied meanwhile, and then the watch tells of them. */
+  async #readLate(): Promise<void> {
+    const { client, log, clusterId } = this.#options;
+    const { signal } = this.#ended;
+    try {
+      for (const key of this.#late) {
+        if (this.#mirrorOfOther(key) !== undefined) {
+          const objects = await client.resource(this.kind, signal);
+          const object = await objects.find(refOfKey(key), signal);
+          if (object !== undefined) this.#mirrorOfOther(key)?.tellOther(key, object);
+        }
+        this.#late.delete(key);
+      }
+    } catch (error) {
+      // The cluster is away, most likely: tried again when rows are read next.
+      if (isCancellation(error, signal)) return;
+      log.debug({ error, cluster_id: clusterId }, "an object that a row wants was not read yet");
+    } finally {
+      this.#isReadingLate = false;
+    }
+  }
+
+  #mirrorOfOther(key: string): RowMirror | undefined {
+    return this.#mirrors.values().find((mirror) => mirror.isOther(key));
   }
 
   #followNamespaces(): void {

@@ -59,3 +59,26 @@ test("one whose row is not there is nobody's, once", () => {
   mirror.lookAgain(new Set([5]));
   assert.deepEqual([told, nobodys.length], [[], 1]);
 });
+
+test("what is nobody's is known by its name, until a row comes to want it", () => {
+  const known: number[] = [];
+  const { mirror, told } = mirrored(known);
+  const metadata = { name: "web", namespace: "shop", resourceVersion: "7" };
+  const theirs: DynamicObject = { apiVersion: "v1", kind: "ConfigMap", metadata };
+  mirror.replace([theirs], "7");
+  assert.deepEqual(
+    [told, mirror.isOther("shop/web"), mirror.isOther("shop/other")],
+    [[], true, false],
+  );
+  known.push(5);
+  mirror.tellOther("shop/web", theirs);
+  assert.deepEqual([told, mirror.isOther("shop/web")], [[[5, "present"]], false]);
+  // The watch was faster.
+  mirror.tellOther("shop/web", theirs);
+  assert.equal(told.length, 1);
+  known.pop();
+  mirror.change("MODIFIED", theirs);
+  assert.ok(mirror.isOther("shop/web"));
+  mirror.change("DELETED", theirs);
+  assert.ok(!mirror.isOther("shop/web"));
+});

@@ -16,11 +16,13 @@ export interface RowMirrorOptions {
   readonly onNobodys: (object: DynamicObject) => void;
 }
 
-/** Hands the observer what concerns a row; whatever else is in the cluster costs a look into a map. */
+/** Hands the observer what concerns a row; whatever else is in the cluster costs a look into a map, and its name. */
 export class RowMirror implements Mirror {
   readonly #options: RowMirrorOptions;
   /** Objects with our mark that came before their rows were read, the latest of each. */
   readonly #strangers = new Map<string, DynamicObject>();
+  /** The names of objects that are no row's. Somebody may come to want one of them, and nothing need change in it then. */
+  readonly #others = new Set<string>();
   #version = "";
 
   constructor(options: RowMirrorOptions) {
@@ -34,6 +36,7 @@ export class RowMirror implements Mirror {
   replace(objects: readonly DynamicObject[], version: string): void {
     const { rows, observer, kind, namespace } = this.#options;
     this.#version = version;
+    this.#others.clear();
     const present = new Set<string>();
     for (const object of objects) {
       present.add(keyOf(refOf(object)));
@@ -72,11 +75,23 @@ export class RowMirror implements Mirror {
     }
   }
 
+  /** Whether an object of this name is there that was no row's when it was last heard of. */
+  isOther(key: string): boolean {
+    return this.#others.has(key);
+  }
+
+  /** What was read of one of those, now that it is a row's; nothing if the watch has told of it meanwhile. */
+  tellOther(key: string, object: DynamicObject): void {
+    if (this.#others.has(key)) this.#tell(object, { type: "present", object });
+  }
+
   #tell(object: DynamicObject, seen: Seen): void {
     const ids = this.#rowsOf(object);
     for (const id of ids) this.#options.observer.see(id, seen);
     const key = keyOf(refOf(object));
     this.#strangers.delete(key);
+    if (seen.type === "present" && ids.length === 0) this.#others.add(key);
+    else this.#others.delete(key);
     if (seen.type === "absent") return;
     const mark = claimedRow(object);
     // Also beside a row that is known: that may be the one before, which is being deleted.

@@ -18,13 +18,20 @@ export interface WatchedKind {
   readonly kind: string;
 }
 
+/** Where an object of a row is looked for. */
+export interface RowPlace {
+  /** The id of a `WatchedKind`. */
+  readonly kind: string;
+  readonly key: string;
+}
+
 /** A writer has its id for a moment before it counts as one: meanwhile no more ids than this are handed out. */
 const unnumberedMax = 100;
 
 /** The rows of one target, as far as they were read. Several of one name are an old one being deleted and its successor. */
 export class WatchedRows {
   readonly #rows = new Map<string, Map<string, Set<number>>>();
-  readonly #places = new Map<number, { readonly kind: string; readonly key: string }>();
+  readonly #places = new Map<number, RowPlace>();
   readonly #kinds = new Map<string, WatchedKind>();
   /** No row up to here will appear any more. */
   #settledId = 0;
@@ -37,16 +44,17 @@ export class WatchedRows {
   /**
    * Reads the rows that are new, and those with these ids, old or new. An id is handed out before its row commits: one may
    * appear below another that was read already. So everything is read again from where all who wrote then are done.
+   * Answers where those are that were not known before.
    */
   async refresh(
     database: Database,
     asked: { readonly clusterId: string; readonly ids: readonly number[] },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<readonly RowPlace[]> {
     // Before the rows: who is over by now has committed, and is among them.
     const [horizon] = await database.run(readHorizon, undefined, signal);
     const rows = await database.run(readWatched, { ...asked, after: this.#settledId }, signal);
-    for (const row of rows) if (!this.#places.has(row.id)) this.#add(row);
+    const added = rows.filter(({ id }) => !this.#places.has(id)).map((row) => this.#add(row));
     this.#newestId = Math.max(this.#newestId, rows.at(-1)?.id ?? 0);
     const open = this.#open;
     if (open !== undefined && BigInt(horizon?.first ?? 0) > open.latest) {
@@ -54,10 +62,11 @@ export class WatchedRows {
       this.#settledId = Math.max(this.#settledId, open.newestId - unnumberedMax);
       this.#open = undefined;
     }
-    if (this.isSettled || this.#open !== undefined) return;
+    if (this.isSettled || this.#open !== undefined) return added;
     // After the rows: who has not begun by now gets a later id.
     const [row] = await database.run(readLatest, undefined, signal);
     this.#open = { newestId: this.#newestId, latest: BigInt(row?.latest ?? 0) };
+    return added;
   }
 
   /** False: one may be committed yet below those that were read, and of that nobody need hear. Rows must be read again. */
@@ -117,13 +126,15 @@ export class WatchedRows {
     if (ids?.size === 0) names?.delete(place.key);
   }
 
-  #add({ id, api_version: apiVersion, kind, namespace, name }: WatchedRow): void {
+  #add({ id, api_version: apiVersion, kind, namespace, name }: WatchedRow): RowPlace {
     const kindId = this.#addKind({ api_version: apiVersion, kind });
     const names = this.#rows.get(kindId) ?? new Map<string, Set<number>>();
     this.#rows.set(kindId, names);
     const key = keyOf({ namespace, name });
     names.set(key, (names.get(key) ?? new Set()).add(id));
-    this.#places.set(id, { kind: kindId, key });
+    const place = { kind: kindId, key };
+    this.#places.set(id, place);
+    return place;
   }
 
   #addKind(row: KindRow): string {

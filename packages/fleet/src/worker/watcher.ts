@@ -18,7 +18,7 @@ import { KindWatch } from "./kind-watch.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { Observer, type Seen } from "./observer.ts";
 import type { TargetContact } from "./target-contact.ts";
-import { WatchedRows, type WatchedKind } from "./watched-rows.ts";
+import { WatchedRows, type RowPlace, type WatchedKind } from "./watched-rows.ts";
 import type { WorkSignal } from "./work-signal.ts";
 
 export interface WatcherOptions {
@@ -169,6 +169,7 @@ async function followKinds(
     watch.wake();
   };
   const pauses = new Backoff({ ...lookAgainMs, random });
+  const added: RowPlace[] = [];
   let again: Disposable | undefined;
   using _again = { [Symbol.dispose]: () => again?.[Symbol.dispose]() };
   watch.wake(); // Whatever it has told before, it has told another.
@@ -177,7 +178,7 @@ async function followKinds(
     const ids = [...strangers];
     let isDone: boolean;
     try {
-      await rows.refresh(database, { clusterId, ids }, signal);
+      added.push(...(await rows.refresh(database, { clusterId, ids }, signal)));
       const nowMs = clock.monotonic();
       const everyMs = unserved.size > 0 ? Math.min(unservedKindsMs, kindsMs) : kindsMs;
       if (nowMs - kindsAskedMs >= everyMs) {
@@ -196,7 +197,11 @@ async function followKinds(
     }
     const asked = new Set(ids);
     for (const id of ids) strangers.delete(id);
-    for (const kindWatch of watches.values()) kindWatch.rowsChanged(asked);
+    const addedKeys = Map.groupBy(added.splice(0), ({ kind }) => kind);
+    for (const [kind, kindWatch] of watches) {
+      const keys = (addedKeys.get(kind) ?? []).map(({ key }) => key);
+      kindWatch.rowsChanged(asked, keys);
+    }
     if (observer.lookAgain() || !rows.isSettled) isDone = false;
     if (isDone) pauses.reset();
     again?.[Symbol.dispose]();
