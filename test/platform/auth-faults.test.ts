@@ -151,6 +151,36 @@ clusterSuite("a Keycloak in trouble", () => {
     assert.notEqual(await bed.keycloak.ask("GET", `/${realm}`), undefined);
   });
 
+  test("a realm that comes to be only after its app is gone goes too", { skip }, async (t) => {
+    await using bed = await prepareAuth(t.signal);
+    const shop = tenant();
+    const { uid, namespace, name } = shop.app.owner;
+    const { realm } = shop.app.names;
+    const crashing = bed.admin({
+      onCall: ({ name: call }) => {
+        if (call === "createRealm") throw new Error("crash");
+      },
+    });
+    await assert.rejects(bed.reconcile(shop, { admin: crashing }), /crash/);
+    assert.deepEqual(shop.ledger.contents, [`Realm ${realm} Creating`]);
+    // What the operator had asked for before it ended, Keycloak does while the next one looks.
+    const attributes = { "platform.internal/owner": `${uid} ${namespace}/${name}` };
+    let isDone = false;
+    const admin = bed.admin({
+      settleMs: 1,
+      onCall: async ({ name: call, when }) => {
+        if (call !== "findRealm" || when !== "after" || isDone) return;
+        isDone = true;
+        await bed.keycloak.ask("POST", "", { realm, enabled: true, attributes });
+      },
+    });
+    await bed.cleanup(shop, "Delete", admin);
+    assert.deepEqual(
+      [isDone, await bed.keycloak.ask("GET", `/${realm}`), shop.ledger.contents],
+      [true, undefined, []],
+    );
+  });
+
   test(
     "who has no rights is refused; a password that was changed is asked for again",
     { skip },

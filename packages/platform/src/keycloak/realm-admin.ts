@@ -2,6 +2,7 @@
 // away. It knows nothing of Kubernetes.
 
 import { systemClock, type Clock } from "@keelson/base";
+import type { Owned } from "../kinds/status.ts";
 import type { Names } from "../names/names.ts";
 import { claim, type Mark } from "../ownership/claim.ts";
 import type { Ledger } from "../ownership/ledger.ts";
@@ -18,6 +19,8 @@ export interface RealmAdminOptions {
   /** Where Keycloak is as it is now. Asked for at first use, and after Keycloak refused the last one. */
   readonly access: () => Promise<KeycloakAccess>;
   readonly timeoutMs?: number;
+  /** How long a realm may still come to be after a call of which nobody heard the answer. */
+  readonly settleMs?: number;
   readonly clock?: Clock;
   readonly onCall?: OnCall | undefined;
 }
@@ -42,9 +45,14 @@ export interface Leaving {
  */
 export class RealmAdmin {
   readonly #keycloak: Keycloak;
+  readonly #clock: Clock;
+  readonly #settleMs: number;
 
-  constructor({ access, timeoutMs = 10_000, clock = systemClock, onCall }: RealmAdminOptions) {
+  constructor(options: RealmAdminOptions) {
+    const { access, timeoutMs = 10_000, settleMs = 10_000, clock = systemClock, onCall } = options;
     this.#keycloak = new Keycloak({ access, timeoutMs, clock, onCall });
+    this.#clock = clock;
+    this.#settleMs = settleMs;
   }
 
   /**
@@ -72,7 +80,7 @@ export class RealmAdmin {
   /** Takes away the realms that the ledger names, and only its owner's. An empty ledger costs no call. */
   async remove({ owner, ledger }: Leaving, signal: AbortSignal): Promise<void> {
     for (const { name: realm, state } of ledger.all("Realm")) {
-      if ((await this.#findOwned(realm, owner, signal)) !== undefined) {
+      if ((await this.#findOwned({ realm, state }, owner, signal)) !== undefined) {
         if (state !== "Deleting") {
           await ledger.record({ kind: "Realm", name: realm, state: "Deleting" }, signal);
         }
@@ -85,7 +93,7 @@ export class RealmAdmin {
   /** Keeps the realms that the ledger names, with their users, for a successor that adopts them. */
   async retain({ owner, ledger }: Leaving, signal: AbortSignal): Promise<void> {
     for (const { name: realm, state } of ledger.all("Realm")) {
-      const found = await this.#findOwned(realm, owner, signal);
+      const found = await this.#findOwned({ realm, state }, owner, signal);
       if (found === undefined) {
         await ledger.forget("Realm", realm, signal);
         continue;
@@ -200,8 +208,18 @@ export class RealmAdmin {
     }
   }
 
-  async #findOwned(realm: string, owner: Owner, signal: AbortSignal): Promise<Realm | undefined> {
-    const found = await this.#find(realm, signal);
+  /** What the ledger names, if it is there and its owner's. */
+  async #findOwned(
+    { realm, state }: { readonly realm: string; readonly state: Owned["state"] },
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<Realm | undefined> {
+    let found = await this.#find(realm, signal);
+    if (found === undefined && state === "Creating") {
+      // An operator may have ended while Keycloak was at it: once forgotten, nobody would look for it again.
+      await this.#clock.sleep(this.#settleMs, signal);
+      found = await this.#find(realm, signal);
+    }
     return found !== undefined && isOwnedBy(markOf(found)?.owner, owner) ? found : undefined;
   }
 
