@@ -138,6 +138,12 @@ export interface Backend extends AsyncDisposable {
   readonly name: "sqlite" | "postgresql";
 
   /**
+   * Whether a batch of so many writes would be committed while we go on, and so would others that are sent meanwhile: one after
+   * the other, in the order of the calls. Never, if it does not say.
+   */
+  commitsAside?(writes: number): boolean;
+
+  /**
    * Commits a batch: row, log entry and counter together (S3), durable before it
    * resolves (S4). Each write has its own outcome; a rejection concerns the whole
    * batch, of which then nothing was committed or, if Unavailable, perhaps all.

@@ -26,7 +26,7 @@ export interface Committed {
 }
 
 interface Options {
-  readonly backend: Pick<Backend, "commit">;
+  readonly backend: Pick<Backend, "commit" | "commitsAside">;
   readonly limits: CommitLimits;
   /** Sees each batch after it is durable and before any of its writers hears of it. */
   readonly onCommitted: (batch: Committed) => void;
@@ -36,6 +36,7 @@ interface Options {
 
 interface Pending {
   readonly write: Write;
+  readonly key: string;
   readonly textSize: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -45,13 +46,20 @@ interface Pending {
   place: Place<Pending> | undefined;
 }
 
-/** Gathers writes into batches; one batch is under way at a time, in the order the writes came. */
+/**
+ * Gathers writes into batches, in the order the writes came. One batch is under way at a time, unless the backend commits aside:
+ * then the next one waits behind it there, and need not wait for us.
+ */
 export class CommitQueue {
   readonly #options: Options;
   readonly #pending = new LinkedList<Pending>();
   #pendingText = 0;
-  #running: Promise<void> | undefined;
-  #isCommitting = false;
+  readonly #underWay = new Map<readonly Pending[], Promise<void>>();
+  /** What those batches write: a second write to an object waits for the first. */
+  readonly #keysUnderWay = new Set<string>();
+  #isScheduled = false;
+  /** Whether all that wait are second writes: until a batch ends they need not be looked at again. */
+  #isFutile = false;
   #closed = false;
 
   constructor(options: Options) {
@@ -60,7 +68,7 @@ export class CommitQueue {
 
   /** Whether a batch is under way, or about to be. */
   get isRunning(): boolean {
-    return this.#running !== undefined;
+    return this.#underWay.size > 0 || this.#pending.size > 0;
   }
 
   /**
@@ -77,6 +85,7 @@ export class CommitQueue {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const pending: Pending = {
       write,
+      key: keyText(write.key),
       textSize: textSize(write),
       resolve,
       reject,
@@ -86,36 +95,60 @@ export class CommitQueue {
     };
     pending.place = this.#pending.push(pending);
     this.#pendingText += pending.textSize;
-    if (this.#isCommitting) this.#listen(pending);
-    this.#running ??= this.#run();
+    if (this.#underWay.size > 0) this.#listen(pending);
+    this.#schedule();
     return promise;
   }
 
-  /** Refuses new writes and those that wait, finishes the batch under way. */
+  /** Refuses new writes and those that wait, finishes the batches under way. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const pending of this.#pending) {
       this.#remove(pending);
       pending.reject(new Unavailable("the store is closing"));
     }
-    await this.#running;
+    await Promise.all(this.#underWay.values());
   }
 
-  async #run(): Promise<void> {
-    while (this.#pending.size > 0) {
-      // After the turn's I/O: requests that arrived together commit together, and a synchronous
-      // database lets everybody else in between its batches.
-      await new Promise((resolve) => setImmediate(resolve));
-      const batch = this.#takeBatch();
-      if (batch.length === 0) continue;
-      // Who is left waits for as long as the commit takes, unless it gives up. Whoever is in the batch of its own
-      // turn is spared a listener, which costs more than all else here.
-      for (const pending of this.#pending) this.#listen(pending);
-      this.#isCommitting = true;
-      await this.#commit(batch);
-      this.#isCommitting = false;
-    }
-    this.#running = undefined;
+  /**
+   * Begins a batch after the turn's I/O: requests that arrived together commit together, and a synchronous
+   * database lets everybody else in between its batches. Where they are committed aside, many do not wait for the rest: a turn
+   * with the requests of many clients takes longer than a commit.
+   */
+  #schedule(): void {
+    if (!this.#isFutile && this.#isEnoughAside()) this.#isFutile = !this.#begin();
+    if (this.#isScheduled || this.#underWay.size > 0 || this.#pending.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.#underWay.size === 0) this.#begin();
+    });
+  }
+
+  /** Behind what is under way as many writes wait as that has: each batch costs a sync, and the slower those are, the larger batches are. */
+  #isEnoughAside(): boolean {
+    const waiting = this.#pending.size;
+    if (waiting < Math.max(asideWritesMin, this.#keysUnderWay.size)) return false;
+    if (this.#underWay.size >= asideBatchesMax) return false;
+    return this.#options.backend.commitsAside?.(waiting) ?? false;
+  }
+
+  /** Answers whether there was something to commit. */
+  #begin(): boolean {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return false;
+    // Who is left waits for as long as the commit takes, unless it gives up. Whoever is in the batch of its own
+    // turn is spared a listener, which costs more than all else here.
+    for (const pending of this.#pending) this.#listen(pending);
+    for (const { key } of batch) this.#keysUnderWay.add(key);
+    const committing = this.#commit(batch).then(() => {
+      this.#underWay.delete(batch);
+      for (const { key } of batch) this.#keysUnderWay.delete(key);
+      this.#isFutile = false;
+      this.#schedule();
+    });
+    this.#underWay.set(batch, committing);
+    return true;
   }
 
   #listen(pending: Pending): void {
@@ -152,16 +185,16 @@ export class CommitQueue {
     const keys = new Set<string>();
     let text = 0;
     for (const pending of this.#pending) {
-      if (pending.signal.aborted) {
+      const { key, signal } = pending;
+      if (signal.aborted) {
         this.#remove(pending);
-        pending.reject(pending.signal.reason);
+        pending.reject(signal.reason);
         continue;
       }
       text += pending.textSize;
       const isFull = batch.length > 0 && text > batchTextMax;
       if (isFull || batch.length >= batchWritesMax) break;
-      const key = keyText(pending.write.key);
-      if (keys.has(key)) continue;
+      if (keys.has(key) || this.#keysUnderWay.has(key)) continue;
       keys.add(key);
       batch.push(pending);
       this.#remove(pending);
@@ -177,6 +210,11 @@ export class CommitQueue {
     pending.wait?.[Symbol.dispose]();
   }
 }
+
+/** So many writes begin a batch at once where it is committed aside. */
+const asideWritesMin = 8;
+/** So many batches are under way there: one that is written, and one that need not wait for us. */
+const asideBatchesMax = 2;
 
 function textSize(write: Write): number {
   return (write.type === "delete" ? write.final?.text.length : write.body.text.length) ?? 0;

@@ -125,7 +125,10 @@ export class Store implements AsyncDisposable {
       isCommitting: () => this.#queue.isRunning,
     });
     this.#queue = new CommitQueue({
-      backend: { commit: (batch) => this.#commit(batch) },
+      backend: {
+        commit: (batch) => this.#commit(batch),
+        commitsAside: (writes) => backend.commitsAside?.(writes) ?? false,
+      },
       limits: this.#limits,
       onCommitted: (batch) => {
         this.#published(batch);

@@ -7,12 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { systemClock } from "@keelson/base";
 import * as fc from "fast-check";
-import { Corrupt, Locked, SchemaMismatch } from "../errors.ts";
+import type { Row } from "../backend.ts";
+import { Conflict, Corrupt, Locked, SchemaMismatch } from "../errors.ts";
 import { Store } from "../store.ts";
-import { everywhere, key, object, signal } from "../testing/bed.ts";
+import { everywhere, key, object, signal, summary, take } from "../testing/bed.ts";
 import { SqliteBackend } from "./backend.ts";
 import { openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
@@ -55,6 +57,58 @@ suite("SQLite backend", () => {
     );
     assert.equal(stdout.trim(), "Locked");
     assert.equal((await store.get(key("a"), signal)).key.name, "a");
+  });
+
+  test("of many writers at once, whose batches wait in the thread, each is heard once and in order", async () => {
+    await using home = await folder();
+    const backend = new SqliteBackend({ path: home.path, clock: systemClock });
+    let [underWay, most] = [0, 0];
+    const commit = backend.commit.bind(backend);
+    backend.commit = async (batch) => {
+      most = Math.max(most, (underWay += 1));
+      return await commit(batch).finally(() => (underWay -= 1));
+    };
+    await using store = await Store.open(
+      { backend, limits: { compactionEveryMs: undefined } },
+      signal,
+    );
+    while (!backend.commitsAside(8)) await setImmediate(); // It starts.
+    const from = await store.head(signal);
+    using watch = await store.watch(everywhere, { from }, signal);
+    const acknowledged: { readonly revision: number; readonly text: string }[] = [];
+    const heard = (type: string, { key: { name }, revision }: Row): Row["revision"] => {
+      acknowledged.push({ revision, text: `${type} ${name} ${revision}` });
+      return revision;
+    };
+    heard("ADDED", await store.create(key("shared"), object("shared"), signal));
+    /** One object of its own, and one that all of them change. */
+    const write = async (writer: number): Promise<void> => {
+      const own = key(`own-${writer}`);
+      let revision = heard("ADDED", await store.create(own, object(own.name), signal));
+      for (let turn = 0; turn < 12; turn += 1) {
+        const change = { body: object(own.name, { turn }), expect: { revision } };
+        revision = heard("MODIFIED", await store.update(own, change, signal));
+        const expect = { revision: await store.revisionOf(key("shared"), signal) };
+        const body = object("shared", { writer, turn });
+        const changing = store.update(key("shared"), { body, expect }, signal);
+        await changing.then(
+          (row) => heard("MODIFIED", row),
+          (error) => assert.ok(error instanceof Conflict), // Somebody else was faster.
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, (_, writer) => write(writer)));
+    assert.ok(most > 1, "no batch ever waited behind another");
+    const told = await take(watch, acknowledged.length);
+    const inOrder = acknowledged.toSorted((a, b) => a.revision - b.revision);
+    assert.deepEqual(
+      told.map(summary),
+      inOrder.map(({ text }) => text),
+    );
+    assert.deepEqual(
+      told.map(({ revision }) => revision),
+      told.map((_, index) => from + 1 + index),
+    );
   });
 
   test("the lock is free once its holder has closed", async () => {

@@ -72,6 +72,10 @@ export class SqliteBackend implements Backend {
     opened.move(); // From here on closing is ours.
   }
 
+  commitsAside(writes: number): boolean {
+    return this.#writer.commitsAside(writes);
+  }
+
   async commit(batch: readonly Write[]): Promise<{ head: Revision; outcomes: readonly Outcome[] }> {
     const { head, outcomes } = await this.#write(() =>
       this.#writer.commit(batch.map(plain), timestamp(this.#clock)),

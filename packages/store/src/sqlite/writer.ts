@@ -36,6 +36,11 @@ export class Writer implements AsyncDisposable {
     return this.#thread?.isBusy !== true;
   }
 
+  /** Whether the thread would commit so many, and not this one. */
+  commitsAside(writes: number): boolean {
+    return this.#threadFor(writes) !== undefined;
+  }
+
   async commit(batch: readonly PlainWrite[], now: string): Promise<CommittedBatch> {
     const thread = this.#threadFor(batch.length);
     if (thread === undefined) return this.#here.commit(batch, now);
