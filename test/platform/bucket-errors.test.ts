@@ -112,6 +112,25 @@ suite("an S3 server in trouble", { skip: withoutS3 }, () => {
     });
   });
 
+  test("makes what it was asked for when nobody listens any more: it is waited for, and removed", async (t) => {
+    using bed = await prepareBuckets();
+    await using proxy = await LossyProxy.to(bed.server.port);
+    for (const isMadeLate of [true, false]) {
+      const wanted = wantedBucket();
+      const { bucket, ledger } = wanted;
+      await ledger.record({ kind: "Bucket", name: bucket, state: "Creating" });
+      if (isMadeLate) await bed.client.createBucket({ Bucket: bucket });
+      let asked = 0;
+      proxy.decide = ({ method }) =>
+        method === "HEAD" && asked++ === 0 ? answer(404, "NotFound") : "pass";
+      const admin = bed.admin({ endpoint: proxy.url, settleMs: 1 });
+      assert.equal(await admin.remove(wanted, t.signal), undefined);
+      assert.equal(asked, 2);
+      assert.deepEqual(ledger.contents, []);
+      assert.equal(await bucketState(bed.client, bucket), undefined);
+    }
+  });
+
   test("lets another have the name at the last moment", async (t) => {
     using bed = await prepareBuckets({ role: "owner" });
     using other = await prepareBuckets({ role: "owner" });

@@ -1,7 +1,7 @@
 // Buckets as the platform needs them: given to an app, kept as they shall be, and taken away with everything in them. It
 // knows nothing of Kubernetes.
 
-import { systemClock } from "@keelson/base";
+import { systemClock, type Clock } from "@keelson/base";
 
 import { claim } from "../ownership/claim.ts";
 import type { Ledger } from "../ownership/ledger.ts";
@@ -16,7 +16,9 @@ import { isAnswer, lacking, whenAnswered } from "./s3-errors.ts";
 
 export interface BucketAdminOptions extends Omit<S3ConnectionOptions, "timeoutMs" | "clock"> {
   readonly timeoutMs?: number;
-  readonly clock?: S3ConnectionOptions["clock"];
+  readonly clock?: Clock;
+  /** How long a bucket may still come to be after a call of which nobody heard the answer. */
+  readonly settleMs?: number;
   /** How many pages of what is in a bucket one call of `remove` deletes. */
   readonly pagesMax?: number;
 }
@@ -48,20 +50,21 @@ export class BucketAdmin implements Disposable {
   readonly #s3: S3Connection;
   readonly #region: string;
   readonly #pagesMax: number;
+  readonly #clock: Clock;
+  readonly #settleMs: number;
   /** The last who asked for each bucket. Two apps can derive one name, and some stores let both create it. */
   readonly #last = new Map<string, Promise<void>>();
   /** How much of each bucket is gone, for its progress. A restart counts anew. */
   readonly #removed = new Map<string, number>();
 
-  constructor({
-    timeoutMs = 10_000,
-    clock = systemClock,
-    pagesMax = 5,
-    ...options
-  }: BucketAdminOptions) {
-    this.#s3 = new S3Connection({ ...options, timeoutMs, clock });
-    this.#region = options.region;
+  constructor(options: BucketAdminOptions) {
+    const { timeoutMs = 10_000, clock = systemClock, pagesMax = 5, settleMs = 10_000 } = options;
+    const { region, endpoint, keys, onCall } = options;
+    this.#s3 = new S3Connection({ region, endpoint, keys, onCall, timeoutMs, clock });
+    this.#region = region;
     this.#pagesMax = pagesMax;
+    this.#clock = clock;
+    this.#settleMs = settleMs;
   }
 
   /**
@@ -193,7 +196,12 @@ export class BucketAdmin implements Disposable {
     signal: AbortSignal,
   ): Promise<readonly Tag[] | undefined> {
     const state = ledger.stateOf("Bucket", bucket);
-    const found = await this.#find(bucket, state, signal);
+    let found = await this.#find(bucket, state, signal);
+    if (found.is === "missing" && state === "Creating") {
+      // An operator may have ended while the store was at it: once forgotten, nobody would look for it again.
+      await this.#clock.sleep(this.#settleMs, signal);
+      found = await this.#find(bucket, state, signal);
+    }
     if (found.is === "there") {
       const mark = parseTags(found.tags);
       if (isOwnedBy(mark?.owner, owner)) return found.tags;
