@@ -19,6 +19,7 @@ import {
 import { createAppDatabase, type AdminRights, type AppDatabase } from "@keelson/platform/testing";
 import { startCluster, type TestCluster } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { sharedKeycloak, type KeycloakServer } from "./keycloak-server.ts";
 import { sharedS3 } from "./s3-server.ts";
 
 export interface BedOptions {
@@ -26,6 +27,8 @@ export interface BedOptions {
   readonly simulatesWorkloads?: boolean;
   /** Whether there is object storage. */
   readonly hasStorage?: boolean;
+  /** Whether there is a Keycloak. */
+  readonly hasLogin?: boolean;
 }
 
 /** What of an Application tests look at. */
@@ -84,6 +87,7 @@ export class OperatorBed implements AsyncDisposable {
       client: Client;
       database: AppDatabase;
       storage: OperatorSettings["storage"];
+      keycloak: KeycloakServer | undefined;
     },
     kept: AsyncDisposableStack,
     signal: AbortSignal,
@@ -103,6 +107,9 @@ export class OperatorBed implements AsyncDisposable {
       concurrency: 8,
       database: { adminUrl: () => Promise.resolve(parts.database.adminUrl) },
       storage: parts.storage,
+      auth: { access: parts.keycloak?.access, publicUrl: "https://auth.example.com" },
+      redis: { endpoint: "redis.example.com:6379", tls: false },
+      search: { endpoint: "https://search.example.com" },
     };
   }
 
@@ -115,7 +122,9 @@ export class OperatorBed implements AsyncDisposable {
     const client = setup.use(clientOf(cluster));
     await serveKinds(client, signal);
     const storage = options.hasStorage === true ? await openStorage(client, signal) : undefined;
-    return new OperatorBed({ cluster, client, database, storage }, setup.move(), signal);
+    const keycloak = options.hasLogin === true ? await sharedKeycloak() : undefined;
+    const parts = { cluster, client, database, storage, keycloak };
+    return new OperatorBed(parts, setup.move(), signal);
   }
 
   /** Starts an operator; it ends with the test at the latest. `port`: somebody between it and the cluster. */

@@ -9,25 +9,32 @@ import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { newName, OperatorBed, type RunningOperator } from "./operator-bed.ts";
+import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
 import { sharedS3, withoutS3 } from "./s3-server.ts";
 
 /** At how many calls of each phase, by a seed; `all` in long runs. */
 const { KEELSON_TEST_KILLS: wanted = "2", KEELSON_TEST_SEED: seed = String(Date.now()) } =
   process.env;
 
-const created = {
-  imageRef: "registry.example.com/shop:1",
+const hasLogin = withoutKeycloak === false;
+const hasStorage = withoutS3 === false;
+const shared = {
   database: { enabled: true },
-  envVars: [{ name: "A", value: "1" }],
-  ...(withoutS3 === false ? { storage: { enabled: true, buckets: [{ name: "up" }] } } : {}),
+  ...(hasLogin ? { auth: { enabled: true } } : {}),
+  redis: { enabled: true },
 };
-/** Another image, another host, and another bucket instead of the first. */
+const created = {
+  ...shared,
+  imageRef: "registry.example.com/shop:1",
+  search: { enabled: true },
+  envVars: [{ name: "A", value: "1" }],
+  ...(hasStorage ? { storage: { enabled: true, buckets: [{ name: "up" }] } } : {}),
+};
+/** Another image, another host, another bucket instead of the first, and no search. */
 const changed = {
+  ...shared,
   imageRef: "registry.example.com/shop:2",
-  database: { enabled: true },
-  ...(withoutS3 === false
-    ? { storage: { enabled: true, buckets: [{ name: "down", public: true }] } }
-    : {}),
+  ...(hasStorage ? { storage: { enabled: true, buckets: [{ name: "down", public: true }] } } : {}),
   scaling: { min: 3, max: 4, targetCPU: 50 },
   domain: "shop.example.org",
 };
@@ -68,7 +75,7 @@ const phases: readonly Phase[] = [
 clusterSuite("an operator that is ended", () => {
   for (const [index, phase] of phases.entries()) {
     test(`P29: at any call of ${phase.name}, and another goes on`, async (t) => {
-      await using bed = await OperatorBed.prepare({ hasStorage: withoutS3 === false }, t.signal);
+      await using bed = await OperatorBed.prepare({ hasStorage, hasLogin }, t.signal);
       const earlier = phases.slice(0, index);
       const later = phases.slice(index + 1);
       /** What there is after the phase, and how many calls it took; with `killAt` it is ended at that one. */
@@ -100,6 +107,7 @@ clusterSuite("an operator that is ended", () => {
         }
         assert.deepEqual(await leftovers(bed.database, app), nothing, counter.last);
         assert.deepEqual(await bucketsOf(app), [], counter.last);
+        assert.equal(await realmOf(app), undefined, counter.last);
         return { end, counter };
       };
       const { end: undisturbed, counter: whole } = await live(Infinity);
@@ -142,8 +150,23 @@ class Counter {
   }
 }
 
+async function realmOf(app: string): Promise<unknown> {
+  if (!hasLogin) return undefined;
+  const { ask } = await sharedKeycloak();
+  const realm = await ask<{ enabled: boolean; attributes: object }>("GET", `/${app}`);
+  const clients = await ask<{ clientId: string; redirectUris: string[] }[]>(
+    "GET",
+    `/${app}/clients`,
+  );
+  const { enabled, attributes } = realm ?? {};
+  const client = clients?.find(({ clientId }) => clientId === app);
+  return realm === undefined
+    ? undefined
+    : { enabled, attributes, redirectUris: client?.redirectUris };
+}
+
 async function bucketsOf(app: string): Promise<readonly string[]> {
-  if (withoutS3 !== false) return [];
+  if (!hasStorage) return [];
   const buckets = await (await sharedS3()).buckets();
   return buckets.filter((bucket) => bucket.includes(`-${app}-`));
 }
@@ -166,6 +189,7 @@ async function endOf(bed: OperatorBed, app: string): Promise<unknown> {
     url: seen?.url,
     finalizers: seen?.object.metadata.finalizers,
     buckets: await bucketsOf(app),
+    realm: seen === undefined ? undefined : await realmOf(app),
     catalog: seen === undefined ? undefined : await stateOf(bed.database, names),
   };
   const uid = seen?.object.metadata.uid ?? app;

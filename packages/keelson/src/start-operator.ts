@@ -112,8 +112,9 @@ async function accessOf({ config, own, clock }: StartOperatorOptions): Promise<A
 }
 
 function settingsOf(config: Config, own: OwnServices | undefined): OperatorSettings {
+  const baseDomain = config.baseDomain ?? "localhost";
   return {
-    baseDomain: config.baseDomain ?? "localhost",
+    baseDomain,
     previewHosts: config.previewHostStyle,
     ingressClass: config.ingressClass,
     ingressRewrite: config.ingressRewrite,
@@ -135,7 +136,24 @@ function settingsOf(config: Config, own: OwnServices | undefined): OperatorSetti
       runnerImage: config.migrationImage,
     },
     storage: storageOf(config),
+    auth: {
+      access: keycloakOf(config),
+      publicUrl: config.authPublicUrl ?? `https://auth.${baseDomain}`,
+    },
+    redis: { endpoint: config.redisEndpoint, tls: config.redisTls },
+    search: { endpoint: config.opensearchEndpoint },
   };
+}
+
+/** All three or none: the rules of the configuration see to it. */
+function keycloakOf(config: Config): OperatorSettings["auth"]["access"] {
+  const {
+    keycloakAdminUrl: url,
+    keycloakAdminUser: user,
+    keycloakAdminPassword: password,
+  } = config;
+  if (url === undefined || user === undefined || password === undefined) return undefined;
+  return () => Promise.resolve({ url, user, password });
 }
 
 /** The region has a default, so somebody must have said that there is a store at all. */

@@ -303,6 +303,24 @@ export const serviceUrl: Kind<string> = {
   write: (value) => value,
 };
 
+/** Where a service is that apps are told of: a host, with a port or without, or a URL. */
+export function endpoint(...schemes: readonly string[]): Kind<string> {
+  return {
+    name: "endpoint",
+    read: (text) => {
+      const url = text.includes("://") ? text : `${schemes[0]}://${text}`;
+      const parsed = URL.canParse(url) ? new URL(url) : undefined;
+      const isKnown = schemes.some((scheme) => parsed?.protocol === `${scheme}:`);
+      if (parsed === undefined || parsed.hostname === "" || !isKnown) {
+        const urls = schemes.map((scheme) => `${scheme}://host:port`).join(" or ");
+        throw new BadValue(`must be a host, a host with a port, or a URL such as ${urls}`);
+      }
+      return text;
+    },
+    write: (value) => value,
+  };
+}
+
 /** A schema of PostgreSQL that is ours to fill: neither the system's nor one of the services'. */
 export const schemaName: Kind<string> = {
   name: "schema",

@@ -198,6 +198,14 @@ const rules: readonly Rule[] = [
       { field, message: `and ${nameOf("postgresPasswordFile", sources)} exclude each other` },
     ];
   },
+  function administratorOfKeycloak({ values, sources }) {
+    const keys = ["keycloakAdminUrl", "keycloakAdminUser", "keycloakAdminPassword"] as const;
+    const given = keys.find((key) => values[key] !== undefined);
+    const missing = keys.filter((key) => values[key] === undefined);
+    if (given === undefined || missing.length === 0) return [];
+    const names = missing.map((key) => variableOf(key)).join(" and ");
+    return [{ field: nameOf(given, sources), message: `needs ${names} beside it` }];
+  },
   function operatorsDomain({ values, sources }) {
     const { baseDomain } = values;
     if (baseDomain === undefined || baseDomain.length <= 200) return [];

@@ -39,6 +39,7 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   "local|pubsub": ["local", "pubsub"],
   "nginx|traefik": ["nginx", "traefik"],
   "nested|single-label": ["nested", "single-label"],
+  endpoint: ["one.example.com:6379", "two"],
   domain: ["one.example.com", "two.example.com"],
   amount: ["1500m", "2Gi"],
   "stable|fast|candidate|eus": ["fast", "eus"],
@@ -52,6 +53,8 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
 const urlSamples: Readonly<Record<string, readonly [string, string]>> = {
   databaseUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
   dbAdminUrl: ["postgres://a:b@one:5432/x", "postgresql://a:b@two/x"],
+  keycloakAdminUrl: ["https://one.example.com", "http://two:8080"],
+  authPublicUrl: ["https://one.example.com", "http://two:8080"],
   awsEndpointUrl: ["https://one.example.com", "http://two:9000"],
   oidcIssuer: ["https://one.example.com", "http://localhost:1234/realms/x"],
 };

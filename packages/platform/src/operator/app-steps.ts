@@ -5,7 +5,10 @@ import type { Client } from "@keelson/client";
 
 import { hasDatabase } from "../app.ts";
 import type { Children } from "../children/children.ts";
+import { cleanupAuth, reconcileAuth, type AuthStep } from "../steps/auth-step.ts";
 import { cleanupDatabase, reconcileDatabase, type DatabaseStep } from "../steps/database-step.ts";
+import { cleanupRedis, reconcileRedis, type RedisStep } from "../steps/redis-step.ts";
+import { cleanupSearch, reconcileSearch, type SearchStep } from "../steps/search-step.ts";
 import { cleanupStorage, reconcileStorage, type StorageStep } from "../steps/storage-step.ts";
 import type { Step } from "../steps/step.ts";
 import type { Services } from "./services.ts";
@@ -26,8 +29,16 @@ export interface AppSteps {
 }
 
 export function appSteps(options: AppStepsOptions): AppSteps {
-  const [database, storage] = [databaseStep(options), storageStep(options)];
-  return { forward: [database, storage], backward: [storage, database] };
+  const [database, storage, auth] = [
+    databaseStep(options),
+    storageStep(options),
+    authStep(options),
+  ];
+  const [redis, search] = [redisStep(options), searchStep(options)];
+  return {
+    forward: [database, storage, auth, redis, search],
+    backward: [auth, storage, database, redis, search],
+  };
 }
 
 function databaseStep({ services, children, settings, random }: AppStepsOptions): Step {
@@ -46,7 +57,7 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
     kinds: [{ apiVersion: "batch/v1", kind: "Job" }],
     isOn: hasDatabase,
     gatesImage: ({ spec }) => spec.database?.migrations !== undefined,
-    children: ({ names }) => [{ apiVersion: "v1", kind: "Secret", name: names.children.database }],
+    children: ({ names }) => [{ ...secrets, name: names.children.database }],
     sentence: ({ names }) => `schema ${names.schema} is there, and its roles`,
     reconcile: async (work, signal) => {
       const { changes, wanted, migration } = await reconcileDatabase(step, work, signal);
@@ -63,8 +74,17 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
   };
 }
 
+const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;
+const secrets = { apiVersion: "v1", kind: "Secret" } as const;
+
+/** The Secrets of the operator's own namespace, which nobody but us needs often enough to watch. */
+function operatorSecrets(client: Client): StorageStep["secrets"] {
+  return {
+    find: async (ref, signal) => (await client.resource(secrets, signal)).find(ref, signal),
+  };
+}
+
 function storageStep({ client, services, children, settings }: AppStepsOptions): Step {
-  const secrets = { apiVersion: "v1", kind: "Secret" } as const;
   const step: StorageStep = {
     admin: services.buckets,
     children,
@@ -75,9 +95,7 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
       appRoleArnTemplate: settings.appRoleArnTemplate,
       operatorNamespace: settings.namespace,
     },
-    secrets: {
-      find: async (ref, signal) => (await client.resource(secrets, signal)).find(ref, signal),
-    },
+    secrets: operatorSecrets(client),
   };
   return {
     resourceType: "storage",
@@ -88,7 +106,7 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
     isOn: ({ spec }) => spec.storage?.enabled === true,
     gatesImage: () => false,
     children: ({ names }) => [
-      { apiVersion: "v1", kind: "ConfigMap", name: names.children.storage },
+      { ...configMaps, name: names.children.storage },
       { ...secrets, name: names.children.storageKeys },
     ],
     sentence: ({ spec }) => {
@@ -97,5 +115,67 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
     },
     reconcile: (work, signal) => reconcileStorage(step, work, signal),
     cleanup: (work, signal) => cleanupStorage(step, work, signal),
+  };
+}
+
+function authStep({ client, services, children, settings }: AppStepsOptions): Step {
+  const step: AuthStep = {
+    admin: services.realms,
+    children,
+    secrets: operatorSecrets(client),
+    settings: { publicUrl: settings.auth.publicUrl, operatorNamespace: settings.namespace },
+  };
+  return {
+    resourceType: "auth",
+    condition: "AuthReady",
+    service: "keycloak",
+    owns: ["Realm"],
+    kinds: [],
+    isOn: ({ spec }) => spec.auth?.enabled === true,
+    gatesImage: () => false,
+    children: ({ names }) => [{ ...configMaps, name: names.children.auth }],
+    sentence: ({ names }) => `realm ${names.realm} is there, with client ${names.client}`,
+    reconcile: (work, signal) => reconcileAuth(step, work, signal),
+    cleanup: (work, signal) => cleanupAuth(step, work, signal),
+  };
+}
+
+function redisStep({ children, settings }: AppStepsOptions): Step {
+  const step: RedisStep = { children, settings: settings.redis };
+  return {
+    resourceType: "redis",
+    condition: "RedisReady",
+    service: undefined,
+    owns: [],
+    kinds: [],
+    isOn: ({ spec }) => spec.redis?.enabled === true,
+    gatesImage: () => false,
+    children: ({ names }) => [{ ...configMaps, name: names.children.redis }],
+    sentence: ({ names }) => `ConfigMap ${names.children.redis} says where Redis is`,
+    reconcile: (work, signal) => reconcileRedis(step, work, signal),
+    cleanup: async (work, signal) => {
+      await cleanupRedis(step, work, signal);
+      return {};
+    },
+  };
+}
+
+function searchStep({ children, settings }: AppStepsOptions): Step {
+  const step: SearchStep = { children, settings: settings.search };
+  return {
+    resourceType: "search",
+    condition: "SearchReady",
+    service: undefined,
+    owns: [],
+    kinds: [],
+    isOn: ({ spec }) => spec.search?.enabled === true,
+    gatesImage: () => false,
+    children: ({ names }) => [{ ...configMaps, name: names.children.search }],
+    sentence: ({ names }) => `ConfigMap ${names.children.search} says where OpenSearch is`,
+    reconcile: (work, signal) => reconcileSearch(step, work, signal),
+    cleanup: async (work, signal) => {
+      await cleanupSearch(step, work, signal);
+      return {};
+    },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Clock, Random } from "@keelson/base";
 
+import { RealmAdmin } from "../keycloak/realm-admin.ts";
 import { BucketAdmin } from "../s3/bucket-admin.ts";
 import { DatabaseAdmin } from "../sql/database-admin.ts";
 import type { OnCall } from "../steps/call-point.ts";
@@ -10,6 +11,7 @@ import type { OperatorSettings } from "./settings.ts";
 export interface Services extends AsyncDisposable {
   readonly database: DatabaseAdmin | undefined;
   readonly buckets: BucketAdmin | undefined;
+  readonly realms: RealmAdmin | undefined;
 }
 
 export function openServices(
@@ -34,9 +36,12 @@ export function openServices(
   const { storage } = settings;
   const buckets =
     storage === undefined ? undefined : new BucketAdmin({ ...storage, clock, onCall });
+  const { access } = settings.auth;
+  const realms = access === undefined ? undefined : new RealmAdmin({ access, clock, onCall });
   return {
     database,
     buckets,
+    realms,
     [Symbol.asyncDispose]: async () => {
       buckets?.[Symbol.dispose]();
       await database?.[Symbol.asyncDispose]();

@@ -1,9 +1,12 @@
 // What the operator is told: where the services are, and how apps are named and routed.
 
+import type { RealmAdminOptions } from "../keycloak/realm-admin.ts";
 import type { NamingOptions } from "../names/names.ts";
 import type { BucketAdminOptions } from "../s3/bucket-admin.ts";
 import type { PreviewSettings } from "../previews/preview-namespace.ts";
 import type { DatabaseSettings } from "../steps/database-step.ts";
+import type { SearchSettings } from "../steps/search-step.ts";
+import type { RedisEndpoint } from "../steps/service-endpoints.ts";
 import type { StoreSettings } from "../steps/storage-variables.ts";
 import type { WorkloadSettings } from "../workload/workload.ts";
 
@@ -27,4 +30,13 @@ export interface OperatorSettings extends NamingOptions, WorkloadSettings {
         readonly appS3Secret?: string | undefined;
       })
     | undefined;
+  readonly auth: {
+    /** Where Keycloak is as it is now; left out: none is configured. */
+    readonly access?: RealmAdminOptions["access"] | undefined;
+    /** Where browsers find it. */
+    readonly publicUrl: string;
+  };
+  /** Left out: none is configured. */
+  readonly redis?: RedisEndpoint | undefined;
+  readonly search?: SearchSettings | undefined;
 }

@@ -1,6 +1,7 @@
 import {
   boolean,
   domain,
+  endpoint,
   integer,
   oneOf,
   path,
@@ -54,6 +55,36 @@ export const platformSettings = {
     text,
     "role of AWS for an app's pods, with {namespace}, {app} and {environment}",
     { aliases: [alias("APP_ROLE_ARN_TEMPLATE")] },
+  ),
+  keycloakAdminUrl: optional(serviceUrl, "Keycloak for apps' logins, as the operator reaches it", {
+    aliases: [alias("KEYCLOAK_ADMIN_URL")],
+  }),
+  keycloakAdminUser: optional(text, "administrator of that Keycloak", {
+    aliases: [alias("KEYCLOAK_ADMIN_USER")],
+  }),
+  keycloakAdminPassword: optional(text, "password of that administrator", {
+    aliases: [alias("KEYCLOAK_ADMIN_PASSWORD")],
+    secret: "whole",
+  }),
+  authPublicUrl: optional(
+    serviceUrl,
+    "Keycloak as browsers find it; https://auth. before the base domain unless told",
+    { aliases: [alias("AUTH_PUBLIC_URL")] },
+  ),
+  redisEndpoint: setting(
+    endpoint("redis", "rediss"),
+    "Redis as apps find it",
+    "redis.plattr-system:6379",
+    { aliases: [alias("REDIS_ENDPOINT")], secret: "password" },
+  ),
+  redisTls: setting(boolean, "whether apps speak TLS with Redis", "false", {
+    aliases: [alias("REDIS_TLS")],
+  }),
+  opensearchEndpoint: setting(
+    endpoint("http", "https"),
+    "OpenSearch as apps find it",
+    "http://opensearch.plattr-system:9200",
+    { aliases: [alias("OPENSEARCH_ENDPOINT")], secret: "password" },
   ),
   ingressClass: setting(text, "class of apps' Ingresses", "nginx", {
     aliases: [alias("INGRESS_CLASS")],
