@@ -2,9 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { noMetrics, silentLog, systemClock, systemRandom, type JsonObject } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
+import { Caches, controllerMetrics } from "@keelson/controller";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { newName, OperatorBed } from "./operator-bed.ts";
+import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { until } from "../oracle/until.ts";
+import {
+  applications,
+  namespace,
+  newName,
+  OperatorBed,
+  seenIn,
+  type Seen,
+} from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
 
@@ -42,4 +53,125 @@ clusterSuite("the operator", () => {
       assert.equal(await bed.find({ apiVersion, kind }, child), undefined, kind);
     }
   });
+
+  test("P18: says how far it is, each step in its time", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const parts = { clock: systemClock, random: systemRandom, log: silentLog };
+    const metrics = controllerMetrics(noMetrics);
+    await using caches = new Caches({ client: bed.client, ...parts, metrics }, t.signal);
+    const name = newName();
+    const phases: string[] = [];
+    using _following = caches.of(applications).subscribe(({ type, object }) => {
+      const { phase = "none" } = seenIn(object);
+      if (type !== "deleted" && phases.at(-1) !== phase) phases.push(phase);
+    });
+    await caches.untilSynced(t.signal);
+    bed.start();
+    await bed.apply(name, { imageRef: image, database: { enabled: true } });
+    const running = await bed.until(name, ({ phase }) => phase === "Running");
+    assert.deepEqual(phases, ["none", "Pending", "Provisioning", "Running"]);
+    const timesOf = ({ object }: Seen) =>
+      conditionsOf(object).map(({ type, ...rest }) => [type, rest.lastTransitionTime]);
+    const before = timesOf(running);
+
+    // Another image: it rolls, and what was true stays true since when it was.
+    await bed.apply(name, { imageRef: "registry.example.com/shop:2", database: { enabled: true } });
+    const again = await bed.until(
+      name,
+      ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 2,
+    );
+    assert.equal(again.object.metadata.generation, 2);
+    const unmoved = (times: unknown[][]) => times.filter(([type]) => type === "DatabaseReady");
+    assert.deepEqual(unmoved(timesOf(again)), unmoved(before));
+    for (const { observedGeneration } of conditionsOf(again.object))
+      assert.equal(observedGeneration, 2);
+  });
+
+  test(
+    "P24: an image that does not run is told so, with what the cluster says of it",
+    { skip: isOracle ? "pods are written by hand" : false },
+    async (t) => {
+      await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+      bed.start();
+      const name = newName();
+      await bed.apply(name, { imageRef: image });
+      const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
+      const deployment = await until(() => bed.find(deployments, name), t.signal);
+      const report = async (status: JsonObject, generation: number): Promise<void> => {
+        const body = { status: { observedGeneration: generation, ...status } };
+        const options = { subresource: "status" };
+        const ref = { namespace, name };
+        await (
+          await bed.resource(deployments)
+        ).patch(ref, { type: "merge", body, options }, t.signal);
+      };
+      const ready = { replicas: 1, readyReplicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+      await report(ready, deployment.metadata.generation ?? 0);
+      await bed.until(name, ({ phase }) => phase === "Running");
+
+      await bed.apply(name, { imageRef: "registry.example.com/shop:broken" });
+      await bed.until(name, ({ phase }) => phase === "Provisioning");
+      const rolling = await until(async () => {
+        const found = await bed.find(deployments, name);
+        return (found?.metadata.generation ?? 0) > (deployment.metadata.generation ?? 0) && found;
+      }, t.signal);
+      const half = { ...ready, replicas: 2, readyReplicas: 1 };
+      await report(half, rolling.metadata.generation ?? 0);
+      const { template } = rolling["spec"] as unknown as {
+        template: { metadata: JsonObject; spec: JsonObject };
+      };
+      const pods = { apiVersion: "v1", kind: "Pod" };
+      const pod = await (
+        await bed.resource(pods)
+      ).create(
+        {
+          ...pods,
+          metadata: { ...template.metadata, name: `${name}-1`, namespace },
+          spec: { ...template.spec, serviceAccountName: "default" },
+        },
+        {},
+        t.signal,
+      );
+      const waits = async (reason: string, message: string): Promise<void> => {
+        const status = { name: "app", image, imageID: "", ready: false, restartCount: 3 };
+        const body = {
+          status: { containerStatuses: [{ ...status, state: { waiting: { reason, message } } }] },
+        };
+        const options = { subresource: "status" };
+        const ref = { namespace, name: pod.metadata.name ?? "" };
+        await (await bed.resource(pods)).patch(ref, { type: "merge", body, options }, t.signal);
+      };
+      await waits("CrashLoopBackOff", "back-off 40s restarting failed container");
+      const crashing = await bed.until(name, ({ conditions }) =>
+        conditions.includes("DeploymentReady False CrashLoopBackOff"),
+      );
+      assert.equal(crashing.phase, "Provisioning");
+      await waits(
+        "CreateContainerConfigError",
+        "container has runAsNonRoot and image will run as root",
+      );
+      const root = await bed.until(name, ({ conditions }) =>
+        conditions.includes("DeploymentReady False ImageRunsAsRoot"),
+      );
+      assert.match(root.messages["DeploymentReady"] ?? "", /set spec\.runAsUser$/);
+      // The old pods are the Deployment's to keep: we have not touched their number.
+      await bed.delete(name);
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("DeploymentReady False CleaningUp"),
+      );
+      const ref = { namespace, name: `${name}-1`, gracePeriodSeconds: 0 };
+      await (await bed.resource(pods)).delete(ref, t.signal);
+      await bed.untilGone(name);
+    },
+  );
 });
+
+interface Timed {
+  readonly type: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+function conditionsOf(object: DynamicObject): readonly Timed[] {
+  return (object["status"] as unknown as { conditions: readonly Timed[] }).conditions;
+}

@@ -88,9 +88,12 @@ export async function reconcileWorkload(
   );
   const problems = new Map<string, Failure>();
   const failures: Failure[] = [];
+  let deployment = there;
   for (const object of desired) {
     try {
-      await children.apply(app, object, signal);
+      const applied = await children.apply(app, object, signal);
+      // As it is now, not as it is in a moment: what has just been changed is seen to roll out.
+      if (object.kind === "Deployment") deployment = applied;
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
@@ -114,7 +117,7 @@ export async function reconcileWorkload(
     findings: {
       DeploymentReady:
         running === undefined
-          ? await deploymentState(step, { app, waitsFor }, signal)
+          ? await deploymentState(step, { app, deployment, waitsFor }, signal)
           : findingOf(running),
       IngressReady:
         hostTakenBy !== undefined
@@ -144,8 +147,16 @@ export async function cleanupWorkload(
 }
 
 async function deploymentState(
-  { children, troubleOf }: WorkloadStep,
-  { app, waitsFor }: { readonly app: App; readonly waitsFor: string | undefined },
+  { troubleOf }: WorkloadStep,
+  {
+    app,
+    deployment,
+    waitsFor,
+  }: {
+    readonly app: App;
+    readonly deployment: DynamicObject | undefined;
+    readonly waitsFor: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Finding> {
   if (app.spec.imageRef === undefined) {
@@ -156,7 +167,6 @@ async function deploymentState(
     };
   }
   if (waitsFor !== undefined) return { status: "False", reason: "Waiting", message: waitsFor };
-  const deployment = await children.find(app, { ...deploymentKind, name: app.names.name }, signal);
   return deploymentFinding(deployment, await troubleOf(app, signal));
 }
 

@@ -1,0 +1,156 @@
+// Several operators, of which one works at a time: whoever leads is cut off or told to go, and the next one finds
+// everything that happened meanwhile.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock, type Clock } from "@keelson/base";
+import type { CallPoint } from "@keelson/platform";
+import { leftovers, nothing } from "@keelson/platform/testing";
+import { clusterSuite } from "../fleet/cluster.ts";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { newName, OperatorBed, type RunningOperator } from "./operator-bed.ts";
+
+const image = "registry.example.com/shop:1";
+const withDatabase = { imageRef: image, database: { enabled: true } };
+/** As in earnest, in a quarter of the time. */
+const electionTimes = { durationMs: 8_000, renewDeadlineMs: 5_000, renewMs: 1_000, lookMs: 400 };
+const leases = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
+
+/** One of several, with what it changed and when. */
+interface Replica extends RunningOperator {
+  readonly identity: string;
+  readonly writes: { readonly atMs: number; readonly call: string }[];
+  readonly proxy: TcpProxy;
+}
+
+async function replica(bed: OperatorBed, identity: string, clock: Clock = systemClock) {
+  const writes: Replica["writes"] = [];
+  const proxy = await TcpProxy.to(bed.cluster.port);
+  const onCall = ({ service, name, when }: CallPoint): void => {
+    const isRead = service === "kubernetes" && name.startsWith("GET ");
+    if (!isRead && when === "before") {
+      writes.push({ atMs: performance.now(), call: `${service} ${name}` });
+    }
+  };
+  const options = { elects: true, identity, electionTimes, onCall, clock, port: proxy.port };
+  const running = bed.start(options);
+  return {
+    identity,
+    writes,
+    proxy,
+    ...running,
+    [Symbol.asyncDispose]: async () => {
+      proxy.isRefusing = false;
+      await running.stop().catch(() => undefined);
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Whoever leads of these, and the other. */
+async function ledBy(replicas: readonly Replica[], signal: AbortSignal): Promise<Replica[]> {
+  const leader = await until(
+    () => replicas.find(({ operator }) => operator.isLeader && operator.isReady),
+    signal,
+  );
+  return [leader, ...replicas.filter((one) => one !== leader)];
+}
+
+async function holderOf(bed: OperatorBed): Promise<string | undefined> {
+  const lease = await bed.find(leases, "plattr-operator-leader");
+  return (lease?.["spec"] as { holderIdentity?: string } | undefined)?.holderIdentity;
+}
+
+clusterSuite("operators beside each other", () => {
+  test("P55, P57, P58: one sees to what is there, the other writes nothing, until the first goes", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const names = [newName(), newName()];
+    for (const name of names) await bed.apply(name, withDatabase);
+    await using a = await replica(bed, "a");
+    await using b = await replica(bed, "b");
+    for (const name of names) await bed.until(name, ({ phase }) => phase === "Running");
+    const [leader, other] = (await ledBy([a, b], t.signal)) as [Replica, Replica];
+    assert.equal(other.operator.isReady, true); // It stands by.
+    assert.equal(other.writes.length, 0);
+    assert.equal(await holderOf(bed), leader.identity);
+
+    await leader.stop();
+    const lastMs = leader.writes.at(-1)?.atMs ?? 0;
+    await ledBy([other], t.signal);
+    assert.equal(await holderOf(bed), other.identity);
+    const late = newName();
+    await bed.apply(late, withDatabase);
+    await bed.until(late, ({ phase }) => phase === "Running");
+    assert.ok((other.writes[0]?.atMs ?? 0) >= lastMs);
+    for (const name of [...names, late]) await bed.delete(name);
+    for (const name of [...names, late]) await bed.untilGone(name);
+  });
+
+  test("P56: a leader that is cut off writes nowhere any more, and the next does what was asked for meanwhile", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const kept = newName();
+    const going = newName();
+    await using a = await replica(bed, "a");
+    await using b = await replica(bed, "b");
+    const [leader, other] = (await ledBy([a, b], t.signal)) as [Replica, Replica];
+    for (const name of [kept, going]) await bed.apply(name, withDatabase);
+    for (const name of [kept, going]) await bed.until(name, ({ phase }) => phase === "Running");
+
+    // PostgreSQL still answers it; the cluster does not.
+    leader.proxy.isRefusing = true;
+    leader.proxy.cut();
+    const pending = newName();
+    await bed.apply(pending, withDatabase);
+    await bed.delete(going);
+    await bed.untilGone(going);
+    await bed.until(pending, ({ phase }) => phase === "Running");
+    const tookOverMs = other.writes[0]?.atMs ?? 0;
+    assert.ok(tookOverMs > 0);
+    // It comes back, and has nothing to say.
+    leader.proxy.isRefusing = false;
+    const next = newName();
+    await bed.apply(next, withDatabase);
+    await bed.until(next, ({ phase }) => phase === "Running");
+    assert.deepEqual(
+      leader.writes.filter(({ atMs }) => atMs > tookOverMs),
+      [],
+    );
+    assert.equal(leader.operator.isLeader, false);
+    for (const name of [kept, pending, next]) await bed.delete(name);
+    for (const name of [kept, pending, next]) await bed.untilGone(name);
+    assert.deepEqual(await leftovers(bed.database, going), nothing);
+  });
+
+  test("P59: clocks that are a minute apart make no two leaders", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const shifted = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
+    await using a = await replica(bed, "a", shifted(30_000));
+    await using b = await replica(bed, "b", shifted(-30_000));
+    let both = 0;
+    let terms = 0;
+    for (const _round of [1, 2]) {
+      const [leader, other] = (await ledBy([a, b], t.signal)) as [Replica, Replica];
+      terms += 1;
+      const name = newName();
+      await bed.apply(name, withDatabase);
+      await bed.until(name, ({ phase }) => {
+        if (a.operator.isLeader && b.operator.isLeader) both += 1;
+        return phase === "Running";
+      });
+      // The other looks more than once in the time of a lease, and is not misled by the times in it.
+      const seenAtMs = performance.now();
+      await until(() => {
+        if (a.operator.isLeader && b.operator.isLeader) both += 1;
+        return performance.now() - seenAtMs > 2 * electionTimes.lookMs;
+      }, t.signal);
+      leader.proxy.isRefusing = true;
+      leader.proxy.cut();
+      await ledBy([other], t.signal);
+      leader.proxy.isRefusing = false;
+      await bed.delete(name);
+      await bed.untilGone(name);
+    }
+    assert.deepEqual([both, terms], [0, 2]);
+  });
+});
