@@ -8,6 +8,7 @@ import { startFleetRest } from "./fleet-rest.ts";
 interface Operation {
   readonly summary?: string;
   readonly requestBody?: object;
+  readonly parameters?: readonly { readonly name: string }[];
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
 
@@ -18,14 +19,19 @@ suite("the document of fleet's API", () => {
       readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     };
     const told = Object.entries(paths).flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, { summary, requestBody, responses }]) => {
-        const what = `${method.toUpperCase()} ${path.replace("/api/v1", "")}`;
-        assert.ok((summary ?? "") !== "", what);
-        const answers = Object.entries(responses).map(([status, { content }]) =>
-          content === undefined ? `${status} without a body` : status,
-        );
-        return `${what}${requestBody === undefined ? "" : " body"}: ${answers.join(", ")}`;
-      }),
+      Object.entries(operations).map(
+        ([method, { summary, requestBody, parameters, responses }]) => {
+          const what = `${method.toUpperCase()} ${path.replace("/api/v1", "")}`;
+          assert.ok((summary ?? "") !== "", what);
+          // 3.3: any write can be tried.
+          const isTriable = (parameters ?? []).some(({ name }) => name === "dryRun");
+          assert.equal(isTriable, method !== "get", what);
+          const answers = Object.entries(responses).map(([status, { content }]) =>
+            content === undefined ? `${status} without a body` : status,
+          );
+          return `${what}${requestBody === undefined ? "" : " body"}: ${answers.join(", ")}`;
+        },
+      ),
     );
     assert.deepEqual(told.toSorted(), [
       "DELETE /global-resources/{id}: 200, 202, default",
