@@ -334,6 +334,16 @@ suite("rules between settings", () => {
       /^KEELSON_ROLES .*names "cook", which must be one of rest, worker/,
     ],
     [{ DATABASE_URL: "mysql://x" }, /^DATABASE_URL must be a URL such as postgres:/],
+    [
+      { REDIS_ENDPOINT: "rediss://me:secret@cache" },
+      /^REDIS_ENDPOINT must have no user and no password/,
+    ],
+    [{ REDIS_ENDPOINT: "http://cache" }, /^REDIS_ENDPOINT must be a host, .* such as redis:/],
+    [{ OPENSEARCH_ENDPOINT: "a:b@search" }, /^OPENSEARCH_ENDPOINT must have no user/],
+    [
+      { KEYCLOAK_ADMIN_URL: "https://auth.example.com", KEYCLOAK_ADMIN_USER: "a" },
+      /^KEYCLOAK_ADMIN_URL needs KEELSON_KEYCLOAK_ADMIN_PASSWORD beside it$/,
+    ],
   ];
   for (const [environment, ...patterns] of refused) {
     test(`${JSON.stringify(environment)} is refused`, async () => {

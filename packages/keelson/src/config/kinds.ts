@@ -303,7 +303,7 @@ export const serviceUrl: Kind<string> = {
   write: (value) => value,
 };
 
-/** Where a service is that apps are told of: a host, with a port or without, or a URL. */
+/** Where a service is that apps are told of, in a ConfigMap: a host, with a port or without, or a URL. */
 export function endpoint(...schemes: readonly string[]): Kind<string> {
   return {
     name: "endpoint",
@@ -314,6 +314,11 @@ export function endpoint(...schemes: readonly string[]): Kind<string> {
       if (parsed === undefined || parsed.hostname === "" || !isKnown) {
         const urls = schemes.map((scheme) => `${scheme}://host:port`).join(" or ");
         throw new BadValue(`must be a host, a host with a port, or a URL such as ${urls}`);
+      }
+      if (parsed.username !== "" || parsed.password !== "") {
+        throw new BadValue(
+          "must have no user and no password in it: apps get theirs as variables of their own",
+        );
       }
       return text;
     },
