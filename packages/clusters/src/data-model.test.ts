@@ -116,6 +116,28 @@ eachPostgres("lifecycle's tables", (server) => {
     }
   });
 
+  test("no result depends on the time zone of whoever writes", async () => {
+    await using it = await fresh();
+    const written: Record<string, unknown>[] = [];
+    for (const zone of ["UTC", "Asia/Kathmandu"]) {
+      const [row] = await it.query<{ said: string; schedule: boolean; moved: boolean }>(`
+        SET LOCAL TimeZone = '${zone}';
+        UPDATE clusters SET spec = spec || '{"zone": "${zone}"}';
+        SELECT event_data(gen_random_uuid(), 'cluster.updated', id, NULL, generation, 'gcp', 'spec_change',
+                          created_by, NULL, NULL) ->> 'timestamp' AS said,
+               next_reconcile_at BETWEEN now() - interval '1 min' AND clock_timestamp() AS schedule,
+               generation_changed_at BETWEEN now() AND clock_timestamp() AS moved
+        FROM clusters JOIN reconciliation_schedule ON cluster_id = id`);
+      const [now] = await it.query<{ now_ms: number }>(
+        `SELECT (extract(epoch FROM now()) * 1000)::float8 AS now_ms`,
+      );
+      const offMs = Math.abs(Date.parse(row?.said ?? "") - (now?.now_ms ?? 0));
+      written.push({ isNow: offMs < 600_000, schedule: row?.schedule, moved: row?.moved });
+    }
+    const right = { isNow: true, schedule: true, moved: true };
+    assert.deepEqual(written, [right, right]);
+  });
+
   test("live names are unique per owner, or per cluster; those of tombstones are free", async () => {
     await using it = await fresh();
     const again = () =>

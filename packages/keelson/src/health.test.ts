@@ -41,6 +41,25 @@ suite("health", () => {
     assert.deepEqual(await get("/readyz?verbose"), [200, "[+]database ok\nreadyz check passed\n"]);
     assert.equal(metrics.value("keelson_component_up", { component: "database" }), 1);
 
+    assert.deepEqual(JSON.parse((await get("/api/v1/info"))[1]), {
+      service: "cls-backend",
+      version: "1",
+      git_commit: "c",
+      build_time: "t",
+      api_version: "v1",
+      environment: "e",
+    });
+    const { timestamp, ...shown } = JSON.parse((await get("/health"))[1]) as Record<
+      string,
+      unknown
+    >;
+    assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    assert.deepEqual(shown, {
+      status: "healthy",
+      service: "cls-backend",
+      components: { database: { status: "healthy" } },
+    });
+
     health.stop();
     const [status, body] = await get("/readyz");
     assert.equal(status, 503);
