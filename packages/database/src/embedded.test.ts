@@ -116,6 +116,23 @@ suite("embedded PostgreSQL", () => {
     }
   });
 
+  test("it comes back on the port it had, unless somebody has taken it", async () => {
+    await using place = await emptyPlace();
+    const startedOn = async (): Promise<number> => {
+      await using server = await startEmbeddedPostgres(place, never);
+      return server.port;
+    };
+    const port = await startedOn();
+    assert.equal(await startedOn(), port);
+    const stranger = createServer().listen(port, "127.0.0.1");
+    await once(stranger, "listening");
+    try {
+      assert.notEqual(await startedOn(), port);
+    } finally {
+      stranger.close();
+    }
+  });
+
   test("a taken port is named", async () => {
     await using place = await emptyPlace();
     const holder = createServer().listen(0, "127.0.0.1");

@@ -26,7 +26,7 @@ import { closeDatabase, createDatabase, hasDatabase } from "./sql/create-databas
 export interface EmbeddedPostgresOptions {
   /** Where the data live. Made on first use; its parent too. */
   readonly dataDir: string;
-  /** On 127.0.0.1; 0 for any that is free. */
+  /** On 127.0.0.1; 0 for any that is free, the one of last time if it is. */
   readonly port?: number;
   /** The database that `url` leads to. */
   readonly database?: string;
@@ -112,7 +112,10 @@ export async function startEmbeddedPostgres(
     },
   });
   setup.defer(() => supervisor.stop());
-  await supervisor.start(port, signal);
+  const lastPort = port === 0 ? await readPort(dataDir) : undefined;
+  await supervisor.start(port, lastPort, signal);
+  // Without it the next start is on another port, and no worse.
+  await writeFile(join(dataDir, portFile), `${supervisor.port}\n`).catch(() => undefined);
 
   const urlOf = (name: string): string =>
     `postgres://${user}:${password}@127.0.0.1:${supervisor.port}/${name}`;
@@ -133,6 +136,14 @@ export async function startEmbeddedPostgres(
 }
 
 const passwordFile = "keelson-password";
+/** Where it listened last. Whoever was told an address finds the server there again, if nobody has taken the port. */
+const portFile = "keelson-port";
+
+async function readPort(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, portFile), "utf8").catch(() => "");
+  const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : 0;
+  return port > 0 && port < 65_536 ? port : undefined;
+}
 
 const ourSettings = {
   max_connections: "200",
@@ -248,11 +259,12 @@ class Supervisor {
     return this.#port;
   }
 
-  /** Any free port may be taken before the server listens on it: then another is tried. */
-  async start(port: number, signal: AbortSignal): Promise<void> {
+  /** Any free port, `preferred` first, may be taken before the server listens on it: then another is tried. */
+  async start(port: number, preferred: number | undefined, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
-      this.#port = port === 0 ? await freePort() : port;
+      const isFirst = attempt === 1 && preferred !== undefined;
+      this.#port = port !== 0 ? port : isFirst ? preferred : await freePort();
       try {
         await this.#spawn();
         break;
