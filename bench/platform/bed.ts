@@ -1,0 +1,143 @@
+// `keelson up` as a user runs it, with the operator in it; what the operator asks of the cluster, by the audit log, and what
+// it writes into the database of apps, by PostgreSQL's own counters.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "@keelson/base";
+import { Client, loadKubeconfig, type DynamicObject } from "@keelson/client";
+import { openDatabase, statement } from "@keelson/database";
+import { KeelsonProcess, temporaryFolder } from "../../test/e2e/keelson-process.ts";
+import { until } from "../../test/oracle/until.ts";
+import type { Run } from "../suite.ts";
+
+export const apiVersion = "platform.internal/v1alpha1";
+
+/** A request of the operator to the cluster. */
+export interface Asked {
+  readonly verb: string;
+  /** `deployments`, `applications/status`. */
+  readonly resource: string;
+}
+
+export interface Bed extends AsyncDisposable {
+  readonly client: Client;
+  readonly pid: number;
+  /** Everything that the operator has asked for since its process started. */
+  asked(): Promise<readonly Asked[]>;
+  /** Rows that were written in the database of apps, and in what all databases share, since the server started. */
+  rowsWritten(): Promise<number>;
+  /** How many series of a metric have these labels. */
+  series(name: string, labels: string): Promise<number>;
+}
+
+/** A folder in which several processes run, one after the other. */
+export async function withFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  return await temporaryFolder();
+}
+
+export async function startBed(folder: string, { signal }: Pick<Run, "signal">): Promise<Bed> {
+  await using setup = new AsyncDisposableStack();
+  const auditLog = join(folder, `audit-${process.hrtime.bigint()}.jsonl`);
+  const flags = ["--log-level", "error", "--audit-log-path", auditLog];
+  const keelson = new KeelsonProcess(join(folder, "data"), { flags });
+  setup.defer(async () => void (await keelson.stop()));
+  const { kubeconfig = "", database: url = "", metrics = "" } = await keelson.ready();
+  const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock });
+  const client = setup.use(new Client({ access, rateLimit: "none", userAgent: "bench" }));
+  const ofApps = new URL(url);
+  ofApps.pathname = "/plattr";
+  const database = setup.use(openDatabase({ url: ofApps.href, name: "bench", deadlineMs: 60_000 }));
+  const kept = setup.move();
+  return {
+    client,
+    pid: keelson.pid,
+    asked: async () => {
+      // Another request behind them: what was written before it has arrived.
+      await (
+        await client.resource({ apiVersion: "v1", kind: "Namespace" }, signal)
+      ).list({}, signal);
+      const lines = await until(() => {
+        const read = readFileSync(auditLog, "utf8").trimEnd().split("\n").map(lineOf);
+        return read.some(({ userAgent }) => userAgent === "bench") && read;
+      }, signal);
+      return lines.filter(({ userAgent }) => userAgent.includes("operator")).map(askedOf);
+    },
+    rowsWritten: async () => {
+      const [row] = await database.run(countRows, undefined, signal);
+      return Number(row?.rows ?? Number.NaN);
+    },
+    series: async (name, labels) => {
+      const text = await (await fetch(`${metrics}/metrics`, { signal })).text();
+      return text.split("\n").filter((line) => line.startsWith(name) && line.includes(labels))
+        .length;
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/**
+ * Roles are among them: shared catalogs count in every database. What is only for the planner does not, nor do the rows
+ * of databases, which a start of `keelson up` itself closes to apps.
+ */
+const countRows = statement<undefined, { readonly rows: string }>(
+  "countRows",
+  (sql) => sql`
+    SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text AS rows
+    FROM pg_stat_all_tables WHERE relname NOT LIKE 'pg_statistic%' AND relname <> 'pg_database'`,
+);
+
+interface Line {
+  readonly verb: string;
+  readonly userAgent: string;
+  readonly object?: { readonly resource?: string; readonly subresource?: string };
+}
+
+function lineOf(text: string): Line {
+  return JSON.parse(text) as Line;
+}
+
+function askedOf({ verb, object: { resource = "", subresource = "" } = {} }: Line): Asked {
+  return { verb, resource: subresource === "" ? resource : `${resource}/${subresource}` };
+}
+
+const reading = new Set(["get", "list", "watch", ""]);
+
+export function isWrite({ verb }: Asked): boolean {
+  return !reading.has(verb);
+}
+
+/** Of objects that apps are made of; what the operator says of them, and who leads, is something else. */
+export function isOfChildren({ resource }: Asked): boolean {
+  return !/^(applications|previewenvironments|leases|events)(\/|$)/.test(resource);
+}
+
+/** An app with a database, as small as they come. */
+export function databaseApp(name: string): DynamicObject {
+  return {
+    apiVersion,
+    kind: "Application",
+    metadata: { name, namespace: "default" },
+    spec: {
+      repository: "https://git.example.com/bench",
+      framework: "nextjs",
+      environment: "staging",
+      imageRef: "registry.example.com/bench:1",
+      database: { enabled: true },
+    },
+  };
+}
+
+/** How many objects of a kind there are, by their phases. */
+export async function phases(
+  client: Client,
+  kind: "Application" | "PreviewEnvironment",
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const { items } = await (await client.resource({ apiVersion, kind }, signal)).list({}, signal);
+  const counts = new Map<string, number>();
+  for (const { status } of items) {
+    const { phase = "none" } = (status ?? {}) as { readonly phase?: string };
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  }
+  return counts;
+}
