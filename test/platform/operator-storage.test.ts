@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "@keelson/base";
 import type { OperatorSettings } from "@keelson/platform";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
@@ -128,6 +129,43 @@ clusterSuite("an app with buckets", () => {
       await bed.until(name, ranAs(2));
     },
   );
+
+  test("whoever is put off waits until it is called", options, async (t) => {
+    using s3 = await prepareBuckets();
+    await using proxy = await LossyProxy.to(s3.server.port);
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    // With two workers the store has a place for one.
+    const settings = { ...(await withStorage(bed, s3, t.signal, proxy.url)), concurrency: 2 };
+    const [failing, hanging] = [newName(), newName()];
+    let isHeld = false;
+    proxy.decide = ({ url }) => {
+      if (!url.includes(hanging)) return "lose request";
+      isHeld = true;
+      return "hang";
+    };
+    let looks = 0;
+    const monotonic = (): number => {
+      looks += 1;
+      return systemClock.monotonic();
+    };
+    await using _operator = bed.start({ settings, clock: { ...systemClock, monotonic } });
+    const storage = { enabled: true, buckets: [{ name: "uploads" }] };
+    const isAway = ({ conditions }: Seen) => conditions.includes("StorageReady False Unreachable");
+    await bed.apply(failing, { storage });
+    await bed.until(failing, isAway);
+    await bed.apply(hanging, { storage });
+    await until(() => isHeld, t.signal);
+    looks = 0;
+    // In these ten seconds the other is due, and finds no place.
+    await bed.until(hanging, isAway);
+    assert.ok(looks < 500, `${looks} looks at the clock`);
+    proxy.decide = () => "pass";
+    for (const name of [failing, hanging]) {
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("StorageReady True Provisioned"),
+      );
+    }
+  });
 
   test(
     "P51: an app and its preview go only when the store is back, and then wholly",

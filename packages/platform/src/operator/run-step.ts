@@ -69,7 +69,9 @@ export async function runStep(
   }
   const place = step.service === undefined ? noPlace : lanes.enter(step.service, key);
   if (place === undefined) {
-    return { ...(before === undefined ? nothing : resultOf(step, app, before)), isPutOff: true };
+    const known = before === undefined ? nothing : resultOf(step, app, before);
+    // It will be called: whoever looked again by itself, what it knows being due, would do nothing else.
+    return { ...known, untilMs: Infinity, isPutOff: true };
   }
   using _place = place;
   const sinceMs = before?.sinceMs ?? clock.monotonic();
