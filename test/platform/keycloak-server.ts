@@ -9,7 +9,7 @@ import { until } from "../oracle/until.ts";
 import { findKeycloak, javaArguments } from "./keycloak-program.ts";
 
 const found = findKeycloak();
-/** `http://127.0.0.1:PORT` of one that runs already, as its own tests start it: it takes a minute, and outlives none. */
+/** `http://127.0.0.1:PORT` of one that somebody started by `startKeycloak` and keeps: a start takes a minute. */
 const running = process.env["KEELSON_TEST_KEYCLOAK"];
 
 /** Why tests on Keycloak are skipped; false where they run. */

@@ -1,6 +1,6 @@
 // nginx: the machine's own, or Debian's package, kept in the cache.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "../oracle/programs.ts";
@@ -10,9 +10,12 @@ const installed = "/usr/sbin/nginx";
 /** The program, or why there is none. */
 export function findNginx(): { readonly program: string } | { readonly missing: string } {
   const program = [installed, join(folder(), installed)].find((path) => existsSync(path));
-  return program === undefined
-    ? { missing: "there is no nginx here (node test/platform/prepare.ts fetches Debian's)" }
-    : { program };
+  if (program === undefined) {
+    return { missing: "there is no nginx here (node test/platform/prepare.ts fetches Debian's)" };
+  }
+  // Unpacked, not installed: a machine may lack a library that it needs.
+  const { status } = spawnSync(program, ["-v"], { stdio: "ignore" });
+  return status === 0 ? { program } : { missing: `${program} does not run here` };
 }
 
 /** Fetches the package, if there is no nginx yet. Nothing is installed: it is unpacked beside the other programs. */
