@@ -86,14 +86,23 @@ suite("cluster lifecycle", () => {
     };
     assert.deepEqual(components["events"], { transport: "local", status: "ok" });
     const shown = await (await fetch(`${metrics}/metrics`, { signal: t.signal })).text();
-    for (const name of [
-      "keelson_clusters_reports_total",
-      "keelson_clusters_status_reads_total",
-      "keelson_clusters_resources",
-      "keelson_scheduler_tick_seconds",
-      "keelson_outbox_backlog",
-    ]) {
-      assert.match(shown, new RegExp(`^${name}`, "m"));
+    // Each has counted something, but for what may be nought.
+    for (const [name, value] of [
+      ["keelson_http_request_seconds_count", "[1-9]"],
+      ["keelson_database_pool_connections", "[0-9]"],
+      ["keelson_outbox_publish_total", "[1-9]"],
+      ["keelson_outbox_publish_seconds_count", "[1-9]"],
+      ["keelson_outbox_backlog", "[0-9]"],
+      ["keelson_outbox_oldest_age_seconds", "[0-9]"],
+      ["keelson_scheduler_ticks_total", "[1-9]"],
+      ["keelson_scheduler_tick_seconds_count", "[1-9]"],
+      ["keelson_scheduler_announcements_total", "[1-9]"],
+      ["keelson_scheduler_due_lag_seconds_count", "[1-9]"],
+      ["keelson_clusters_reports_total", "[1-9]"],
+      ["keelson_clusters_status_reads_total", "[1-9]"],
+      ["keelson_clusters_resources", "[0-9]"],
+    ] as const) {
+      assert.match(shown, new RegExp(`^${name}({[^}]*})? ${value}`, "m"), name);
     }
     stopReading.abort();
     await reading;

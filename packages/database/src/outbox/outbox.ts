@@ -101,13 +101,16 @@ export class Outbox {
 
   /** Gives positions to whatever is committed now; undefined when there was nothing. */
   async numberAll(signal: AbortSignal): Promise<Numbered | undefined> {
+    const startMs = this.database.clock.monotonic();
     const numbered = await this.#numbering.numberAll(signal);
     if (numbered === undefined) return undefined;
     this.wakeups.wakeHere(this.numberedChannel);
     if (this.#publishedBy === "log") {
-      const { outboxPublished } = declareMetrics(this.database.metrics);
-      const labels = { outbox: this.name, result: "done" };
-      outboxPublished.add(labels, numbered.to - numbered.from + 1);
+      const { outboxPublished, outboxPublishSeconds } = declareMetrics(this.database.metrics);
+      const labels = { outbox: this.name };
+      outboxPublished.add({ ...labels, result: "done" }, numbered.to - numbered.from + 1);
+      const tookMs = this.database.clock.monotonic() - startMs;
+      outboxPublishSeconds.observe(labels, tookMs / 1_000);
     }
     return numbered;
   }
