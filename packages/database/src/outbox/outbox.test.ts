@@ -356,6 +356,32 @@ eachPostgres("outbox", (server) => {
     assert.deepEqual(await next, [4]);
   });
 
+  test("a relay that is stopped while its claim is on its way gives it back", async () => {
+    await using it = await fresh();
+    const claimed = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const database = it.openAnother({
+      onStatement: async ({ statement, phase }) => {
+        if (statement !== "claimKeys" || phase !== "after") return;
+        claimed.resolve();
+        await held.promise;
+      },
+    });
+    const outbox = outboxOn(database);
+    await append(outbox, event("a", 1));
+    await outbox.numberAll(never);
+    const stop = new AbortController();
+    const relay = new Relay({ outbox, transport: new RecordingTransport(), ...fast });
+    const running = relay.run(stop.signal).catch(() => undefined);
+    await claimed.promise;
+    stop.abort(new Error("stopping"));
+    await it.database.run(pending, undefined, never); // Whoever ends at once has ended.
+    held.resolve();
+    await running;
+    const [row] = await it.database.run(claimOfKey, undefined, never);
+    assert.deepEqual(row, { claim: null, is_due: true, published: 0 });
+  });
+
   test("where the log publishes, an event is published with its position, and a relay has only what was left", async () => {
     const metrics = new RecordingMetrics();
     await using it = await fresh({ metrics });

@@ -64,6 +64,8 @@ export class Relay {
   readonly #metrics: DatabaseMetrics;
   readonly #settlements: Settlement[] = [];
   #inFlight = 0;
+  /** A claim may be on its way back to us: until it is here, there is something to settle. */
+  #isClaiming = false;
   #onSettlement: () => void = () => {};
 
   constructor(options: RelayOptions) {
@@ -96,8 +98,18 @@ export class Relay {
     await scope.join();
   }
 
-  /** Claims until nothing is due or every place is taken. */
   async #claimAll(scope: TaskScope, signal: AbortSignal): Promise<void> {
+    this.#isClaiming = true;
+    try {
+      await this.#claimUntilDone(scope, signal);
+    } finally {
+      this.#isClaiming = false;
+      this.#onSettlement();
+    }
+  }
+
+  /** Claims until nothing is due or every place is taken. */
+  async #claimUntilDone(scope: TaskScope, signal: AbortSignal): Promise<void> {
     const { database, random } = this.#outbox;
     for (;;) {
       const free = this.#keysInFlightMax - this.#inFlight;
@@ -201,10 +213,10 @@ export class Relay {
     this.#onSettlement();
   }
 
-  /** Records settlements, all that have come together at once, until `signal` and nothing is in flight. */
+  /** Records settlements, all that have come together at once, until `signal` and nothing is in flight or being claimed. */
   async #settleUntil(signal: AbortSignal): Promise<void> {
     const { wakeups } = this.#outbox;
-    while (!signal.aborted || this.#inFlight > 0) {
+    while (!signal.aborted || this.#inFlight > 0 || this.#isClaiming) {
       const batch = this.#settlements.splice(0);
       if (batch.length === 0) {
         await this.#nextSettlement(signal);
