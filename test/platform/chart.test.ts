@@ -8,8 +8,10 @@ import { fileURLToPath } from "node:url";
 import { platformDefinitions } from "@keelson/platform";
 import { parseAllDocuments } from "yaml";
 
+import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
+import { until } from "../oracle/until.ts";
 
 const chart = fileURLToPath(new URL("../../deploy/helm/plattr-operator", import.meta.url));
 const namespace = "plattr-system";
@@ -31,7 +33,8 @@ const everything = {
 suite("the chart of the operator", () => {
   oracleTest("P70: renders restricted pods and installs its kinds first", async (t) => {
     const { signal } = t;
-    await using oracle = await startOracle({}, signal);
+    const whole = { controllers: ["*"], scheduler: true, kwok: true } as const;
+    await using oracle = await startOracle(whole, signal);
     const helm = async (words: readonly string[]): Promise<string> => {
       const { code, stdout, stderr } = await oracle.run("helm", words, signal);
       assert.equal(code, 0, `helm ${words.join(" ")}: ${stdout}${stderr}`);
@@ -133,24 +136,120 @@ suite("the chart of the operator", () => {
       }
     });
 
-    await t.test("installed, its kinds are served before anything else is there", async () => {
+    await t.test("the operator knows every variable that it is given", async () => {
+      const { template: pods } = find(
+        documentsOf(await helm(template(everything))),
+        "Deployment",
+      ).spec;
+      const names = pods.spec.containers.flatMap(({ env }) => env.map(({ name }) => name));
+      const known = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
+      const others = /^(AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|TMPDIR)$/; // Of the SDK, and of Node.
+      const unknown = names.filter((name) => !known.includes(name) && !others.test(name));
+      assert.deepEqual(unknown, []);
+    });
+
+    await t.test("installed, its kinds are there, and its rights suffice", async () => {
       await helm(["install", "plattr", chart, "-n", namespace, "--set", "baseDomain=example.com"]);
       const names = platformDefinitions().map(
         ({ metadata }) => (metadata as { name: string }).name,
       );
       await kubectl(["wait", "--for=condition=Established", ...names.map((name) => `crd/${name}`)]);
-      await kubectl(["get", "apps,previewenvironments", "-A"]);
       const crds = readFileSync(join(chart, "crds/platform.internal.yaml"), "utf8");
       assert.deepEqual(
         parseAllDocuments(crds).map((one) => one.toJS() as unknown),
         platformDefinitions(),
       );
+      const rendered = documentsOf(await helm(template(domain)));
+      await worksWithItsRights({ oracle, rendered, kubectl }, signal);
       await helm(["uninstall", "plattr", "-n", namespace]);
       // Apps outlive the operator.
       await kubectl(["get", "apps", "-A"]);
     });
   });
 });
+
+/** Runs our operator as the chart does, with the account that it has made and nothing else, from an app to its end. */
+async function worksWithItsRights(
+  {
+    oracle,
+    rendered,
+    kubectl,
+  }: {
+    readonly oracle: Oracle;
+    readonly rendered: readonly Rendered[];
+    readonly kubectl: (words: readonly string[]) => Promise<string>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const token = await kubectl(["create", "token", "plattr-operator", "-n", namespace]);
+  const kubeconfig = join(oracle.folder, "operator.kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigWith(oracle, token.trim()));
+  const [container] = find(rendered, "Deployment").spec.template.spec.containers;
+  const given = (container?.env ?? []).flatMap(({ name, value }): [string, string][] =>
+    typeof value === "string" && name !== "METRICS_ADDR" && name !== "TMPDIR"
+      ? [[name, value]]
+      : [],
+  );
+  await using folder = await temporaryFolder();
+  await using operator = new KeelsonProcess(folder.path, {
+    command: "serve",
+    flags: ["--roles=operator"],
+    environment: {
+      ...Object.fromEntries(given),
+      KUBECONFIG: kubeconfig,
+      OPERATOR_NAMESPACE: namespace,
+    },
+  });
+  const file = join(oracle.folder, "app.yaml");
+  writeFileSync(file, appAndPreview);
+  const running = (what: string) =>
+    kubectl(["wait", what, "--for=jsonpath={.status.phase}=Running", "--timeout=120s"]);
+  try {
+    await kubectl(["apply", "-f", file]);
+    await running("app/shop");
+    await running("previewenvironment/pr-7");
+    await kubectl(["delete", "-f", file, "--timeout=120s"]);
+    const { stdout } = await oracle.kubectl(["get", "namespaces", "-o", "name"], signal);
+    assert.doesNotMatch(stdout, /preview-shop/);
+    await until(async () => {
+      const events = await oracle.kubectl(["get", "events", "-o", "yaml"], signal);
+      return ["Provisioned", "CleanedUp"].every((reason) => events.stdout.includes(reason));
+    }, signal);
+    assert.doesNotMatch(operator.output, /forbidden/i);
+  } catch (error) {
+    console.error(operator.output);
+    throw error;
+  }
+}
+
+const appAndPreview = `apiVersion: platform.internal/v1alpha1
+kind: Application
+metadata: { name: shop }
+spec:
+  repository: https://git.example.com/shop
+  framework: docker
+  environment: staging
+  imageRef: registry.example.com/shop:1
+  redis: { enabled: true }
+  search: { enabled: true }
+---
+apiVersion: platform.internal/v1alpha1
+kind: PreviewEnvironment
+metadata: { name: pr-7 }
+spec: { applicationRef: shop, pullRequest: 7, branch: fix }
+`;
+
+function kubeconfigWith({ url, ca }: Oracle, token: string): string {
+  const cluster = { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster }],
+    users: [{ name: "u", user: { token } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  });
+}
 
 /** A pod as the Deployment would make it. */
 async function takesPod(oracle: Oracle, { spec }: Deployment, signal: AbortSignal): Promise<void> {
@@ -164,14 +263,9 @@ async function takesPod(oracle: Oracle, { spec }: Deployment, signal: AbortSigna
     spec: rest,
   };
   writeFileSync(file, JSON.stringify(object));
-  const account = {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: "default", namespace },
-  };
-  const accountFile = join(oracle.folder, "account.json");
-  writeFileSync(accountFile, JSON.stringify(account));
-  await oracle.kubectl(["apply", "-f", accountFile], signal);
+  // Its controller makes the default account a moment after the namespace.
+  const account = ["get", "serviceaccount", "default", "-n", namespace];
+  await until(async () => (await oracle.kubectl(account, signal)).code === 0, signal);
   const { code, stderr } = await oracle.kubectl(["create", "--dry-run=server", "-f", file], signal);
   if (code !== 0) throw new Error(stderr);
 }
