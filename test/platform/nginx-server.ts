@@ -103,9 +103,9 @@ function configuration(
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${join(folder, name)};`,
   );
-  return `${process.getuid?.() === 0 ? "user root;" : ""}
-daemon off;
-worker_processes 1;
+  // One process: whoever ends it leaves no workers behind.
+  return `daemon off;
+master_process off;
 pid ${join(folder, "nginx.pid")};
 events {}
 http {
@@ -123,11 +123,16 @@ async function ask(
   { host, path }: { readonly host: string; readonly path: string },
   body: string | Buffer = "",
 ): Promise<Answer> {
-  const method = body.length === 0 ? "GET" : "POST";
-  const sent = request({ socketPath, path, method, headers: { host } });
-  sent.end(body);
+  const isGet = body.length === 0;
+  // A body is sent when it is asked for: a server that does not want it closes the connection on whoever goes on sending.
+  const expecting = { expect: "100-continue", "content-length": Buffer.byteLength(body) };
+  const headers = { host, ...(isGet ? {} : expecting) };
+  const sent = request({ socketPath, path, method: isGet ? "GET" : "POST", headers });
+  if (isGet) sent.end();
+  else sent.once("continue", () => sent.end(body)).flushHeaders();
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
+  if (!sent.writableEnded) sent.destroy();
   return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
 }
