@@ -157,4 +157,20 @@ clusterSuite("apps beside each other", () => {
     await bed.delete(one);
     await bed.untilGone(one);
   });
+
+  test("without the kind that routes need, the rest runs, and the condition says what is missing", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start({ settings: { ...bed.settings, ingressRewrite: "traefik" } });
+    const [name, plain] = [newName(), newName()];
+    await bed.apply(name, withDatabase);
+    await bed.apply(plain, { imageRef: image });
+    await bed.until(plain, ({ phase }) => phase === "Running");
+    const told = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DeploymentReady True Available"),
+    );
+    assert.ok(told.conditions.includes("IngressReady False NotConfigured"), told.conditions.join());
+    assert.match(told.messages["IngressReady"] ?? "", /serves no Middleware of traefik\.io/);
+    for (const one of [name, plain]) await bed.delete(one);
+    for (const one of [name, plain]) await bed.untilGone(one);
+  });
 });

@@ -6,6 +6,7 @@ import {
   isNotFound,
   keyOf,
   refOf,
+  UnknownKind,
   type Client,
   type DynamicObject,
   type ObjectKind,
@@ -56,6 +57,7 @@ export class Children {
     { apiVersion, kind, name }: ObjectKind & { readonly name: string },
     signal: AbortSignal,
   ): Promise<DynamicObject | undefined> {
+    await this.#untilServed({ apiVersion, kind }, signal);
     const found = await this.of({ apiVersion, kind }).find(
       { namespace: app.namespace, name },
       signal,
@@ -90,6 +92,7 @@ export class Children {
    * of that name that is not the app's.
    */
   async apply(app: App, desired: DynamicObject, signal: AbortSignal): Promise<DynamicObject> {
+    await this.#untilServed(desired, signal);
     const resource = this.of(desired);
     const seen =
       (await resource.find(refOf(desired), signal)) ?? (await this.#ask(desired, signal));
@@ -125,12 +128,28 @@ export class Children {
       const names = new Set(
         kept.filter((object) => object.kind === kind.kind).map((object) => keyOf(refOf(object))),
       );
+      if (!(await this.#isServed(kind, signal))) continue;
       for (const object of await this.of(kind).list({ namespace: app.namespace }, signal)) {
         if (!isChildOf(app, object) || names.has(keyOf(refOf(object)))) continue;
         if (await this.#remove(app, object, signal)) going++;
       }
     }
     return going;
+  }
+
+  /** Throws `UnknownKind` for a kind that the cluster does not serve: its cache would be waited for in vain. */
+  async #untilServed(kind: ObjectKind, signal: AbortSignal): Promise<void> {
+    if (!this.of(kind).cache.isSynced) await this.#client.kinds.resolve(kind, signal);
+  }
+
+  async #isServed(kind: ObjectKind, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#untilServed(kind, signal);
+      return true;
+    } catch (error) {
+      if (error instanceof UnknownKind) return false; // Then there is nothing of it either.
+      throw error;
+    }
   }
 
   /** Whether something of it remains. */

@@ -37,6 +37,7 @@ import { runPass, timeText } from "./pass.ts";
 import { hostOfApplication, leavingApplication, readApplication } from "./read-application.ts";
 import { retryWaitMs } from "./retry.ts";
 import { secretsOf, type CachedSecretDigests } from "./secret-digests.ts";
+import { unawaited } from "./unawaited.ts";
 
 export const finalizer = `${platformGroup}/cleanup`;
 const adoptAnnotation = `${platformGroup}/adopt`;
@@ -101,7 +102,9 @@ export class Applications {
     return [
       own,
       rivals,
-      ...kinds.map((kind) => watchesOwned(parts.children.of(kind).cache, applicationKind)),
+      ...kinds.map((kind) =>
+        unawaited(watchesOwned(parts.children.of(kind).cache, applicationKind)),
+      ),
       watches(pods.cache, appOfPod, { when: isTelling }),
       watches(secrets.cache, (secret) =>
         [...cache.byIndex(bySecret, keyOf(refOf(secret)))].map(refOf),

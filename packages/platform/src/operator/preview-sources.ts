@@ -15,6 +15,7 @@ import { ownerKey, parseOwner } from "../ownership/owner.ts";
 import { parentRef } from "../previews/preview-app.ts";
 import { isTelling } from "./app-pods.ts";
 import { namesOfPreview } from "./read-preview.ts";
+import { unawaited } from "./unawaited.ts";
 
 const byParent = "parent";
 const byParentNamespace = "parentNamespace";
@@ -54,7 +55,7 @@ export function previewSources(options: PreviewSourcesOptions): readonly Source[
     refsBy(byNamespace, metadata.namespace ?? "");
   return [
     watches(parents, (parent) => refsBy(byParent, keyOf(refOf(parent))), { when: isAskedFor }),
-    ...children.map((cache) => watches(cache, ownerOfChild)),
+    ...children.map((cache) => unawaited(watches(cache, ownerOfChild))),
     // Not its owner alone: when it goes, it may be another's turn.
     watches(namespaces, ({ metadata }) => refsBy(byNamespace, metadata.name ?? "")),
     watches(pods, living, { when: isTelling }),
