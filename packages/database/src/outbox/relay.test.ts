@@ -1,0 +1,201 @@
+// Events on their way to a transport: at least once, in order per key, whatever becomes of relays and transports.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemRandom } from "@keelson/base";
+import type { DatabaseOptions } from "../database.ts";
+import { claimKeys, settleKeys } from "../sql/outbox.ts";
+import { eachPostgres } from "../testing/each-postgres.ts";
+import {
+  never,
+  keyRows,
+  pending,
+  claimOfKey,
+  event,
+  logEvent,
+  outboxOn,
+  append,
+  RecordingTransport,
+  fast,
+  relaying,
+  until,
+  drained,
+} from "../testing/outbox-bed.ts";
+import { createServicesDatabase } from "../testing/services-database.ts";
+import { Relay, type Transport } from "./relay.ts";
+
+eachPostgres("relay", (server) => {
+  const fresh = async (options: Partial<DatabaseOptions> = {}) =>
+    createServicesDatabase(await server(), options);
+
+  test("what committed is published in order per key, what rolled back never", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    const transport = new RecordingTransport();
+    await relaying(outbox, transport, async () => {
+      await append(outbox, event("a", 1), event("b", 1));
+      await assert.rejects(
+        it.database.transaction(async (sql) => {
+          await outbox.append(sql, [event("a", 99)]);
+          throw new Error("rolled back");
+        }, never),
+      );
+      await append(outbox, event("a", 2), logEvent("log", 1));
+      await until(() => drained(it.database));
+    });
+    assert.deepEqual(
+      [transport.seqs("a"), transport.seqs("b"), transport.seqs("log")],
+      [[1, 2], [1], []],
+    );
+  });
+
+  test("a key that fails is tried again, with its error to be seen, and keeps nobody waiting", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    const transport = new RecordingTransport();
+    transport.failing.add("poison");
+    await relaying(outbox, transport, async () => {
+      await append(outbox, event("poison", 1), event("poison", 2), event("good", 1));
+      await until(() => transport.seqs("good").length === 1);
+      await until(async () => {
+        const [row] = await it.database
+          .run(keyRows, undefined, never)
+          .then((rows) => rows.filter(({ ordering_key }) => ordering_key === "poison"));
+        return (row?.attempts ?? 0) >= 3 && row?.last_error === "no such topic";
+      });
+      await append(outbox, event("good", 2), event("poison", 3));
+      await until(() => transport.seqs("good").length === 2);
+      transport.failing.clear();
+      await until(() => drained(it.database));
+    });
+    assert.deepEqual(transport.seqs("poison"), [1, 2, 3]);
+    const rows = await it.database.run(keyRows, undefined, never);
+    assert.deepEqual(
+      rows.map(({ attempts, last_error }) => [attempts, last_error]),
+      [
+        [0, null],
+        [0, null],
+      ],
+    );
+  });
+
+  test("a transport that hangs costs its timeout, for its key alone, and stopping does not wait for it", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    const published = new RecordingTransport();
+    const hung = Promise.withResolvers<void>();
+    const transport: Transport = {
+      async publish(events, signal) {
+        if (events[0]?.orderingKey !== "hangs") return published.publish(events);
+        hung.resolve();
+        await new Promise<void>((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+        });
+      },
+    };
+    await relaying(
+      outbox,
+      transport,
+      async () => {
+        await append(outbox, event("hangs", 1));
+        await hung.promise;
+        await append(outbox, event("flows", 1));
+        await until(() => published.seqs("flows").length === 1);
+      },
+      { leaseMs: 60_000, publishTimeoutMs: 30_000 },
+    );
+    // The claim was given back: the next relay need not wait for its lease.
+    await relaying(outbox, published, () => until(() => drained(it.database)));
+    assert.deepEqual(published.seqs("hangs"), [1]);
+  });
+
+  test("two relays share the work, and each key stays in order", async () => {
+    await using it = await fresh();
+    const transport = new RecordingTransport();
+    const one = outboxOn(it.database);
+    const other = outboxOn(it.openAnother());
+    await relaying(one, transport, () =>
+      relaying(other, transport, async () => {
+        for (let seq = 1; seq <= 20; seq++) {
+          await append(
+            seq % 2 ? one : other,
+            ...["a", "b", "c", "d"].map((key) => event(key, seq)),
+          );
+        }
+        await until(() => drained(it.database));
+      }),
+    );
+    const expected = Array.from({ length: 20 }, (_, i) => i + 1);
+    for (const key of ["a", "b", "c", "d"])
+      assert.deepEqual([...new Set(transport.seqs(key))], expected);
+  });
+
+  test("who has lost a claim marks what it has published, and leaves the key to its successor", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    await append(outbox, event("k", 1), event("k", 2));
+    await outbox.numberAll(never);
+    const claim = async (leaseMs: number): Promise<string> => {
+      const token = systemRandom.uuid();
+      const asked = { claim: token, leaseMs, keysMax: 10, eventsPerKeyMax: 10 };
+      const rows = await it.database.run(claimKeys, asked, never);
+      assert.equal(rows.length, 2);
+      return token;
+    };
+    const settle = async (token: string, published: number): Promise<number | undefined> => {
+      const settlement = {
+        orderingKeys: ["k"],
+        claims: [token],
+        publishedPositions: [published],
+        retryMs: [null],
+        errors: [null],
+      };
+      return (await it.database.run(settleKeys, settlement, never))[0]?.settled;
+    };
+    const late = await claim(0);
+    const successor = await claim(60_000);
+    assert.equal(await settle(late, 1), 0);
+    const [held] = await it.database.run(claimOfKey, undefined, never);
+    assert.deepEqual(held, { claim: successor, is_due: false, published: 1 });
+    assert.equal(await settle(successor, 2), 1);
+    assert.equal(await drained(it.database), true);
+  });
+
+  test("a backlog of one key is taken in portions, in order", async () => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database);
+    const transport = new RecordingTransport();
+    const expected = Array.from({ length: 25 }, (_, i) => i + 1);
+    await append(outbox, ...expected.map((seq) => event("a", seq)));
+    await relaying(outbox, transport, () => until(() => drained(it.database)), {
+      eventsPerKeyMax: 10,
+    });
+    assert.deepEqual(transport.seqs("a"), expected);
+  });
+
+  test("a relay that is stopped while its claim is on its way gives it back", async () => {
+    await using it = await fresh();
+    const claimed = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const database = it.openAnother({
+      onStatement: async ({ statement, phase }) => {
+        if (statement !== "claimKeys" || phase !== "after") return;
+        claimed.resolve();
+        await held.promise;
+      },
+    });
+    const outbox = outboxOn(database);
+    await append(outbox, event("a", 1));
+    await outbox.numberAll(never);
+    const stop = new AbortController();
+    const relay = new Relay({ outbox, transport: new RecordingTransport(), ...fast });
+    const running = relay.run(stop.signal).catch(() => undefined);
+    await claimed.promise;
+    stop.abort(new Error("stopping"));
+    await it.database.run(pending, undefined, never); // Whoever ends at once has ended.
+    held.resolve();
+    await running;
+    const [row] = await it.database.run(claimOfKey, undefined, never);
+    assert.deepEqual(row, { claim: null, is_due: true, published: 0 });
+  });
+});
