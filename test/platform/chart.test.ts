@@ -54,11 +54,6 @@ suite("the chart of the operator", () => {
     for (const [what, values, sentence] of [
       ["no domain", {}, /baseDomain must say below which domain/],
       [
-        "two administrators",
-        { ...domain, "database.existingSecret": "a", "database.secretArn": "b" },
-        /exclude each other: one of them says who administers/,
-      ],
-      [
         "a Keycloak without a password",
         { ...domain, "keycloak.adminUrl": "https://a" },
         /keycloak\.existingSecret must name/,

@@ -21,9 +21,6 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if not .Values.baseDomain }}
 {{- fail "baseDomain must say below which domain apps are found, as example.com" }}
 {{- end }}
-{{- if and .Values.database.existingSecret .Values.database.secretArn }}
-{{- fail "database.existingSecret and database.secretArn exclude each other: one of them says who administers the database" }}
-{{- end }}
 {{- if and .Values.keycloak.adminUrl (not .Values.keycloak.existingSecret) }}
 {{- fail "keycloak.adminUrl is set, so keycloak.existingSecret must name the Secret whose keys user and password let us in" }}
 {{- end }}
