@@ -42,6 +42,11 @@ export class LossyProxy implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Ends everything that is under way, and what hangs. */
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();

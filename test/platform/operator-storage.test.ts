@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "@keelson/base";
-import type { OperatorSettings } from "@keelson/platform";
+import { systemClock, type Clock } from "@keelson/base";
+import type { CallPoint, OperatorSettings } from "@keelson/platform";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
@@ -135,8 +135,12 @@ clusterSuite("an app with buckets", () => {
     await using proxy = await LossyProxy.to(s3.server.port);
     await using bed = await OperatorBed.prepare({}, t.signal);
     // With two workers the store has a place for one.
-    const settings = { ...(await withStorage(bed, s3, t.signal, proxy.url)), concurrency: 2 };
-    const [failing, hanging] = [newName(), newName()];
+    const settings = {
+      ...(await withStorage(bed, s3, t.signal, proxy.url)),
+      concurrency: 2,
+      database: { adminUrl: () => Promise.resolve("postgres://nobody@127.0.0.1:1/nowhere") },
+    };
+    const [failing, hanging, other] = [newName(), newName(), newName()];
     let isHeld = false;
     proxy.decide = ({ url }) => {
       if (!url.includes(hanging)) return "lose request";
@@ -144,22 +148,37 @@ clusterSuite("an app with buckets", () => {
       return "hang";
     };
     let looks = 0;
-    const monotonic = (): number => {
-      looks += 1;
-      return systemClock.monotonic();
+    const clock: Clock = {
+      ...systemClock,
+      monotonic: () => {
+        looks += 1;
+        return systemClock.monotonic();
+      },
+      // What hangs does so until it is cut.
+      after: (ms, callback) => systemClock.after(ms === 10_000 ? 300_000 : ms, callback),
     };
-    await using _operator = bed.start({ settings, clock: { ...systemClock, monotonic } });
+    let connects = 0;
+    const onCall = ({ name, when }: CallPoint): void => {
+      if (name === "connect" && when === "before") connects += 1;
+    };
+    await using _operator = bed.start({ settings, clock, onCall });
     const storage = { enabled: true, buckets: [{ name: "uploads" }] };
     const isAway = ({ conditions }: Seen) => conditions.includes("StorageReady False Unreachable");
     await bed.apply(failing, { storage });
     await bed.until(failing, isAway);
     await bed.apply(hanging, { storage });
     await until(() => isHeld, t.signal);
+    // What fails meanwhile is said at once.
+    await bed.apply(other, { storage, database: { enabled: true } });
+    const both = ["DatabaseReady False Unreachable", "StorageReady Unknown Waiting"];
+    await bed.until(other, ({ conditions }) => both.every((one) => conditions.includes(one)));
     looks = 0;
-    // In these ten seconds the other is due, and finds no place.
-    await bed.until(hanging, isAway);
+    // By then the first is due, too, and finds no place.
+    const before = connects;
+    await until(() => connects >= before + 2, t.signal);
     assert.ok(looks < 500, `${looks} looks at the clock`);
     proxy.decide = () => "pass";
+    proxy.cut();
     for (const name of [failing, hanging]) {
       await bed.until(name, ({ conditions }) =>
         conditions.includes("StorageReady True Provisioned"),

@@ -11,7 +11,7 @@ import {
 } from "../status/conditions.ts";
 import { phaseOf } from "../status/phase.ts";
 import type { Failure } from "../steps/failure.ts";
-import type { ResourceType } from "../steps/step.ts";
+import type { ResourceType, Step } from "../steps/step.ts";
 import { reconcileWorkload, type WorkloadOutcome } from "../steps/workload-step.ts";
 import type { ReconcileResult } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
@@ -54,7 +54,8 @@ export async function runPass(
     if (!work.isCurrent()) return { type: "superseded" };
     const result = await runStep(parts, { ...work, step }, signal);
     results.push([step.resourceType, result]);
-    if (result.finding !== undefined) findings[step.condition] = result.finding;
+    const finding = result.finding ?? (result.isPutOff ? waiting(step, status) : undefined);
+    if (finding !== undefined) findings[step.condition] = finding;
     const isDone = result.finding?.status === "True" && !result.isPutOff;
     if (step.isOn(app) && step.gatesImage(app) && !isDone) {
       imageHeldBy ??=
@@ -83,8 +84,10 @@ export async function runPass(
     0,
     Math.min(...results.map(([, { untilMs }]) => untilMs)) - parts.clock.monotonic(),
   );
-  // Soon there will be more to say: whoever is put off is called.
-  if (results.some(([, { isPutOff }]) => isPutOff)) return { type: "over", isComplete, afterMs };
+  // Soon there will be more to say: whoever is put off is called. What has just failed is said at once.
+  const isPutOff = results.some(([, result]) => result.isPutOff);
+  const hasFailed = results.some(([, { failure, isFresh }]) => failure !== undefined && isFresh);
+  if (isPutOff && !hasFailed) return { type: "over", isComplete, afterMs };
 
   const failedAttempts = Math.max(0, ...results.map(([, { attempts }]) => attempts));
   const wasReady = isReady(status.said.conditions);
@@ -95,6 +98,19 @@ export async function runPass(
     memory.rollout = { stamp, sinceMs: Infinity };
   }
   return { type: "over", isComplete, afterMs };
+}
+
+/** What is said of a step that waits for its turn: what was said before, if anything was. */
+function waiting(
+  { condition, resourceType }: Step,
+  { said: { conditions = [] } }: PassWork["status"],
+): Finding {
+  const before = conditions.find(({ type }) => type === condition);
+  if (before === undefined) {
+    return { status: "Unknown", reason: "Waiting", message: `${resourceType} waits for its turn` };
+  }
+  const { status, reason, message } = before;
+  return { status, reason, message };
 }
 
 /** The workload as a step among the others: it is looked at in every pass, and costs nothing outside the cluster. */
