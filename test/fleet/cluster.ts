@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite } from "node:test";
+import { suite, test, type TestContext } from "node:test";
 import { declaredResources } from "@keelson/apiserver";
 import { startTestServer } from "@keelson/apiserver/testing";
 import type { JsonObject } from "@keelson/base";
@@ -53,6 +53,11 @@ export const isOracle = process.env["KEELSON_TEST_CLUSTER"] === "oracle";
 export function clusterSuite(name: string, define: () => void): void {
   const skip = (isOracle && reasonForNoOracle()) || false;
   void suite(isOracle ? `${name}, real Kubernetes` : name, { skip }, define);
+}
+
+/** A test that a real Kubernetes cannot be put through: there is none of it then, and nothing to be skipped. */
+export function ownTest(name: string, run: (t: TestContext) => Promise<void>): void {
+  if (!isOracle) void test(name, run);
 }
 
 export async function startCluster(

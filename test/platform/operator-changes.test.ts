@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import type { DynamicObject } from "@keelson/client";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
 
@@ -34,9 +34,6 @@ function portsOf(service: DynamicObject | undefined): number[] {
 function imageOf(deployment: DynamicObject | undefined): string | undefined {
   return specOf(deployment)?.template.spec.containers.find(({ name }) => name === "app")?.image;
 }
-
-/** How a Job ends is up to its own controller, where there is one. */
-const byHand = { skip: isOracle ? "Jobs are ended by hand" : false };
 
 clusterSuite("the operator, while apps run", () => {
   test("P19, P20: a restart writes no child, and every password stays", async (t) => {
@@ -226,38 +223,33 @@ clusterSuite("the operator, while apps run", () => {
     await bed.untilGone(name);
   });
 
-  test(
-    "a new image waits for its migrations, and what runs goes on until then",
-    byHand,
-    async (t) => {
-      await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
-      bed.start();
-      const name = newName();
-      const database = { enabled: true, migrations: { engine: "knex" } };
-      await bed.apply(name, { imageRef: image, database });
-      const waiting = await bed.until(name, ({ conditions }) =>
-        conditions.includes("DatabaseReady False Migrating"),
-      );
-      assert.equal(waiting.phase, "Provisioning");
-      assert.equal(await bed.find(deployments, name), undefined);
-      assert.equal(waiting.observedGeneration, undefined);
-      await bed.endJob(name, "Complete");
-      await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
-      await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
+  // How a Job ends is up to its own controller, where there is one.
+  ownTest("a new image waits for its migrations, and what runs goes on until then", async (t) => {
+    await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+    bed.start();
+    const name = newName();
+    const database = { enabled: true, migrations: { engine: "knex" } };
+    await bed.apply(name, { imageRef: image, database });
+    const waiting = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False Migrating"),
+    );
+    assert.equal(waiting.phase, "Provisioning");
+    assert.equal(await bed.find(deployments, name), undefined);
+    assert.equal(waiting.observedGeneration, undefined);
+    await bed.endJob(name, "Complete");
+    await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
+    await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
 
-      await bed.apply(name, { imageRef: "registry.example.com/shop:2", database });
-      await bed.until(name, ({ conditions }) =>
-        conditions.includes("DatabaseReady False Migrating"),
-      );
-      await bed.endJob(name, "Failed");
-      const failed = await bed.until(name, ({ conditions }) =>
-        conditions.includes("DatabaseReady False MigrationFailed"),
-      );
-      assert.equal(failed.phase, "Failed");
-      assert.equal(imageOf(await bed.find(deployments, name)), image);
-      assert.equal(failed.observedGeneration, 1);
-    },
-  );
+    await bed.apply(name, { imageRef: "registry.example.com/shop:2", database });
+    await bed.until(name, ({ conditions }) => conditions.includes("DatabaseReady False Migrating"));
+    await bed.endJob(name, "Failed");
+    const failed = await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False MigrationFailed"),
+    );
+    assert.equal(failed.phase, "Failed");
+    assert.equal(imageOf(await bed.find(deployments, name)), image);
+    assert.equal(failed.observedGeneration, 1);
+  });
 });
 
 async function passwordsOf(bed: OperatorBed, names: readonly string[]): Promise<unknown[]> {

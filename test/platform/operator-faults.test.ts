@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { HttpProxy, refusal } from "../fleet/http-proxy.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
@@ -12,9 +12,6 @@ import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
 const withDatabase = { imageRef: image, database: { enabled: true } };
-/** Between operator and cluster there is plain HTTP only before a server of ours. */
-const overHttp = { skip: isOracle ? "a proxy in the middle needs plain HTTP" : false };
-
 /** PostgreSQL by a way that can be closed. */
 async function reachable(bed: OperatorBed) {
   const url = new URL(bed.database.adminUrl);
@@ -97,9 +94,9 @@ clusterSuite("the operator in trouble", () => {
     assert.deepEqual(await leftovers(bed.database, name), nothing);
   });
 
-  test(
+  // Between operator and cluster there is plain HTTP only before a server of ours.
+  ownTest(
     "P30, P33: the cluster conflicts, asks for patience, forgets, and goes away",
-    overHttp,
     async (t) => {
       await using bed = await OperatorBed.prepare({}, t.signal);
       await using proxy = await HttpProxy.to(bed.cluster.port);

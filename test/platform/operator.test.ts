@@ -2,11 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom, type JsonObject } from "@keelson/base";
+import {
+  noMetrics,
+  silentLog,
+  systemClock,
+  systemRandom,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { Caches, controllerMetrics } from "@keelson/controller";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import {
   applications,
@@ -87,9 +94,46 @@ clusterSuite("the operator", () => {
       assert.equal(observedGeneration, 2);
   });
 
-  test(
+  test("P15: a framework has its port and its probe, and either can be another", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await using _operator = bed.start();
+    const name = newName();
+    const probed = async () => {
+      const deployment = await bed.find({ apiVersion: "apps/v1", kind: "Deployment" }, name);
+      const service = await bed.find({ apiVersion: "v1", kind: "Service" }, name);
+      const pods = deployment?.["spec"] as unknown as
+        | {
+            readonly template: {
+              readonly spec: { readonly containers: readonly ProbedContainer[] };
+            };
+          }
+        | undefined;
+      const ways = service?.["spec"] as unknown as
+        | { readonly ports: readonly { readonly targetPort: Json }[] }
+        | undefined;
+      const app = pods?.template.spec.containers[0];
+      const { path, port } = app?.readinessProbe.httpGet ?? {};
+      const variable = app?.env.find((one) => one.name === "PORT")?.value;
+      return [app?.ports[0]?.containerPort, variable, path, port, ways?.ports[0]?.targetPort];
+    };
+    const isRunning = (generation: number) => (seen: Seen) =>
+      seen.phase === "Running" && seen.observedGeneration === generation;
+    await bed.apply(name, { imageRef: image, framework: "static" });
+    await bed.until(name, isRunning(1));
+    assert.deepEqual(await probed(), [8080, "8080", "/", 8080, 8080]);
+    await bed.apply(name, {
+      imageRef: image,
+      framework: "static",
+      port: 9000,
+      probe: { path: "/ready" },
+    });
+    await bed.until(name, isRunning(2));
+    assert.deepEqual(await probed(), [9000, "9000", "/ready", 9000, 9000]);
+  });
+
+  // Its pods are written by hand.
+  ownTest(
     "P24: an image that does not run is told so, with what the cluster says of it",
-    { skip: isOracle ? "pods are written by hand" : false },
     async (t) => {
       await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
       bed.start();
@@ -174,4 +218,10 @@ interface Timed {
 
 function conditionsOf(object: DynamicObject): readonly Timed[] {
   return (object["status"] as unknown as { conditions: readonly Timed[] }).conditions;
+}
+
+interface ProbedContainer {
+  readonly ports: readonly { readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: Json } };
 }
