@@ -221,6 +221,9 @@ async function rest(database: Database): Promise<void> {
 }
 
 interface EventRow {
+  readonly position: string;
+  /** Null for what nobody has published yet. */
+  readonly published_at: Date | null;
   readonly event_id: string;
   readonly type: string;
   readonly ordering_key: string;
@@ -230,7 +233,7 @@ interface EventRow {
 const readEvents = statement<undefined, EventRow>(
   "readEvents",
   (sql) => sql`
-    SELECT event_id, data ->> 'type' AS type, ordering_key, (data ->> 'generation')::integer AS generation
+    SELECT position, published_at, event_id, data ->> 'type' AS type, ordering_key, (data ->> 'generation')::integer AS generation
     FROM outbox WHERE topic IS NOT NULL ORDER BY position`,
 );
 
@@ -352,8 +355,14 @@ async function count(
   // Within the retention of the outbox, an hour, everything that was written is still there.
   const written = await database.run(readEvents, undefined, never);
   const known = new Set(written.map((event) => event.event_id));
-  const arrivals = (): Set<string> => new Set(received.map(({ id }) => id));
-  await until(() => written.every((event) => arrivals().has(event.event_id)), "an event was lost");
+  const missing = (): readonly EventRow[] => {
+    const arrived = new Set(received.map(({ id }) => id));
+    return written.filter((event) => !arrived.has(event.event_id));
+  };
+  await until(() => missing().length === 0).catch(() => undefined);
+  const lost = missing();
+  const some = JSON.stringify(lost.slice(0, 5));
+  assert.equal(lost.length, 0, `${lost.length} of ${written.length} did not arrive: ${some}`);
   const seen = new Set<string>();
   const firsts = received.filter(({ id }) => !seen.has(id) && seen.add(id)); // One may come twice.
   const invented = firsts.filter(({ id }) => !known.has(id));
