@@ -6,12 +6,11 @@ import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { Health, type Check } from "./health.ts";
 import { openHost } from "./host/open-host.ts";
-import { buildMetricsServer } from "./metrics-server.ts";
 import { openStore } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
 import { startAggregated } from "./start-aggregated.ts";
-import { listenFailure } from "./start-failure.ts";
+import { startMetrics } from "./start-metrics.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
 
 export interface ServeApiserverOptions {
@@ -51,33 +50,12 @@ export async function serveApiserver(
   const checks: Check[] = [{ name: "store", run: (within) => store.ping(within) }];
   if (opened !== undefined) checks.push({ name: "host", run: () => opened.host.ping() });
   const health = new Health({ checks, clock, metrics });
-  const { metricsAddress: address, metricsPort: port } = config;
-  await using metricsServer = config.metricsEnabled
-    ? await buildMetricsServer({
-        ...shared,
-        logsRequests: config.logLevel === "debug",
-        health,
-        components: {},
-        limits: {
-          readMs: config.readTimeout,
-          writeMs: config.writeTimeout,
-          idleMs: config.idleTimeout,
-          drainMs: config.shutdownGrace / 2,
-        },
-        address,
-      })
-    : undefined;
+  await using listener = await startMetrics({ ...shared, config, health });
   await using scope = new TaskScope(signal);
-  let metricsUrl: string | undefined;
-  try {
-    metricsUrl = await metricsServer?.listen({ address, port });
-  } catch (error) {
-    throw listenFailure(error, { what: "metrics", flag: "--metrics-port", address, port });
-  }
   const addresses: Addresses = {
     kubernetes: kubernetes.url,
     ...(opened === undefined ? { kubeconfig: kubeconfigOf(config) } : {}),
-    ...(metricsUrl === undefined ? {} : { metrics: metricsUrl }),
+    ...(listener.url === undefined ? {} : { metrics: listener.url }),
   };
   scope.spawn("Kubernetes API", () => kubernetes.join());
   if (opened !== undefined) scope.spawn("host", (within) => opened.host.run(within));

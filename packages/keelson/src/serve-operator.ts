@@ -4,10 +4,9 @@
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import type { Config } from "./config.ts";
 import { Health } from "./health.ts";
-import { buildMetricsServer } from "./metrics-server.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import type { Addresses } from "./run-file.ts";
-import { listenFailure } from "./start-failure.ts";
+import { startMetrics } from "./start-metrics.ts";
 import { startOperator } from "./start-operator.ts";
 
 export interface ServeOperatorOptions {
@@ -29,32 +28,11 @@ export async function serveOperator(
   const shared = { clock, random, log, metrics };
   const operator = await startOperator({ ...shared, config, own: undefined }, signal);
   const health = new Health({ checks: [operator.check], clock, metrics });
-  const { metricsAddress: address, metricsPort: port } = config;
-  await using metricsServer = config.metricsEnabled
-    ? await buildMetricsServer({
-        ...shared,
-        logsRequests: config.logLevel === "debug",
-        health,
-        components: {},
-        limits: {
-          readMs: config.readTimeout,
-          writeMs: config.writeTimeout,
-          idleMs: config.idleTimeout,
-          drainMs: config.shutdownGrace / 2,
-        },
-        address,
-      })
-    : undefined;
+  await using listener = await startMetrics({ ...shared, config, health });
   await using scope = new TaskScope(signal);
-  let metricsUrl: string | undefined;
-  try {
-    metricsUrl = await metricsServer?.listen({ address, port });
-  } catch (error) {
-    throw listenFailure(error, { what: "metrics", flag: "--metrics-port", address, port });
-  }
   scope.spawn("operator", (within) => operator.run(within));
   scope.spawn("health", (within) => health.keepAsking(within));
-  options.onReady(metricsUrl === undefined ? {} : { metrics: metricsUrl });
+  options.onReady(listener.url === undefined ? {} : { metrics: listener.url });
   signal.addEventListener("abort", () => health.stop(), { once: true });
   await scope.join();
 }
