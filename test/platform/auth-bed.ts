@@ -1,11 +1,7 @@
 // Apps that log people in: a real Keycloak, a cluster for their ConfigMaps and the Secrets of providers.
 
 import { createHash, randomBytes } from "node:crypto";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client } from "@keelson/client";
-import { Caches, controllerMetrics } from "@keelson/controller";
 import {
-  Children,
   cleanupAuth,
   namesOf,
   RealmAdmin,
@@ -13,12 +9,13 @@ import {
   type App,
   type AuthOutcome,
   type CallPoint,
+  type Children,
   type RealmAdminOptions,
 } from "@keelson/platform";
 import { MemoryLedger } from "@keelson/platform/testing";
-import { startCluster } from "../fleet/cluster.ts";
 import { Browser, type Page } from "./browser.ts";
 import { sharedKeycloak, type KeycloakServer } from "./keycloak-server.ts";
+import { prepareChildren } from "./children-bed.ts";
 
 /** An app, and what outlives its operator. */
 export interface Tenant {
@@ -111,12 +108,7 @@ export async function prepareAuth(signal: AbortSignal): Promise<AuthBed> {
 
 export async function prepareCluster(signal: AbortSignal, publicUrl: string): Promise<ClusterBed> {
   await using setup = new AsyncDisposableStack();
-  const cluster = setup.use(await startCluster({ simulatesWorkloads: false }, signal));
-  const client = setup.use(new Client({ access: cluster.accessAt(cluster.port) }));
-  const metrics = controllerMetrics(noMetrics);
-  const parts = { clock: systemClock, random: systemRandom, log: silentLog, metrics };
-  const caches = setup.use(new Caches({ client, ...parts }, signal));
-  const children = new Children({ client, caches });
+  const { client, children } = setup.use(await prepareChildren(signal));
   const secrets = await client.resource({ apiVersion: "v1", kind: "Secret" }, signal);
   const configMaps = await client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
   const settings = { publicUrl, operatorNamespace: "default" };

@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client, ResourceClient, type DynamicObject } from "@keelson/client";
-import { Caches, controllerMetrics } from "@keelson/controller";
-import { Children, childOf, type App } from "@keelson/platform";
+import { ResourceClient, type DynamicObject } from "@keelson/client";
+import { childOf, type App } from "@keelson/platform";
 import { appWith } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
+import { clusterSuite } from "../fleet/cluster.ts";
+import { prepareChildren } from "./children-bed.ts";
 
 const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
@@ -18,12 +17,8 @@ function configMap(app: App, name: string, data: Record<string, string> = {}): D
 clusterSuite("children", () => {
   test("are written once, left to others, and removed when nobody wants them", async (t) => {
     const { signal } = t;
-    await using cluster = await startCluster({ simulatesWorkloads: false }, signal);
-    await using client = new Client({ access: cluster.accessAt(cluster.port) });
-    const metrics = controllerMetrics(noMetrics);
-    const parts = { clock: systemClock, random: systemRandom, log: silentLog, metrics };
-    await using caches = new Caches({ client, ...parts }, signal);
-    const children = new Children({ client, caches });
+    await using bed = await prepareChildren(signal);
+    const { client, children } = bed;
     const direct = await client.resource(configMaps, signal);
     // Objects whose owner is not there are cleared away by a real cluster: the owner is a real object.
     const owner = await direct.create(

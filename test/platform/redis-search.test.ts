@@ -2,11 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client, refOf } from "@keelson/client";
-import { Caches, controllerMetrics } from "@keelson/controller";
+import { refOf } from "@keelson/client";
 import {
-  Children,
   cleanupRedis,
   cleanupSearch,
   conditionsOf,
@@ -16,8 +13,9 @@ import {
   workloadOf,
 } from "@keelson/platform";
 import { appWith } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
+import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { prepareChildren } from "./children-bed.ts";
 
 const settings = {
   ingressClass: "nginx",
@@ -29,12 +27,8 @@ const applications = { apiVersion: "platform.internal/v1alpha1", kind: "Applicat
 clusterSuite("Redis and search", () => {
   test("P17: the variables are there, and the conditions are taken by the definition", async (t) => {
     const { signal } = t;
-    await using cluster = await startCluster({ simulatesWorkloads: false }, signal);
-    await using client = new Client({ access: cluster.accessAt(cluster.port) });
-    const metrics = controllerMetrics(noMetrics);
-    const parts = { clock: systemClock, random: systemRandom, log: silentLog, metrics };
-    await using caches = new Caches({ client, ...parts }, signal);
-    const children = new Children({ client, caches });
+    await using bed = await prepareChildren(signal);
+    const { client, children } = bed;
 
     const definitions = await client.resource(
       { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },

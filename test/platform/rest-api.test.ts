@@ -7,19 +7,19 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client, type DynamicObject } from "@keelson/client";
-import { Caches, controllerMetrics } from "@keelson/controller";
+import { systemRandom } from "@keelson/base";
+import { type DynamicObject } from "@keelson/client";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { Children, namesOf, reconcileDatabase, workloadOf, type App } from "@keelson/platform";
+import { namesOf, reconcileDatabase, workloadOf, type App } from "@keelson/platform";
 import {
   appWith,
   createAppDatabase,
   MemoryLedger,
   type AppDatabase,
 } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
+import { clusterSuite } from "../fleet/cluster.ts";
 import { startNginx, withoutNginx } from "./nginx-server.ts";
+import { prepareChildren } from "./children-bed.ts";
 
 const settings = {
   ingressClass: "nginx",
@@ -202,12 +202,7 @@ async function prepare(pullRequest: number | undefined, signal: AbortSignal) {
   await using setup = new AsyncDisposableStack();
   const server = await sharedThrowawayPostgres("embedded");
   const database = setup.use(await createAppDatabase(server, { rights: "ordinary" }));
-  const cluster = setup.use(await startCluster({ simulatesWorkloads: false }, signal));
-  const client = setup.use(new Client({ access: cluster.accessAt(cluster.port) }));
-  const metrics = controllerMetrics(noMetrics);
-  const parts = { clock: systemClock, random: systemRandom, log: silentLog, metrics };
-  const caches = setup.use(new Caches({ client, ...parts }, signal));
-  const children = new Children({ client, caches });
+  const { client, children } = setup.use(await prepareChildren(signal));
   const named =
     pullRequest === undefined
       ? ({ app: "todo-shop", environment: "production" } as const)

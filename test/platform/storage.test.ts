@@ -2,12 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Client } from "@keelson/client";
-import { Caches, controllerMetrics } from "@keelson/controller";
 import {
   cleanupStorage,
-  Children,
   namesOf,
   reconcileStorage,
   workloadOf,
@@ -16,10 +12,11 @@ import {
   type StorageSettings,
 } from "@keelson/platform";
 import { MemoryLedger } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
+import { clusterSuite } from "../fleet/cluster.ts";
 import { bucketState, prepareBuckets } from "./bucket-bed.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
 import { withoutS3 } from "./s3-server.ts";
+import { prepareChildren } from "./children-bed.ts";
 
 clusterSuite("the storage of an app", () => {
   const options = { skip: withoutS3 };
@@ -307,12 +304,7 @@ async function prepare(
 ) {
   await using setup = new AsyncDisposableStack();
   const bed = setup.use(await prepareBuckets());
-  const cluster = setup.use(await startCluster({ simulatesWorkloads: false }, signal));
-  const client = setup.use(new Client({ access: cluster.accessAt(cluster.port) }));
-  const metrics = controllerMetrics(noMetrics);
-  const parts = { clock: systemClock, random: systemRandom, log: silentLog, metrics };
-  const caches = setup.use(new Caches({ client, ...parts }, signal));
-  const children = new Children({ client, caches });
+  const { client, children } = setup.use(await prepareChildren(signal));
   const secrets = await client.resource({ apiVersion: "v1", kind: "Secret" }, signal);
   const configMaps = await client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
   const keys = { S3_ACCESS_KEY: "an app's", S3_SECRET_KEY: "its secret" };
