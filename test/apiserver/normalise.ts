@@ -182,7 +182,10 @@ function isAddedByItself(item: Json): boolean {
 /** Groups that other cases add and remove, and the one that is served here alone. */
 function isGroupBesides(item: Json): boolean {
   const name = isJsonObject(item) ? item["name"] : undefined;
-  return typeof name === "string" && /(^|\.)example\.com$|^ark\.mckinsey\.com$/.test(name);
+  return (
+    typeof name === "string" &&
+    /(^|\.)example\.com$|^ark\.mckinsey\.com$|^platform\.internal$/.test(name)
+  );
 }
 
 function managerKey(entry: Json): string {

@@ -6,7 +6,7 @@ import { EventLog } from "@keelson/fleet";
 
 interface Instructions {
   readonly url: string;
-  /** How many transactions, of 50 changes each. */
+  /** How many transactions, of 50 changes each; whoever is to die goes on until then. */
   readonly writes: number;
   /** Dies when a statement has been reached so often: after its commits, before or after they are numbered. */
   readonly killAt?: {
@@ -45,6 +45,7 @@ await using database = openDatabase({
 const events = new EventLog({ database, wakeups: new Wakeups({ database }), pollMs: 5 });
 await using scope = new TaskScope(never);
 scope.spawn("events", (signal) => events.run(signal));
-for (let write = 0; write < writes; write++) {
+const end = killAt === undefined ? writes : Number.POSITIVE_INFINITY;
+for (let write = 0; write < end; write++) {
   await database.run(changeSome, undefined, never);
 }

@@ -153,25 +153,28 @@ export async function judge(
           signal,
         );
   const query = `?fieldManager=${step.manager}${step.force ? "&force=true" : ""}`;
-  const real = await sendOrCrash(
-    client,
-    {
-      method: step.type === "update" ? "PUT" : "PATCH",
-      path: pathOf(subject, name) + query,
-      body: writeJson(step.body),
-      headers: { "content-type": mediaTypes[step.type] },
-    },
-    signal,
-  );
+  const request: Request = {
+    method: step.type === "update" ? "PUT" : "PATCH",
+    path: pathOf(subject, name) + query,
+    body: writeJson(step.body),
+    headers: { "content-type": mediaTypes[step.type] },
+  };
+  const real = await sendOrCrash(client, request, signal);
   if (real === undefined) return { accepted: false, live, differences: [], crashed: true };
   const accepted = real.status < 300;
   const after = accepted ? (readJson(real.text) as JsonObject) : live;
-  return {
-    accepted,
-    live: after,
-    differences: compare(bench, { live, step, ours, normalised, real }),
-  };
+  let differences = compare(bench, { live, step, ours, normalised, real });
+  // Go walks a map as it likes: of several faults it names another first each time. What is refused changes nothing.
+  const timesMax = !accepted && "failure" in ours ? otherWordsMax : 0;
+  for (let times = 0; times < timesMax && differences.length > 0; times++) {
+    const other = await client.send(request, signal);
+    differences = compare(bench, { live, step, ours, normalised, real: other });
+  }
+  return { accepted, live: after, differences };
 }
+
+/** How often the real server is asked whether it has our words for a refusal, too. */
+const otherWordsMax = 20;
 
 async function sendOrCrash(
   client: HttpClient,

@@ -43,6 +43,29 @@ const autoscalerCases: readonly Change[] = [
   spec({ "scaleTargetRef/apiVersion": "v1", "scaleTargetRef/kind": "ReplicationController" }),
 ];
 
+const inlineVolume = {
+  accessModes: ["ReadWriteOnce"],
+  csi: { driver: "csi.example.com", volumeHandle: "one" },
+};
+
+/** Of a volume that an attachment says by itself. */
+const inlineVolumes: readonly JsonObject[] = [
+  inlineVolume,
+  {},
+  { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"] },
+  { ...inlineVolume, capacity: { storage: "-1" } },
+  { ...inlineVolume, accessModes: [] },
+  { ...inlineVolume, claimRef: { name: "c", namespace: "default" } },
+  { ...inlineVolume, persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" },
+  { ...inlineVolume, persistentVolumeReclaimPolicy: "Delete", volumeMode: "Block" },
+  { ...inlineVolume, nodeAffinity: { required: { nodeSelectorTerms: [] } } },
+  { ...inlineVolume, hostPath: { path: "/" }, persistentVolumeReclaimPolicy: "Recycle" },
+  { accessModes: ["ReadWriteOnce"], local: { path: "/a" } },
+  { ...inlineVolume, storageClassName: "a" },
+  { ...inlineVolume, volumeAttributesClassName: "" },
+  { accessModes: ["ReadWriteOnce"], volumeAttributesClassName: "Bad" },
+];
+
 export const scaleStorageCases: readonly KindCases[] = [
   {
     kind: "autoscaling/v2/HorizontalPodAutoscaler",
@@ -255,6 +278,7 @@ export const scaleStorageCases: readonly KindCases[] = [
           inlineVolumeSpec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"] },
         },
       }),
+      ...inlineVolumes.map((inlineVolumeSpec) => spec({ source: { inlineVolumeSpec } })),
       { "metadata/name": "Bad" },
     ],
     update: [

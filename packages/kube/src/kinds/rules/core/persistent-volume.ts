@@ -101,9 +101,7 @@ const volumeSources: readonly VolumeSource[] = [
 
 function checkVolume(volume: JsonObject, at: Place, old: JsonObject | undefined): void {
   const spec = objectOf(volume, "spec");
-  const modes = textsOf(spec, "accessModes");
-  if (modes.length === 0) at.child("accessModes").required();
-  checkAccessModes(modes, at.child("accessModes"));
+  checkModes(spec, at);
   checkCapacity(objectOf(spec, "capacity"), at.child("capacity"));
   const policy = textOf(spec, "persistentVolumeReclaimPolicy");
   const policies = ["Delete", "Recycle", "Retain"];
@@ -111,18 +109,57 @@ function checkVolume(volume: JsonObject, at: Place, old: JsonObject | undefined)
     at.child("persistentVolumeReclaimPolicy").notSupported(policy, policies);
   }
   checkAffinity(spec, at.child("nodeAffinity"), old && objectOf(old, "spec"));
-  checkSource(volume, at);
-  const path = textOf(objectOf(spec, "hostPath"), "path");
-  if (policy === "Recycle" && has(spec, "hostPath") && isRoot(path)) {
-    at.child("persistentVolumeReclaimPolicy").forbidden(
-      "may not be 'recycle' for a hostPath mount of '/'",
-    );
-  }
+  const hasAffinity = has(spec, "nodeAffinity");
+  checkSource(spec, at, { name: textOf(objectOf(volume, "metadata"), "name"), hasAffinity });
+  checkRecycling(spec, at);
   const storageClass = textOf(spec, "storageClassName");
   if (storageClass !== "") {
     at.child("storageClassName").invalidEach(storageClass, dnsSubdomainProblems(storageClass));
   }
   checkVolumeMode(spec, at);
+  checkAttributesClass(spec, at);
+}
+
+const inline = "in the context of inline volumes";
+
+/** Of a volume that there is no object for: it is a driver's, and says little else. */
+export function checkInlineVolume(spec: JsonObject, at: Place): void {
+  const detail = `may not be specified ${inline}`;
+  if (has(spec, "claimRef")) at.child("claimRef").forbidden(detail);
+  if (Object.keys(objectOf(spec, "capacity")).length > 0) at.child("capacity").forbidden(detail);
+  if (!has(spec, "csi")) at.child("csi").required(`has to be specified ${inline}`);
+  checkModes(spec, at);
+  const policy = textOf(spec, "persistentVolumeReclaimPolicy");
+  if (policy !== "" && policy !== "Retain") {
+    at.child("persistentVolumeReclaimPolicy").forbidden(`may only be Retain ${inline}`);
+  }
+  if (has(spec, "nodeAffinity")) at.child("nodeAffinity").forbidden(detail);
+  checkSource(spec, at, { name: "", hasAffinity: false });
+  checkRecycling(spec, at);
+  if (textOf(spec, "storageClassName") !== "") at.child("storageClassName").forbidden(detail);
+  const mode = maybeText(spec, "volumeMode");
+  if (mode !== undefined && mode !== "Filesystem") {
+    at.child("volumeMode").forbidden(`may not specify volumeMode other than Filesystem ${inline}`);
+  }
+}
+
+function checkModes(spec: JsonObject, at: Place): void {
+  const modes = textsOf(spec, "accessModes");
+  if (modes.length === 0) at.child("accessModes").required();
+  checkAccessModes(modes, at.child("accessModes"));
+}
+
+function checkRecycling(spec: JsonObject, at: Place): void {
+  const isRecycled = textOf(spec, "persistentVolumeReclaimPolicy") === "Recycle";
+  const path = textOf(objectOf(spec, "hostPath"), "path");
+  if (isRecycled && has(spec, "hostPath") && isRoot(path)) {
+    at.child("persistentVolumeReclaimPolicy").forbidden(
+      "may not be 'recycle' for a hostPath mount of '/'",
+    );
+  }
+}
+
+function checkAttributesClass(spec: JsonObject, at: Place): void {
   const attributes = maybeText(spec, "volumeAttributesClassName");
   if (attributes === undefined) return;
   const place = at.child("volumeAttributesClassName");
@@ -170,8 +207,11 @@ function checkAffinity(spec: JsonObject, at: Place, old: JsonObject | undefined)
   checkNodeSelector(required, at.child("required"), { allowInvalidValues });
 }
 
-function checkSource(volume: JsonObject, at: Place): void {
-  const spec = objectOf(volume, "spec");
+function checkSource(
+  spec: JsonObject,
+  at: Place,
+  volume: { readonly name: string; readonly hasAffinity: boolean },
+): void {
   let count = 0;
   for (const { name, check, place = name, extra = name } of volumeSources) {
     const source = maybeObject(spec, name);
@@ -182,8 +222,8 @@ function checkSource(volume: JsonObject, at: Place): void {
       continue;
     }
     count += 1;
-    check(source, at.child(place), textOf(objectOf(volume, "metadata"), "name"));
-    if (name === "local" && !has(spec, "nodeAffinity")) {
+    check(source, at.child(place), volume.name);
+    if (name === "local" && !volume.hasAffinity) {
       at.child("nodeAffinity").required("Local volume requires node affinity");
     }
   }

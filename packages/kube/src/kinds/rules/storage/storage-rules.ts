@@ -10,6 +10,7 @@ import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { showAmount, signOf } from "../amounts.ts";
 import { deprecatedLabel } from "../core/node-labels.ts";
+import { checkInlineVolume } from "../core/persistent-volume.ts";
 import { checkLabelSelector, showSelector } from "../label-selectors.ts";
 import {
   has,
@@ -192,6 +193,8 @@ function attachmentErrors(object: JsonObject): FieldError[] {
   else if (isInline && volume !== undefined) place.forbidden(detail);
   else if (volume === "") {
     place.child("persistentVolumeName").required("must specify non empty persistentVolumeName");
+  } else if (isInline) {
+    checkInlineVolume(objectOf(source, "inlineVolumeSpec"), place.child("inlineVolumeSpec"));
   }
   const node = textOf(spec, "nodeName");
   at.child("nodeName").invalidEach(node, dnsSubdomainProblems(node));
