@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "@keelson/base";
 import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
@@ -56,6 +57,9 @@ clusterSuite("apps beside each other", () => {
     await bed.apply(name, withDatabase);
     const first = await bed.until(name, ({ phase }) => phase === "Running");
     const secret = await bed.secret(`${name}-db`);
+    // Of two that were made in one second nobody can tell which is the older.
+    const madeMs = Date.parse(first.object.metadata.creationTimestamp ?? "");
+    await until(() => systemClock.now() >= madeMs + 1_000, t.signal);
     await bed.apply(name, withDatabase, { namespace: elsewhere });
     const second = await bed.until(name, ({ phase }) => phase === "Failed", elsewhere);
     assert.deepEqual(

@@ -40,8 +40,10 @@ async function start(dataDir: string, as: { uid?: number; gid?: number } = {}): 
     cwd: "/",
     ...as,
   });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  return { child, said: JSON.parse(line) as Started["said"] };
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { child, said: JSON.parse(line) as Started["said"] };
+  }
+  throw new Error(`PostgreSQL in ${dataDir} ended without a word`);
 }
 
 async function end({ child }: Started, signal: NodeJS.Signals): Promise<void> {
@@ -124,11 +126,16 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       const dataDir = join(place.home, "postgres");
       const random = seededRandom("start");
       for (let round = 0; round < 12; round++) {
-        const child = spawn(process.execPath, [program, dataDir], { stdio: "ignore", cwd: "/" });
-        await systemClock.sleep(random.integer(2_500), never); // The moment, not a wait for anything.
+        const child = spawn(process.execPath, [program, dataDir], {
+          stdio: ["ignore", "pipe", "ignore"],
+          cwd: "/",
+        });
         const exited = once(child, "exit");
+        const said = child.stdout.toArray();
+        await systemClock.sleep(random.integer(2_500), never); // The moment, not a wait for anything.
         child.kill("SIGKILL");
-        await exited;
+        const [, signal] = (await exited) as [number | null, string | null];
+        assert.equal(signal, "SIGKILL", `it ended by itself: ${(await said).join("")}`);
       }
       const deadlineMs = systemClock.monotonic() + 120_000;
       while (residents(place.home).length > 0) {
