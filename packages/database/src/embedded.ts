@@ -135,6 +135,10 @@ export async function startEmbeddedPostgres(
   };
 }
 
+/** How long the last processes of a server that was killed may take to go, and how often it is tried without them. */
+const leftoverGraceMs = 10_000;
+const leftoverLookMs = 100;
+
 const passwordFile = "keelson-password";
 /** Where it listened last. Whoever was told an address finds the server there again, if nobody has taken the port. */
 const portFile = "keelson-port";
@@ -261,16 +265,25 @@ class Supervisor {
 
   /** Any free port, `preferred` first, may be taken before the server listens on it: then another is tried. */
   async start(port: number, preferred: number | undefined, signal: AbortSignal): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonic() + leftoverGraceMs;
+    let isPreferred = preferred !== undefined;
+    for (let attempt = 1; ;) {
       signal.throwIfAborted();
-      const isFirst = attempt === 1 && preferred !== undefined;
-      this.#port = port !== 0 ? port : isFirst ? preferred : await freePort();
+      this.#port = port !== 0 ? port : isPreferred ? (preferred ?? 0) : await freePort();
       try {
         await this.#spawn();
         break;
       } catch (error) {
-        const isTaken = error instanceof PostgresServerError && error.code === "port-taken";
-        if (!isTaken || port !== 0 || attempt === 5) throw error;
+        const code = error instanceof PostgresServerError ? error.code : undefined;
+        if (code === "data-dir-in-use" && clock.monotonic() < untilMs) {
+          // The folder is ours: what runs there is the rest of a server whose owner is gone, and it is ending.
+          await clock.sleep(leftoverLookMs, signal);
+          continue;
+        }
+        if (code !== "port-taken" || port !== 0 || attempt === 5) throw error;
+        isPreferred = false;
+        attempt++;
       }
     }
     this.#supervising = this.#supervise();
