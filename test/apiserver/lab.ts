@@ -15,6 +15,7 @@ import type { ProtobufCodec } from "@keelson/kube";
 
 import type { Subject } from "../oracle/certificates.ts";
 import { patchTypes, type PatchType } from "../oracle/differential.ts";
+import { until } from "../oracle/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
 import type { Target } from "./target.ts";
@@ -145,9 +146,12 @@ export class Lab implements Disposable {
     return answerOf(await this.#wire.send(request, this.signal), this.codec);
   }
 
-  /** Preparation that has to succeed. */
+  /** Preparation that has to succeed. While the real server takes in a definition anew it calls itself shutting down. */
   async must(request: WireRequest): Promise<Answer> {
-    const answer = await this.quietly(request);
+    const answer = await until(async () => {
+      const one = await this.quietly(request);
+      return !(one.status === 503 && one.text.includes("apiserver is shutting down")) && one;
+    }, this.signal);
     if (!answer.isAccepted) {
       throw new Error(`${stepOf(request)} answered ${answer.status} ${answer.text.slice(0, 500)}`);
     }

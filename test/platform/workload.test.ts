@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { Client, type DynamicObject } from "@keelson/client";
-import { fieldManager, isApplied, workloadOf } from "@keelson/platform";
+import { fieldManager, isApplied, workloadOf, type App } from "@keelson/platform";
 import { appWith } from "@keelson/platform/testing";
 import { clusterSuite, startCluster } from "../fleet/cluster.ts";
 
@@ -13,6 +13,9 @@ const settings = {
   ingressRewrite: "nginx",
   clusterIssuer: "letsencrypt-prod",
 } as const;
+/** Its owner is not in the cluster, which would clear away what belongs to nobody. */
+const ownerless = (app: App): App => ({ ...app, kind: "PreviewEnvironment" });
+
 const whole = appWith({
   database: { enabled: true },
   storage: { enabled: true, buckets: [{ name: "up", public: false, maxFileSize: "10Mi" }] },
@@ -43,7 +46,7 @@ clusterSuite("a workload", () => {
         .filter((object, index) => !isApplied(object, live[index] ?? object))
         .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
-    const desired = workloadOf(whole, settings, pods);
+    const desired = workloadOf(ownerless(whole), settings, pods);
     const live = await applyAll(desired);
     assert.deepEqual(
       live.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
@@ -59,7 +62,7 @@ clusterSuite("a workload", () => {
     assert.deepEqual(touched(desired, live), []);
 
     // What is no longer wanted is still ours.
-    const without = workloadOf(appWith({}), settings, pods);
+    const without = workloadOf(ownerless(appWith({})), settings, pods);
     assert.deepEqual(touched(without, live), [
       "Deployment my-app",
       "Service my-app",
@@ -67,7 +70,7 @@ clusterSuite("a workload", () => {
     ]);
     // Another image, another checksum, another number of pods.
     const another = workloadOf(
-      appWith({ ...whole.spec, scaling: { min: 3, max: 20, targetCPU: 70 } }),
+      ownerless(appWith({ ...whole.spec, scaling: { min: 3, max: 20, targetCPU: 70 } })),
       settings,
       { ...pods, checksum: "c2" },
     );
