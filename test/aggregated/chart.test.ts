@@ -10,6 +10,7 @@ import { connect } from "node:tls";
 
 import { parseAllDocuments } from "yaml";
 
+import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { findFreePorts } from "../oracle/ports.ts";
@@ -214,7 +215,7 @@ async function servedWith(
     const [port = 0] = await findFreePorts(1);
     await using replica = new Replica({
       driver: "sqlite",
-      kubeconfig: file("kubeconfig", kubeconfigWith(oracle, token)),
+      kubeconfig: file("kubeconfig", kubeconfigFor({ url: oracle.url, ca: oracle.ca, token })),
       certificateFile: file("tls.crt", decoded("tls.crt")),
       keyFile: file("tls.key", decoded("tls.key")),
       ca: decoded("ca.crt"),
@@ -233,18 +234,6 @@ async function servedWith(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function kubeconfigWith({ url, ca }: Oracle, token: string): string {
-  const cluster = { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") };
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster }],
-    users: [{ name: "u", user: { token } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  });
 }
 
 async function madeCertificate({ client }: Oracle, signal: AbortSignal) {

@@ -63,26 +63,25 @@ export async function writeClusterFiles(folder: string, url: string): Promise<Cl
   return { authority, frontProxyAuthority, admin: { ...admin.pair, token } };
 }
 
-export interface KubeconfigParts extends KeyPair {
-  readonly url: string;
-  readonly ca: string;
-}
+export type KubeconfigParts = { readonly url: string; readonly ca: string } & (
+  | KeyPair
+  | { readonly token: string }
+);
 
-/** A kubeconfig with everything inside. JSON, which is YAML. */
-export function kubeconfigFor({ url, ca, certificate, key }: KubeconfigParts): string {
+/** A kubeconfig with everything inside, a key or a token. JSON, which is YAML. */
+export function kubeconfigFor({ url, ca, ...by }: KubeconfigParts): string {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const user =
+    "token" in by
+      ? { token: by.token }
+      : { "client-certificate-data": base64(by.certificate), "client-key-data": base64(by.key) };
   const config = {
     apiVersion: "v1",
     kind: "Config",
     clusters: [
       { name: "oracle", cluster: { server: url, "certificate-authority-data": base64(ca) } },
     ],
-    users: [
-      {
-        name: "oracle",
-        user: { "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
-      },
-    ],
+    users: [{ name: "oracle", user }],
     contexts: [{ name: "oracle", context: { cluster: "oracle", user: "oracle" } }],
     "current-context": "oracle",
   };

@@ -3,7 +3,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   cleanupAuth,
-  namesOf,
   RealmAdmin,
   reconcileAuth,
   type App,
@@ -12,7 +11,7 @@ import {
   type Children,
   type RealmAdminOptions,
 } from "@keelson/platform";
-import { MemoryLedger } from "@keelson/platform/testing";
+import { appWith, MemoryLedger, ownerless } from "@keelson/platform/testing";
 import { Browser, type Page } from "./browser.ts";
 import { sharedKeycloak, type KeycloakServer } from "./keycloak-server.ts";
 import { prepareChildren } from "./children-bed.ts";
@@ -63,25 +62,9 @@ export function tenant(
   } = {},
   spec: Partial<App["spec"]> = {},
 ): Tenant {
-  const { domain } = spec;
-  const named = { app: name, environment, ...(domain === undefined ? {} : { domain }) };
-  const app: App = {
-    // Its owner lives in no cluster, where an Application's children would be cleared away.
-    kind: "PreviewEnvironment",
-    owner: { uid: `0000-${++count}`, namespace, name },
-    names: namesOf(named, { baseDomain: "example.com", previewHosts: "nested" }),
-    namespace,
-    spec: {
-      repository: "r",
-      branch: "main",
-      framework: "nextjs",
-      environment,
-      scaling: { min: 1, max: 2, targetCPU: 80 },
-      deletionPolicy: "Delete",
-      auth: { enabled: true, providers: [] },
-      ...spec,
-    },
-  };
+  const asked = { environment, auth: { enabled: true, providers: [] }, ...spec };
+  const own = ownerless(appWith(asked, `0000-${++count}`, name));
+  const app: App = { ...own, owner: { ...own.owner, namespace }, namespace };
   return { app, ledger: new MemoryLedger() };
 }
 

@@ -9,6 +9,7 @@ import { platformDefinitions } from "@keelson/platform";
 import { parseAllDocuments } from "yaml";
 
 import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
+import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { until } from "../oracle/until.ts";
@@ -178,7 +179,7 @@ async function worksWithItsRights(
 ): Promise<void> {
   const token = await kubectl(["create", "token", "plattr-operator", "-n", namespace]);
   const kubeconfig = join(oracle.folder, "operator.kubeconfig");
-  writeFileSync(kubeconfig, kubeconfigWith(oracle, token.trim()));
+  writeFileSync(kubeconfig, kubeconfigFor({ url: oracle.url, ca: oracle.ca, token: token.trim() }));
   const [container] = find(rendered, "Deployment").spec.template.spec.containers;
   const given = (container?.env ?? []).flatMap(({ name, value }): [string, string][] =>
     typeof value === "string" && name !== "METRICS_ADDR" && name !== "TMPDIR"
@@ -233,18 +234,6 @@ kind: PreviewEnvironment
 metadata: { name: pr-7 }
 spec: { applicationRef: shop, pullRequest: 7, branch: fix }
 `;
-
-function kubeconfigWith({ url, ca }: Oracle, token: string): string {
-  const cluster = { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") };
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster }],
-    users: [{ name: "u", user: { token } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  });
-}
 
 /** A pod as the Deployment would make it. */
 async function takesPod(oracle: Oracle, { spec }: Deployment, signal: AbortSignal): Promise<void> {

@@ -4,14 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   cleanupStorage,
-  namesOf,
   reconcileStorage,
   workloadOf,
   type App,
   type BucketAdmin,
   type StorageSettings,
 } from "@keelson/platform";
-import { MemoryLedger } from "@keelson/platform/testing";
+import { appWith, MemoryLedger, ownerless } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { bucketState, prepareBuckets } from "./bucket-bed.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
@@ -270,26 +269,7 @@ const workloadSettings = {
 let count = 0;
 
 function appOf(name: string, spec: Partial<App["spec"]>, uid = "0f8c2a1e"): App {
-  const domain = spec.domain === undefined ? {} : { domain: spec.domain };
-  return {
-    // Its owner is not in the cluster, which would clear away what belongs to nobody.
-    kind: "PreviewEnvironment",
-    owner: { uid, namespace: "default", name },
-    namespace: "default",
-    names: namesOf(
-      { app: name, environment: "production", ...domain },
-      { baseDomain: "example.com", previewHosts: "nested" },
-    ),
-    spec: {
-      repository: "r",
-      branch: "main",
-      framework: "nextjs",
-      environment: "production",
-      scaling: { min: 2, max: 20, targetCPU: 70 },
-      deletionPolicy: "Delete",
-      ...spec,
-    },
-  };
+  return ownerless(appWith(spec, uid, name));
 }
 
 async function prepare(

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { Client, type DynamicObject } from "@keelson/client";
-import { fieldManager, isApplied, workloadOf, type App } from "@keelson/platform";
-import { appWith } from "@keelson/platform/testing";
+import { fieldManager, isApplied, workloadOf } from "@keelson/platform";
+import { appWith, ownerless } from "@keelson/platform/testing";
 import { clusterSuite, startCluster } from "../fleet/cluster.ts";
 
 const settings = {
@@ -13,9 +13,6 @@ const settings = {
   ingressRewrite: "nginx",
   clusterIssuer: "letsencrypt-prod",
 } as const;
-/** Its owner is not in the cluster, which would clear away what belongs to nobody. */
-const ownerless = (app: App): App => ({ ...app, kind: "PreviewEnvironment" });
-
 const whole = appWith({
   database: { enabled: true },
   storage: { enabled: true, buckets: [{ name: "up", public: false, maxFileSize: "10Mi" }] },
