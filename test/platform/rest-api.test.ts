@@ -13,6 +13,7 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { namesOf, reconcileDatabase, workloadOf, type App } from "@keelson/platform";
 import {
   appWith,
+  ownerless,
   createAppDatabase,
   MemoryLedger,
   type AppDatabase,
@@ -207,10 +208,10 @@ async function prepare(pullRequest: number | undefined, signal: AbortSignal) {
     pullRequest === undefined
       ? ({ app: "todo-shop", environment: "production" } as const)
       : ({ app: "todo-shop", environment: "preview", pullRequest } as const);
+  const plain = ownerless(appWith({ database: { enabled: true } }));
   const app: App = {
-    ...appWith({ environment: named.environment, database: { enabled: true } }),
-    // Its owner lives in no cluster, where an Application's children would be cleared away.
-    kind: "PreviewEnvironment",
+    ...plain,
+    spec: { ...plain.spec, environment: named.environment },
     names: namesOf(named, { baseDomain: "example.com", previewHosts: "nested" }),
   };
   const admin = database.admin();

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { suite, test } from "node:test";
 import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
 import { openDatabase, type DatabaseOptions, type StatementPoint } from "./database.ts";
@@ -159,6 +161,33 @@ eachPostgres("database", (server) => {
     }
   });
 
+  test("arrays go there and come back as they were", async () => {
+    await using it = await fresh();
+    const at = new Date("2026-02-03T04:05:06.789Z");
+    const given = {
+      // The driver takes an array for what its first element is, where that is no text and no number.
+      boolean: [null, true, false],
+      name: ["a"],
+      smallint: [1, -2],
+      integer: [1, null],
+      text: ["", 'a "b" \\ {c, d}', "NULL", null, "ä"],
+      varchar: ["a,b"],
+      bigint: ["9007199254740993"],
+      float8: [0.1, -1e300],
+      oid: [25],
+      timestamptz: [null, at],
+      uuid: ["0f8c2a1e-6f3b-4e0e-9b59-6d6a3f7f4b11"],
+      jsonb: [null, { a: ['"', null] }],
+    };
+    for (const [type, values] of Object.entries(given)) {
+      const echo = statement<readonly unknown[], { values: unknown }>("echo", (sql, values) =>
+        sql.unsafe(`SELECT $1::${type}[] AS values`, [values as never]),
+      );
+      assert.deepEqual([...(await it.database.run(echo, values, never))], [{ values }], type);
+      assert.deepEqual([...(await it.database.run(echo, [], never))], [{ values: [] }], type);
+    }
+  });
+
   test("a statement past its deadline is cancelled, and the connection serves on", async () => {
     await using it = await fresh({ connectionsMax: 1 });
     const [before] = await it.database.run(backend, undefined, never);
@@ -273,6 +302,26 @@ suite("database without a server", () => {
     assert.equal((await database.run(one, undefined, never)).length, 1);
   });
 
+  test("a connection that breaks at its first statement is no more than that", async () => {
+    using relay = await relayTo(await sharedThrowawayPostgres("embedded"));
+    await using database = openDatabase({ url: relay.url, name: "test" });
+    relay.breaksAtStatement();
+    await assert.rejects(database.run(one, undefined, never), DatabaseUnavailable);
+  });
+
+  test("a statement past its deadline is given up where the server cannot be told to stop", async (t) => {
+    using relay = await relayTo(await sharedThrowawayPostgres("embedded"));
+    await using database = openDatabase({ url: relay.url, name: "test", connectionsMax: 1 });
+    await database.run(one, undefined, never);
+    relay.refuses();
+    // Which would end a process, but not a test whose call is over.
+    const uncaught = t.mock.fn();
+    process.on("unhandledRejection", uncaught);
+    t.after(() => process.off("unhandledRejection", uncaught));
+    await assert.rejects(database.run({ ...sleep, deadlineMs: 50 }, 30, never), DatabaseTimeout);
+    assert.equal(uncaught.mock.callCount(), 0);
+  });
+
   test("a wrong password is waited out, and told", async () => {
     const server = await sharedThrowawayPostgres("embedded");
     const url = new URL(server.url);
@@ -307,3 +356,32 @@ suite("database without a server", () => {
     assert.equal((await database.run(one, undefined, never)).length, 1);
   });
 });
+
+/** Stands between a pool and its server. */
+async function relayTo({ url, port }: { readonly url: string; readonly port: number }) {
+  let isBreaking = false;
+  const relay = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    const end = (): void => void (near.destroy(), far.destroy());
+    near.on("error", end).on("close", end);
+    far.on("error", end).on("close", end);
+    near.on("data", (bytes) => {
+      const isStatement = "PQ".includes(String.fromCharCode(bytes[0] ?? 0));
+      if (isBreaking && isStatement) near.resetAndDestroy();
+      else far.write(bytes);
+    });
+    far.pipe(near);
+  });
+  relay.listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  const through = new URL(url);
+  through.port = String((relay.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    /** From now on a connection is reset when it brings a statement. */
+    breaksAtStatement: () => void (isBreaking = true),
+    /** Takes no more connections; those there are stay. */
+    refuses: () => void relay.close(),
+    [Symbol.dispose]: () => void relay.close(),
+  };
+}

@@ -4,6 +4,7 @@
 import { readJson, writeJson, type Clock } from "@keelson/base";
 import postgres from "postgres";
 import { DatabaseTimeout, DatabaseUnavailable } from "../errors.ts";
+import { arrayTypes } from "./array-types.ts";
 import { nameDriverError } from "./driver-errors.ts";
 import { quoted } from "./identifier.ts";
 import { serverAddress } from "./server-address.ts";
@@ -46,7 +47,11 @@ export class Session {
       max_lifetime: null,
       idle_timeout: 0,
       keep_alive: 10,
-      types: { json: { to: 3802, from: [114, 3802], serialize: writeJson, parse: readJson } },
+      types: {
+        json: { to: 3802, from: [114, 3802], serialize: writeJson, parse: readJson },
+        ...arrayTypes,
+      },
+      fetch_types: false,
       onnotice: () => {},
       onnotify: onNotify, // The driver has it, its types do not.
       onclose: () => {
@@ -119,7 +124,7 @@ export class Session {
   }
 
   async #inTime<T>(
-    query: { cancel(): unknown },
+    query: object,
     name: string,
     deadlineMs: number,
     send: () => Promise<T>,
@@ -132,11 +137,11 @@ export class Session {
       void this.#sql.end({ timeout: 0 });
       reject(new DatabaseTimeout(`${name} was not answered in time`, { statement: name }));
     };
-    const cancel = (): void => {
-      query.cancel();
+    const onDeadline = (): void => {
+      cancelQuery(query);
       timer = this.#clock.after(cancelGraceMs, giveUp);
     };
-    let timer = this.#clock.after(deadlineMs, cancel);
+    let timer = this.#clock.after(deadlineMs, onDeadline);
     try {
       return await Promise.race([send(), failed]);
     } finally {
@@ -144,6 +149,12 @@ export class Session {
       timer[Symbol.dispose]();
     }
   }
+}
+
+/** The driver's own `cancel` lets go of a promise, whose rejection, where the server is away, ends the process. */
+function cancelQuery(query: object): void {
+  const { canceller } = query as { canceller?: (query: object) => Promise<void> };
+  canceller?.(query).catch(() => {});
 }
 
 function lost(statement = "none"): DatabaseUnavailable {

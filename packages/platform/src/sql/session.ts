@@ -124,7 +124,7 @@ export class Session {
     failed.catch(() => {});
     this.#fail = reject;
     const abandon = (reason: Error): void => {
-      query.cancel(); // The server is told; it stops by itself at the same limit where that does not arrive.
+      cancelQuery(query); // The server stops by itself at the same limit where that does not arrive.
       void this.close();
       reject(reason);
     };
@@ -144,6 +144,12 @@ export class Session {
     const server = serverOf(this.#options.parts);
     return new StepError("Unreachable", `${server}: the connection was lost`);
   }
+}
+
+/** The driver's own `cancel` lets go of a promise, whose rejection, where the server is away, ends the process. */
+function cancelQuery(query: object): void {
+  const { canceller } = query as { canceller?: (query: object) => Promise<void> };
+  canceller?.(query).catch(() => {});
 }
 
 function serverOf({ host, port }: ConnectionParts): string {
