@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -35,6 +35,26 @@ async function open(path: string): Promise<Store> {
 }
 
 suite("SQLite backend", () => {
+  test("what was committed goes back into the file while nobody waits for it", async () => {
+    await using home = await folder();
+    const store = await open(home.path);
+    // Fewer pages than those at which whoever commits would do it.
+    for (let n = 0; n < 250; n++) await store.create(key(`n${n}`), object(`n${n}`), signal);
+    const alone = join(dirname(home.path), "without-its-log.db");
+    const inFile = async (): Promise<number> => {
+      await copyFile(home.path, alone);
+      using database = new DatabaseSync(alone);
+      const { objects } = database.prepare("SELECT count(*) AS objects FROM resources").get() as {
+        objects: number;
+      };
+      return objects;
+    };
+    // A copy of a file that is being written may be none.
+    while ((await inFile().catch(() => 0)) < 200) await setImmediate();
+    await store[Symbol.asyncDispose]();
+    assert.equal(await inFile(), 250);
+  });
+
   test("a second server on the file is refused and told why; the first goes on", async () => {
     await using home = await folder();
     await using store = await open(home.path);

@@ -23,6 +23,7 @@ import { Expired, TooNew } from "../errors.ts";
 import { joinKind, type Key, type Scope, splitKind } from "../key.ts";
 import { type LogRow, toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
+import { Checkpointer } from "./checkpointer.ts";
 import { Connection, keyParameters, openReader, openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
@@ -47,6 +48,7 @@ export class SqliteBackend implements Backend {
   readonly #lock: Disposable | undefined;
   readonly #isFile: boolean;
   readonly #writer: Writer;
+  readonly #checkpointer: Checkpointer | undefined;
   readonly #reader: Connection;
 
   /** Opens and migrates the file. Locked if another process serves it. */
@@ -66,6 +68,7 @@ export class SqliteBackend implements Backend {
       this.#reader = isFile ? adopt(openReader(path)) : writer;
       const transactions = new Transactions(writer);
       this.#writer = new Writer(transactions, isInTurn ? undefined : path);
+      this.#checkpointer = isInTurn ? undefined : new Checkpointer(path, clock);
     } catch (error) {
       throw toStoreError(error);
     }
@@ -80,6 +83,7 @@ export class SqliteBackend implements Backend {
     const { head, outcomes } = await this.#write(() =>
       this.#writer.commit(batch.map(plain), timestamp(this.#clock)),
     );
+    this.#checkpointer?.note(batch.length);
     return { head, outcomes: outcomes.map((outcome, n) => outcomeOf(outcome, batch[n])) };
   }
 
@@ -224,6 +228,7 @@ export class SqliteBackend implements Backend {
   async [Symbol.asyncDispose](): Promise<void> {
     // The writer last: closing it puts the whole log of the file into the file.
     if (this.#isFile) this.#reader.close();
+    await this.#checkpointer?.[Symbol.asyncDispose]();
     await this.#writer[Symbol.asyncDispose]();
     this.#lock?.[Symbol.dispose]();
   }

@@ -1,0 +1,23 @@
+// What runs in the thread of checkpointer.ts: a connection of its own, that writes nothing but pages that are committed.
+
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+
+const port = parentPort;
+if (port === null) throw new Error("this program is a thread of another");
+const database = new DatabaseSync(workerData as string);
+
+port.on("message", (request: "checkpoint" | "close") => {
+  if (request === "close") {
+    database.close();
+    port.close();
+    return;
+  }
+  try {
+    // Passive: it waits for nobody, and nobody for it.
+    database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // The disk may be full. Whoever commits will meet it, and say so.
+  }
+  port.postMessage("done");
+});
