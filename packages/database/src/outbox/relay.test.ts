@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemRandom } from "@keelson/base";
+import { systemRandom, TaskScope } from "@keelson/base";
+import { RecordingLog } from "@keelson/base/testing";
 import type { DatabaseOptions } from "../database.ts";
 import { claimKeys, settleKeys } from "../sql/outbox.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
@@ -15,6 +16,7 @@ import {
   logEvent,
   outboxOn,
   append,
+  makeKeyDue,
   RecordingTransport,
   fast,
   relaying,
@@ -78,6 +80,44 @@ eachPostgres("relay", (server) => {
       ],
     );
   });
+
+  for (const { chance, share } of [
+    { chance: 0, share: 1 },
+    { chance: 0.75, share: 0.625 },
+  ]) {
+    test(`unless told otherwise waits grow from 1 s to 60 s, less what chance takes (${chance}), for ever`, async () => {
+      await using it = await fresh();
+      const log = new RecordingLog();
+      const random = { ...systemRandom, float: () => chance };
+      const outbox = outboxOn(it.database, { random, log });
+      const transport = new RecordingTransport();
+      transport.failing.add("poison");
+      const relay = new Relay({ outbox, transport });
+      const waits = () =>
+        log.entries
+          .filter(({ message }) => message === "event not published")
+          .map(({ fields }) => Number(fields["retryMs"]));
+      await using scope = new TaskScope(never);
+      scope.spawn("numbering", (signal) => outbox.runNumbering(signal));
+      await append(outbox, event("poison", 1));
+      scope.spawn("relay", (signal) => relay.run(signal));
+      let madeDueMs = 0;
+      let seen = 0;
+      while (waits().length < 40) {
+        // The database's clock decides when a key is due, and nobody moves it: so the key is moved.
+        const [key] = await it.database.run(makeKeyDue, undefined, never);
+        if (key === undefined) continue; // It is being published.
+        const waitMs = waits()[key.attempts - 1] ?? Number.NaN;
+        assert.ok(key.due_ms <= key.now_ms + waitMs + 1, `${key.due_ms - key.now_ms} > ${waitMs}`);
+        assert.ok(key.due_ms >= madeDueMs + waitMs - 1, `${key.due_ms - madeDueMs} < ${waitMs}`);
+        madeDueMs = key.now_ms;
+        seen += 1;
+      }
+      assert.ok(seen > 1);
+      const expected = Array.from({ length: 40 }, (_, n) => Math.min(60, 2 ** n) * 1_000 * share);
+      assert.deepEqual(waits().slice(0, 40), expected);
+    });
+  }
 
   test("a transport that hangs costs its timeout, for its key alone, and stopping does not wait for it", async () => {
     await using it = await fresh();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { systemClock, systemRandom, TaskScope } from "@keelson/base";
 import type { Database } from "../database.ts";
 import type { NumberedEvent, OutboxEvent } from "../outbox/event.ts";
-import { Outbox } from "../outbox/outbox.ts";
+import { Outbox, type OutboxOptions } from "../outbox/outbox.ts";
 import { Relay, type RelayOptions, type Transport } from "../outbox/relay.ts";
 import { statement } from "../sql/statement.ts";
 import { Wakeups } from "../wakeups.ts";
@@ -34,6 +34,22 @@ export const claimOfKey = statement<
            (SELECT count(*) FROM outbox WHERE published_at IS NOT NULL)::integer AS published
     FROM outbox_keys`,
 );
+/** Makes the key that waits after a failure due now, and says until when it was to wait; nothing while it is claimed. */
+export const makeKeyDue = statement<
+  undefined,
+  { attempts: number; due_ms: number; now_ms: number }
+>(
+  "makeKeyDue",
+  (sql) => sql`
+    WITH held AS (
+      SELECT ordering_key, due_at FROM outbox_keys
+      WHERE claim IS NULL AND attempts > 0 AND due_at > clock_timestamp() FOR UPDATE
+    )
+    UPDATE outbox_keys k SET due_at = clock_timestamp()
+    FROM held WHERE k.ordering_key = held.ordering_key
+    RETURNING attempts, extract(epoch FROM held.due_at)::float8 * 1000 AS due_ms,
+              extract(epoch FROM k.due_at)::float8 * 1000 AS now_ms`,
+);
 export const ageEvents = statement<undefined>(
   "ageEvents",
   (sql) => sql`
@@ -51,8 +67,11 @@ export function logEvent(orderingKey: string, seq: number): OutboxEvent {
 
 export const seqOf = ({ data }: NumberedEvent): number => (data as { seq: number }).seq;
 
-export function outboxOn(database: Database): Outbox {
-  return new Outbox({ database, wakeups: new Wakeups({ database }), name, pollMs: 20 });
+export function outboxOn(
+  database: Database,
+  options: Pick<OutboxOptions, "random" | "log"> = {},
+): Outbox {
+  return new Outbox({ database, wakeups: new Wakeups({ database }), name, pollMs: 20, ...options });
 }
 
 export async function append(outbox: Outbox, ...events: readonly OutboxEvent[]): Promise<void> {
