@@ -121,6 +121,7 @@ export async function startFleetRest(
     kinds: await loadBuiltinKinds(),
     markers: new SecretMarkers([Buffer.alloc(32, 7)]),
     bell,
+    log,
   };
   const resources = new Resources({ ...shared, random: systemRandom });
   const globals = new Globals(shared);
@@ -163,7 +164,7 @@ export async function startFleetRest(
           dryRuns: new DryRuns(trying),
           globals,
           globalDryRuns: new GlobalDryRuns(trying),
-          targets: new Targets({ database, bell, ...sealing }),
+          targets: new Targets({ database, bell, log, ...sealing }),
           targetDryRuns: new TargetDryRuns({ ...trying, ...sealing }),
           events,
           eventLimits,

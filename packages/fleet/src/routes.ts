@@ -18,6 +18,7 @@ import { addResourceRoutes } from "./resources/routes.ts";
 import { addTargetRoutes } from "./targets/routes.ts";
 import type { TargetDryRuns } from "./targets/target-dry-runs.ts";
 import type { Targets } from "./targets/targets.ts";
+import type { Sender } from "./sender.ts";
 import { refuseUnknownQueries } from "./write-queries.ts";
 
 export interface FleetRoutesOptions {
@@ -65,7 +66,10 @@ export function fleetRoutes(options: FleetRoutesOptions) {
       readonly stopping: AbortSignal;
       readonly revokedOf: (request: FastifyRequest) => AbortSignal;
     }): FastifyPluginCallback => {
-      const { identityOf } = tools;
+      const senderOf = (request: FastifyRequest): Sender => ({
+        ...tools.identityOf(request),
+        requestId: request.id,
+      });
       return (app, _options, done) => {
         app.addHook("preValidation", refuseUnknownQueries);
         app.addHook("onResponse", (request, reply, next) => {
@@ -73,9 +77,9 @@ export function fleetRoutes(options: FleetRoutesOptions) {
           seconds.observe({ route, code: String(reply.statusCode) }, reply.elapsedTime / 1000);
           next();
         });
-        addResourceRoutes(app, { resources, dryRuns, identityOf, batchBytesMax });
-        addGlobalRoutes(app, { globals, globalDryRuns, identityOf });
-        addTargetRoutes(app, { targets, targetDryRuns, identityOf });
+        addResourceRoutes(app, { resources, dryRuns, senderOf, batchBytesMax });
+        addGlobalRoutes(app, { globals, globalDryRuns, senderOf });
+        addTargetRoutes(app, { targets, targetDryRuns, senderOf });
         addEventRoutes(app, { ...options, ...tools, limits });
         done();
       };

@@ -77,7 +77,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
   undo.defer(() => stopped.abort());
   const bell = new WorkBell({ wakeups, log, signal: stopped.signal });
   const cipher = new CredentialCipher(keys, random);
-  const targets = new Targets({ database, cipher, bell, clock });
+  const targets = new Targets({ database, cipher, bell, clock, log });
   const own = await registerOwn(options, targets, signal);
   const events = new EventLog({ database, wakeups, random, log });
   const { proxies, fleetCallTimeout: callTimeoutMs } = config;
@@ -85,7 +85,7 @@ export async function startFleet(options: StartFleetOptions, signal: AbortSignal
     new TargetClients({ ...shared, database, cipher, own, proxies, callTimeoutMs }),
   );
   const kinds = await loadBuiltinKinds();
-  const writing = { database, kinds, markers: new SecretMarkers(keys), bell };
+  const writing = { database, kinds, markers: new SecretMarkers(keys), bell, log };
   const trying = { ...writing, clients, callTimeoutMs };
   const routes = parts.rest
     ? fleetRoutes({

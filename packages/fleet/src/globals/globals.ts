@@ -1,7 +1,7 @@
 // What the API does with global resources. Each write is a transaction that carries its copies along.
 
-import type { Identity, Json, JsonObject } from "@keelson/base";
-import type { Database } from "@keelson/database";
+import type { Identity, Json, JsonObject, Log } from "@keelson/base";
+import type { Database, Transaction } from "@keelson/database";
 import type { BuiltinKinds } from "@keelson/kube";
 import { revisionAnswer } from "../resources/answers.ts";
 import type { PageAsked } from "../resources/list-query.ts";
@@ -18,6 +18,7 @@ import {
   type GlobalRow,
   type PlacementRow,
 } from "../sql/globals.ts";
+import { logGlobal, type Sender } from "../sender.ts";
 import type { WorkBell } from "../work-bell.ts";
 import { globalAnswer, listedGlobalAnswer, placementWarnings } from "./global-resource.ts";
 import {
@@ -34,6 +35,7 @@ export interface GlobalsOptions {
   readonly kinds: BuiltinKinds;
   readonly markers: SecretMarkers;
   readonly bell: WorkBell;
+  readonly log: Log;
 }
 
 /** Only for admins. Every method takes the caller, and throws a `RestError` for whatever the caller is refused. */
@@ -44,15 +46,11 @@ export class Globals {
     this.#options = options;
   }
 
-  async create(
-    identity: Identity,
-    body: Json | undefined,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
-    requireEverywhere(identity);
+  async create(sender: Sender, body: Json | undefined, signal: AbortSignal): Promise<JsonObject> {
+    requireEverywhere(sender);
     const wanted = readGlobal(this.#options.kinds, body);
-    const made = await this.#write(identity, (writer) => writer.create(wanted), signal);
-    const placements = await this.#placements(identity, made.id, signal);
+    const made = await this.#write(sender, (writer) => writer.create(wanted), signal);
+    const placements = await this.#placements(sender, made.id, signal);
     const { id, namespace, kind, name, generation, revision } = made;
     return {
       id,
@@ -102,27 +100,27 @@ export class Globals {
 
   /** Replaces what the body says, in every copy too. Writes nothing where nothing would change. */
   async replace(
-    identity: Identity,
+    sender: Sender,
     at: GlobalAt,
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    requireEverywhere(identity);
+    requireEverywhere(sender);
     const change = readGlobalChange(body);
-    const written = await this.#write(identity, (writer) => writer.replace(at, change), signal);
+    const written = await this.#write(sender, (writer) => writer.replace(at, change), signal);
     const { id, generation, revision } = written.global;
     if (written.isWritten) return { id, generation, revision, status: "pending" };
-    const { body: shown } = await this.get(identity, id, signal);
+    const { body: shown } = await this.get(sender, id, signal);
     return { id, generation, revision, status: shown["status"] ?? "pending" };
   }
 
   async delete(
-    identity: Identity,
+    sender: Sender,
     { isOrphaning, ...at }: GlobalAt & { readonly isOrphaning: boolean },
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    requireEverywhere(identity);
-    await this.#write(identity, (writer) => writer.delete(at, { isOrphaning }), signal);
+    requireEverywhere(sender);
+    await this.#write(sender, (writer) => writer.delete(at, { isOrphaning }), signal);
     const { id } = at;
     if (isOrphaning) {
       return { id, status: "deleted", message: "Global resource forgotten, its objects stay" };
@@ -165,16 +163,18 @@ export class Globals {
   }
 
   async #write<T>(
-    identity: Identity,
+    sender: Sender,
     work: (writer: GlobalWriter) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const { markers } = this.#options;
-    return transact(
-      this.#options,
-      async (sql) => work(await GlobalWriter.in(sql, { identity, markers })),
-      signal,
-    );
+    const { markers, log } = this.#options;
+    const writerIn = (sql: Transaction): Promise<GlobalWriter> =>
+      GlobalWriter.in(sql, {
+        identity: sender,
+        markers,
+        onWritten: (global, deed) => logGlobal({ log, sender, sql }, global, deed),
+      });
+    return transact(this.#options, async (sql) => work(await writerIn(sql)), signal);
   }
 }
 

@@ -1,9 +1,9 @@
 // The routes of global resources.
 
-import type { Identity } from "@keelson/base";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { readListQuery, type Query } from "../resources/list-query.ts";
 import { bodyOf, idOf, ifMatchOf, revisionsPage } from "../resources/read-request.ts";
+import type { Sender } from "../sender.ts";
 import { flagOf } from "../write-queries.ts";
 import type { GlobalDryRuns } from "./global-dry-runs.ts";
 import type { Globals } from "./globals.ts";
@@ -12,7 +12,7 @@ import { globalDocs as docs } from "./schema.ts";
 export interface GlobalRoutesOptions {
   readonly globals: Globals;
   readonly globalDryRuns: GlobalDryRuns;
-  readonly identityOf: (request: FastifyRequest) => Identity;
+  readonly senderOf: (request: FastifyRequest) => Sender;
 }
 
 const filters = ["namespace", "kind", "name", "limit", "cursor"];
@@ -20,7 +20,7 @@ const filters = ["namespace", "kind", "name", "limit", "cursor"];
 /** Puts them on `app`, below the prefix of the API. */
 export function addGlobalRoutes(
   app: FastifyInstance,
-  { globals, globalDryRuns, identityOf }: GlobalRoutesOptions,
+  { globals, globalDryRuns, senderOf }: GlobalRoutesOptions,
 ): void {
   const told = <Doc>(doc: Doc) => ({ config: { doc } });
   const triable = <Doc>(doc: Doc) => ({ config: { doc, isTriable: true } });
@@ -29,26 +29,26 @@ export function addGlobalRoutes(
     flagOf(request, "dryRun") ? globalDryRuns : undefined;
 
   app.post("/global-resources", triable(docs.create), async (request, reply) => {
-    const [identity, body] = [identityOf(request), bodyOf(request)];
+    const [sender, body] = [senderOf(request), bodyOf(request)];
     const trial = trying(request);
-    if (trial !== undefined) return trial.create(identity, body, request.signal);
-    return reply.code(201).send(await globals.create(identity, body, request.signal));
+    if (trial !== undefined) return trial.create(sender, body, request.signal);
+    return reply.code(201).send(await globals.create(sender, body, request.signal));
   });
 
   app.get("/global-resources", told(docs.list), async (request) => {
     const asked = readListQuery(request.query as Query, filters);
-    return globals.list(identityOf(request), asked, request.signal);
+    return globals.list(senderOf(request), asked, request.signal);
   });
 
   app.get("/global-resources/:id", told(docs.get), async (request, reply) => {
-    const shown = await globals.get(identityOf(request), idOf(request), request.signal);
+    const shown = await globals.get(senderOf(request), idOf(request), request.signal);
     return reply.header("etag", `"${shown.generation}"`).send(shown.body);
   });
 
   app.put("/global-resources/:id", triable(docs.replace), async (request) => {
     const at = { id: idOf(request), ifMatch: ifMatchOf(request) };
     const body = bodyOf(request);
-    return (trying(request) ?? globals).replace(identityOf(request), at, body, request.signal);
+    return (trying(request) ?? globals).replace(senderOf(request), at, body, request.signal);
   });
 
   app.delete("/global-resources/:id", triable(docs.delete), async (request, reply) => {
@@ -58,13 +58,13 @@ export function addGlobalRoutes(
       isOrphaning: flagOf(request, "orphan"),
     };
     const trial = trying(request);
-    if (trial !== undefined) return trial.delete(identityOf(request), at, request.signal);
-    const deleted = await globals.delete(identityOf(request), at, request.signal);
+    if (trial !== undefined) return trial.delete(senderOf(request), at, request.signal);
+    const deleted = await globals.delete(senderOf(request), at, request.signal);
     return reply.code(202).send(deleted);
   });
 
   app.get("/global-resources/:id/revisions", told(docs.revisions), async (request) => {
     const page = { id: idOf(request), ...revisionsPage(request.query as Query) };
-    return globals.revisions(identityOf(request), page, request.signal);
+    return globals.revisions(senderOf(request), page, request.signal);
   });
 }

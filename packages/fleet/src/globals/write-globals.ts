@@ -35,6 +35,7 @@ import {
 } from "../sql/globals.ts";
 import { writeAs } from "../sql/resources.ts";
 import type { GlobalResource } from "./global-resource.ts";
+import type { Deed } from "../sender.ts";
 import { readSelector } from "./selector.ts";
 
 /** A new one, read and not yet made. */
@@ -77,25 +78,31 @@ export function noSuchGlobal(): RestError {
   return new RestError("RESOURCE_NOT_FOUND", "no such global resource");
 }
 
+export interface GlobalWriterOptions {
+  readonly identity: Identity;
+  readonly markers: SecretMarkers;
+  /** Told of each write, and of nothing that changes nothing. It is not committed yet. */
+  readonly onWritten?: (global: GlobalResource, deed: Deed) => void;
+}
+
 /** What one caller writes in one transaction. Throws a `RestError` for whatever is refused. */
 export class GlobalWriter {
   readonly #sql: Transaction;
   readonly #identity: Identity;
   readonly #markers: SecretMarkers;
+  readonly #onWritten: (global: GlobalResource, deed: Deed) => void;
 
-  private constructor(sql: Transaction, identity: Identity, markers: SecretMarkers) {
+  private constructor(sql: Transaction, options: GlobalWriterOptions) {
     this.#sql = sql;
-    this.#identity = identity;
-    this.#markers = markers;
+    this.#identity = options.identity;
+    this.#markers = options.markers;
+    this.#onWritten = options.onWritten ?? (() => {});
   }
 
   /** Nobody else writes any global resource until the transaction ends: no lock of a row is needed. */
-  static async in(
-    sql: Transaction,
-    { identity, markers }: { readonly identity: Identity; readonly markers: SecretMarkers },
-  ): Promise<GlobalWriter> {
+  static async in(sql: Transaction, options: GlobalWriterOptions): Promise<GlobalWriter> {
     await sql.run(holdGlobals, undefined);
-    return new GlobalWriter(sql, identity, markers);
+    return new GlobalWriter(sql, options);
   }
 
   /** `RESOURCE_EXISTS` if the key is taken. */
@@ -107,7 +114,7 @@ export class GlobalWriter {
     const state = { ...usualPolicies, ...policies, ...key, revision, paused, selector };
     await this.#asCaller({ keepsRevision: false });
     const [made] = await this.#sql.run(insertGlobal, { ...state, desiredSpec: restored.spec });
-    if (made !== undefined) return toGlobal(made);
+    if (made !== undefined) return this.#written(toGlobal(made), "created");
     const where = key.namespace === "" ? "" : ` in ${key.namespace}`;
     const message = `there is a global ${key.kind} ${key.name}${where} already`;
     throw new RestError("RESOURCE_EXISTS", message);
@@ -130,7 +137,7 @@ export class GlobalWriter {
     await this.#asCaller({ keepsRevision: next.keepsRevision });
     const [row] = await this.#sql.run(updateGlobal, { ...next.resource, selector: chosen });
     if (row === undefined) throw noSuchGlobal();
-    return { global: toGlobal(row), isWritten: true };
+    return { global: this.#written(toGlobal(row), "updated"), isWritten: true };
   }
 
   /** Asks for its deletion, and asking again changes nothing; or forgets it and leaves its objects. */
@@ -142,7 +149,14 @@ export class GlobalWriter {
     if (global.isDeleting && !isOrphaning) return;
     checkMatch(global, ifMatch);
     await this.#asCaller({ keepsRevision: false });
-    await this.#sql.run(isOrphaning ? forgetGlobal : markGlobalDeleted, id);
+    const [row] = await this.#sql.run(isOrphaning ? forgetGlobal : markGlobalDeleted, id);
+    const ended = row === undefined ? global : toGlobal(row);
+    this.#written(ended, isOrphaning ? "forgotten" : "deleted");
+  }
+
+  #written(global: GlobalResource, deed: Deed): GlobalResource {
+    this.#onWritten(global, deed);
+    return global;
   }
 
   async #find(id: number): Promise<GlobalResource> {

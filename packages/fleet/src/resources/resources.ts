@@ -1,7 +1,7 @@
 // What the API does with resources, each call a transaction or a statement.
 
-import type { Identity, Json, JsonObject, Random } from "@keelson/base";
-import type { Database } from "@keelson/database";
+import type { Identity, Json, JsonObject, Log, Random } from "@keelson/base";
+import type { Database, Transaction } from "@keelson/database";
 import type { BuiltinKinds } from "@keelson/kube";
 import {
   countResources,
@@ -13,9 +13,10 @@ import {
 } from "../sql/resource-details.ts";
 import { findStates, toStates } from "../sql/diffs.ts";
 import { askForWork, hasTarget } from "../sql/resources.ts";
+import { fieldsOf, logResource, type Sender } from "../sender.ts";
 import type { WorkBell } from "../work-bell.ts";
 import { detailsAnswer, listedAnswer, revisionAnswer } from "./answers.ts";
-import { makeChanges, readBatch } from "./batch.ts";
+import { makeChanges, readBatch, type BatchResult } from "./batch.ts";
 import { diffOf } from "./diff.ts";
 import type { PageAsked } from "./list-query.ts";
 import { requireRole, visible } from "./permissions.ts";
@@ -33,7 +34,11 @@ export interface ResourcesOptions {
   readonly markers: SecretMarkers;
   readonly bell: WorkBell;
   readonly random: Random;
+  readonly log: Log;
 }
+
+/** How many resources of a batch its line in the log names; events and histories have its change set with all of them. */
+const idsLoggedMax = 100;
 
 /** An answer, and the generation for its ETag. */
 export interface Shown {
@@ -49,26 +54,22 @@ export class Resources {
     this.#options = options;
   }
 
-  async create(
-    identity: Identity,
-    body: Json | undefined,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
-    requireRole(identity, "editor");
+  async create(sender: Sender, body: Json | undefined, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(sender, "editor");
     const wanted = readNewResource(this.#options.kinds, new Fields(body));
-    const written = await this.#write(identity, (writer) => writer.create(wanted), signal);
+    const written = await this.#write(sender, (writer) => writer.create(wanted), signal);
     return this.#createdAnswer(written, signal);
   }
 
   /** Creates or replaces by key; `isNew` says which. */
   async upsert(
-    identity: Identity,
+    sender: Sender,
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly body: JsonObject; readonly isNew: boolean }> {
-    requireRole(identity, "editor");
+    requireRole(sender, "editor");
     const wanted: NewResource = readNewResource(this.#options.kinds, new Fields(body));
-    const written = await this.#write(identity, (writer) => writer.upsert(wanted), signal);
+    const written = await this.#write(sender, (writer) => writer.upsert(wanted), signal);
     if (written.outcome === "created") {
       return { body: await this.#createdAnswer(written, signal), isNew: true };
     }
@@ -76,15 +77,15 @@ export class Resources {
   }
 
   async replace(
-    identity: Identity,
+    sender: Sender,
     { id, ifMatch }: { readonly id: number; readonly ifMatch: number | undefined },
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    requireRole(identity, "editor");
+    requireRole(sender, "editor");
     const asked: Replacement = readReplacement(new Fields(body));
     const written = await this.#write(
-      identity,
+      sender,
       (writer) => writer.replace(id, asked, ifMatch),
       signal,
     );
@@ -92,7 +93,7 @@ export class Resources {
   }
 
   async delete(
-    identity: Identity,
+    sender: Sender,
     {
       id,
       ifMatch,
@@ -100,30 +101,27 @@ export class Resources {
     }: { readonly id: number; readonly ifMatch: number | undefined; readonly isOrphaning: boolean },
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    requireRole(identity, "editor");
+    requireRole(sender, "editor");
     if (isOrphaning) {
-      await this.#write(identity, (writer) => writer.forget(id, ifMatch), signal);
+      await this.#write(sender, (writer) => writer.forget(id, ifMatch), signal);
       return { id, status: "deleted", message: "Resource forgotten, its object stays" };
     }
-    await this.#write(identity, (writer) => writer.delete(id, ifMatch), signal);
+    await this.#write(sender, (writer) => writer.delete(id, ifMatch), signal);
     return { id, status: "deleting", message: "Resource marked for deletion" };
   }
 
-  async batch(
-    identity: Identity,
-    body: Json | undefined,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
-    requireRole(identity, "editor");
+  async batch(sender: Sender, body: Json | undefined, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(sender, "editor");
     const { kinds, random } = this.#options;
     const changes = readBatch(kinds, body);
     const changeSet = random.uuid();
     const results = await this.#write(
-      identity,
+      sender,
       (writer) => makeChanges(writer, changes),
       signal,
       changeSet,
     );
+    this.#logBatch(sender, changeSet, results);
     const unchanged = results.filter(({ status }) => status === undefined);
     const statuses = await this.#statusesOf(
       unchanged.map(({ resource }) => resource.id),
@@ -189,12 +187,13 @@ export class Resources {
   }
 
   /** Asks for an apply now, whatever failed before. */
-  async sync(identity: Identity, id: number, signal: AbortSignal): Promise<JsonObject> {
-    requireRole(identity, "editor");
-    const { status, paused } = await this.#details(identity, id, signal);
-    const { database, bell } = this.#options;
+  async sync(sender: Sender, id: number, signal: AbortSignal): Promise<JsonObject> {
+    requireRole(sender, "editor");
+    const { status, paused, cluster_id, generation } = await this.#details(sender, id, signal);
+    const { database, bell, log } = this.#options;
     await database.run(askForWork, id, signal);
     bell.ring();
+    log.info({ ...fieldsOf(sender), resource_id: id, cluster_id, generation }, "sync asked for");
     const message = paused
       ? "Resource is paused, nothing is applied until it is resumed"
       : "Resource will be applied";
@@ -202,13 +201,13 @@ export class Resources {
   }
 
   async setPaused(
-    identity: Identity,
+    sender: Sender,
     id: number,
     paused: boolean,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    requireRole(identity, "editor");
-    await this.#write(identity, (writer) => writer.setPaused(id, paused), signal);
+    requireRole(sender, "editor");
+    await this.#write(sender, (writer) => writer.setPaused(id, paused), signal);
     return { id, paused };
   }
 
@@ -219,15 +218,31 @@ export class Resources {
     return visible(identity, found).row;
   }
 
+  /** Each write leaves a line in the log; those of a change set leave one together. */
   async #write<T>(
-    identity: Identity,
+    sender: Sender,
     work: (writer: ResourceWriter) => Promise<T>,
     signal: AbortSignal,
     changeSet?: string,
   ): Promise<T> {
-    const { markers } = this.#options;
-    const shared = { identity, markers, ...(changeSet === undefined ? {} : { changeSet }) };
-    return transact(this.#options, (sql) => work(new ResourceWriter({ sql, ...shared })), signal);
+    const { markers, log } = this.#options;
+    const writerIn = (sql: Transaction): ResourceWriter =>
+      new ResourceWriter({
+        sql,
+        identity: sender,
+        markers,
+        ...(changeSet === undefined
+          ? { onWritten: (resource, deed) => logResource({ log, sender, sql }, resource, deed) }
+          : { changeSet }),
+      });
+    return transact(this.#options, (sql) => work(writerIn(sql)), signal);
+  }
+
+  #logBatch(sender: Sender, change_set: string, results: readonly BatchResult[]): void {
+    const written = results.filter(({ outcome }) => outcome !== "unchanged");
+    const resource_ids = written.slice(0, idsLoggedMax).map(({ resource }) => resource.id);
+    const fields = { ...fieldsOf(sender), change_set, changes: written.length, resource_ids };
+    this.#options.log.info(fields, "batch written");
   }
 
   async #createdAnswer({ resource }: Written, signal: AbortSignal): Promise<JsonObject> {

@@ -15,6 +15,7 @@ import {
   writeAs,
   type Caller,
   type Inserted,
+  type ResourceRow,
 } from "../sql/resources.ts";
 import { earlierState } from "./earlier-state.ts";
 import { groupOf } from "./kinds.ts";
@@ -30,6 +31,7 @@ import {
 import type { NewResource } from "./resource-body.ts";
 import { usualPolicies, type Resource, type ResourceKey } from "./resource.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
+import type { Deed } from "../sender.ts";
 
 /** A write, and whether it wrote anything. */
 export interface Written {
@@ -43,17 +45,21 @@ export class ResourceWriter {
   readonly #identity: Identity;
   readonly #changeSet: string | undefined;
   readonly #markers: SecretMarkers;
+  readonly #onWritten: (resource: Resource, deed: Deed) => void;
 
   constructor(options: {
     readonly sql: Transaction;
     readonly identity: Identity;
     readonly changeSet?: string;
     readonly markers: SecretMarkers;
+    /** Told of each write, and of nothing that changes nothing. It is not committed yet. */
+    readonly onWritten?: (resource: Resource, deed: Deed) => void;
   }) {
     this.#sql = options.sql;
     this.#identity = options.identity;
     this.#changeSet = options.changeSet;
     this.#markers = options.markers;
+    this.#onWritten = options.onWritten ?? (() => {});
   }
 
   /** `RESOURCE_EXISTS` if the key is taken. */
@@ -115,7 +121,7 @@ export class ResourceWriter {
     if (resource.paused === paused) return resource;
     const caller = this.#caller({ keepsRevision: false });
     const [row] = await this.#sql.run(updateResource, { caller, ...resource, paused });
-    return row === undefined ? resource : toResource(row);
+    return this.#written(row, resource, paused ? "paused" : "resumed");
   }
 
   /** Asks for its deletion; asking again changes nothing. */
@@ -127,7 +133,7 @@ export class ResourceWriter {
     await this.#asCaller();
     const [row] = await this.#sql.run(markDeleted, resource.id);
     await this.#sql.run(purgeUntouched, resource.id);
-    return row === undefined ? resource : toResource(row);
+    return this.#written(row, resource, "deleted");
   }
 
   /** Takes it out of our care and leaves the object as it is. */
@@ -137,6 +143,7 @@ export class ResourceWriter {
     checkNoCopy(resource);
     await this.#asCaller();
     await this.#sql.run(forgetResource, id);
+    this.#onWritten(resource, "forgotten");
     return resource;
   }
 
@@ -147,7 +154,15 @@ export class ResourceWriter {
 
   async #insertAll(rows: readonly Inserted[]): Promise<readonly Resource[]> {
     const caller = this.#caller({ keepsRevision: false });
-    return (await this.#sql.run(insertResources, { caller, rows })).map(toResource);
+    const made = (await this.#sql.run(insertResources, { caller, rows })).map(toResource);
+    for (const resource of made) this.#onWritten(resource, "created");
+    return made;
+  }
+
+  #written(row: ResourceRow | undefined, before: Resource, deed: Deed): Resource {
+    const resource = row === undefined ? before : toResource(row);
+    this.#onWritten(resource, deed);
+    return resource;
   }
 
   /** What a new resource is, if the caller may write it. */
@@ -180,7 +195,7 @@ export class ResourceWriter {
     const caller = this.#caller(next);
     const [row] = await this.#sql.run(updateResource, { caller, ...next.resource });
     if (row === undefined) throw noSuchResource();
-    return { resource: toResource(row), outcome: "updated" };
+    return { resource: this.#written(row, resource, "updated"), outcome: "updated" };
   }
 
   async #locked(at: number | ResourceKey): Promise<Resource> {

@@ -72,16 +72,17 @@ export const updateGlobal = statement<GlobalResource, GlobalRow>(
 );
 
 /** Its copies are deleted, and it goes after the last of them. */
-export const markGlobalDeleted = statement<number>(
+export const markGlobalDeleted = statement<number, GlobalRow>(
   "markGlobalDeleted",
-  (sql, id) => sql`UPDATE global_resources SET deleted_at = now() WHERE id = ${id}`,
+  (sql, id) => sql`
+    UPDATE global_resources g SET deleted_at = now() WHERE id = ${id} RETURNING ${columns(sql)}`,
   { deadlineMs: 60_000 },
 );
 
 /** It and its copies; their objects stay in their clusters. */
-export const forgetGlobal = statement<number>(
+export const forgetGlobal = statement<number, GlobalRow>(
   "forgetGlobal",
-  (sql, id) => sql`DELETE FROM global_resources WHERE id = ${id}`,
+  (sql, id) => sql`DELETE FROM global_resources g WHERE id = ${id} RETURNING ${columns(sql)}`,
   { deadlineMs: 60_000 },
 );
 

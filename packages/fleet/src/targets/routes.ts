@@ -1,9 +1,10 @@
 // The routes of targets.
 
-import { RestError, validationFailed, type Identity, type Json } from "@keelson/base";
+import { RestError, validationFailed, type Json } from "@keelson/base";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limitOf, type Query } from "../resources/list-query.ts";
 import { clusterIdProblems } from "../resources/resource-body.ts";
+import type { Sender } from "../sender.ts";
 import { flagOf } from "../write-queries.ts";
 import { targetDocs as docs } from "./schema.ts";
 import type { TargetDryRuns } from "./target-dry-runs.ts";
@@ -12,13 +13,13 @@ import type { TargetPage, Targets } from "./targets.ts";
 export interface TargetRoutesOptions {
   readonly targets: Targets;
   readonly targetDryRuns: TargetDryRuns;
-  readonly identityOf: (request: FastifyRequest) => Identity;
+  readonly senderOf: (request: FastifyRequest) => Sender;
 }
 
 /** Puts them on `app`, below the prefix of the API. */
 export function addTargetRoutes(
   app: FastifyInstance,
-  { targets, targetDryRuns, identityOf }: TargetRoutesOptions,
+  { targets, targetDryRuns, senderOf }: TargetRoutesOptions,
 ): void {
   const told = <Doc>(doc: Doc) => ({ config: { doc } });
   const triable = <Doc>(doc: Doc) => ({ config: { doc, isTriable: true } });
@@ -27,32 +28,32 @@ export function addTargetRoutes(
     flagOf(request, "dryRun") ? targetDryRuns : undefined;
 
   app.post("/targets", triable(docs.create), async (request, reply) => {
-    const [identity, body] = [identityOf(request), request.body as Json | undefined];
+    const [sender, body] = [senderOf(request), request.body as Json | undefined];
     const trial = trying(request);
-    if (trial !== undefined) return trial.create(identity, body, request.signal);
-    return reply.code(201).send(await targets.create(identity, body, request.signal));
+    if (trial !== undefined) return trial.create(sender, body, request.signal);
+    return reply.code(201).send(await targets.create(sender, body, request.signal));
   });
 
   app.get("/targets", told(docs.list), async (request) =>
-    targets.list(identityOf(request), pageOf(request.query as Query), request.signal),
+    targets.list(senderOf(request), pageOf(request.query as Query), request.signal),
   );
 
   app.get("/targets/:cluster_id", told(docs.get), async (request) =>
-    targets.get(identityOf(request), clusterIdOf(request), request.signal),
+    targets.get(senderOf(request), clusterIdOf(request), request.signal),
   );
 
   app.put("/targets/:cluster_id", triable(docs.replace), async (request) => {
-    const [identity, body] = [identityOf(request), request.body as Json | undefined];
+    const [sender, body] = [senderOf(request), request.body as Json | undefined];
     const clusterId = clusterIdOf(request);
-    return (trying(request) ?? targets).replace(identity, clusterId, body, request.signal);
+    return (trying(request) ?? targets).replace(sender, clusterId, body, request.signal);
   });
 
   app.delete("/targets/:cluster_id", triable(docs.delete), async (request, reply) => {
     const clusterId = clusterIdOf(request);
     const at = { clusterId, isOrphaning: flagOf(request, "orphan") };
     const trial = trying(request);
-    if (trial !== undefined) return trial.delete(identityOf(request), at, request.signal);
-    const end = await targets.delete(identityOf(request), at, request.signal);
+    if (trial !== undefined) return trial.delete(senderOf(request), at, request.signal);
+    const end = await targets.delete(senderOf(request), at, request.signal);
     if (end === "gone") return reply.code(204).send();
     const message = "Target marked for deletion: copies of global resources are deleted first";
     return reply.code(202).send({ cluster_id: clusterId, status: "deleting", message });

@@ -5,6 +5,7 @@ import type { Database, Transaction } from "@keelson/database";
 import { requireCluster, requireRole } from "../resources/permissions.ts";
 import { Fields } from "../resources/read-fields.ts";
 import { lockTarget, readTarget, type HeldTargetRow, type TargetRow } from "../sql/targets.ts";
+import type { Deed } from "../sender.ts";
 import { byAgent, sentAccess, type Reached, type TargetAccess } from "./target-access.ts";
 import { readNewTarget, readTargetChange } from "./target-body.ts";
 import { isReachedAlike, visibleTarget } from "./target-rows.ts";
@@ -21,8 +22,9 @@ export interface TargetRequest<Written extends WrittenTarget = WrittenTarget> {
   /**
    * Makes it, in a transaction that was begun with `beginWrite`. Answers the target as it is then; `gone` without one; and
    * `moved`, with nothing written, if another has changed how it is reached: then the request must be read again.
+   * `onWritten` is told of a write, and of nothing that changes nothing. It is not committed yet.
    */
-  write(sql: Transaction): Promise<Written>;
+  write(sql: Transaction, onWritten?: (deed: Deed) => void): Promise<Written>;
 }
 
 /** Only for admins. Throws a `RestError` for whatever the caller is refused. */
@@ -54,7 +56,11 @@ export class TargetRequests {
       clusterId,
       reached,
       isOrphaning: false,
-      write: (sql) => createTarget(sql, { clusterId, ...reached, labels, paused }),
+      write: async (sql, onWritten) => {
+        const made = await createTarget(sql, { clusterId, ...reached, labels, paused });
+        onWritten?.("created");
+        return made;
+      },
     };
   }
 
@@ -75,11 +81,13 @@ export class TargetRequests {
       clusterId,
       reached,
       isOrphaning: false,
-      write: async (sql) => {
+      write: async (sql, onWritten) => {
         const [row] = await sql.run(lockTarget, clusterId);
         const target = visibleTarget(identity, row);
         if (!isReachedAlike(target, before)) return "moved";
-        return changeTarget(sql, target, { labels, paused, ...reached });
+        const changed = await changeTarget(sql, target, { labels, paused, ...reached });
+        if (changed !== target) onWritten?.("updated");
+        return changed;
       },
     };
   }
@@ -93,10 +101,12 @@ export class TargetRequests {
       clusterId,
       reached: {},
       isOrphaning,
-      write: async (sql) => {
+      write: async (sql, onWritten) => {
         const [row] = await sql.run(lockTarget, clusterId);
-        visibleTarget(identity, row);
-        return removeTarget(sql, { clusterId, isOrphaning });
+        const { is_deleting: wasDeleting } = visibleTarget(identity, row);
+        const left = await removeTarget(sql, { clusterId, isOrphaning });
+        if (left === "gone" || !wasDeleting) onWritten?.(isOrphaning ? "forgotten" : "deleted");
+        return left;
       },
     };
   }

@@ -1,16 +1,17 @@
 // What the API does with targets, and how the process registers its own.
 
-import type { Clock, Identity, Json, JsonObject } from "@keelson/base";
+import type { Clock, Identity, Json, JsonObject, Log } from "@keelson/base";
 import type { Database, Transaction } from "@keelson/database";
 import { requireRole } from "../resources/permissions.ts";
 import { Fields } from "../resources/read-fields.ts";
 import { transact } from "../resources/transact.ts";
 import { findTarget, insertTarget, listTargets, lockTarget } from "../sql/targets.ts";
+import { logTarget, type Sender } from "../sender.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { CredentialCipher } from "./credential-cipher.ts";
 import type { StoredAccess } from "./stored-access.ts";
 import { TargetAccess, type Reached } from "./target-access.ts";
-import { TargetRequests } from "./target-requests.ts";
+import { TargetRequests, type TargetRequest, type WrittenTarget } from "./target-requests.ts";
 import { cursorAfter, shownTarget, visibleTarget } from "./target-rows.ts";
 import { beginWrite, changeTarget } from "./write-targets.ts";
 
@@ -19,6 +20,7 @@ export interface TargetsOptions {
   readonly cipher: CredentialCipher;
   readonly bell: WorkBell;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 export interface TargetPage {
@@ -40,13 +42,9 @@ export class Targets {
     this.#requests = new TargetRequests({ database, access: this.#access });
   }
 
-  async create(
-    identity: Identity,
-    body: Json | undefined,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
-    const request = await this.#requests.create(identity, body);
-    const row = await this.#write(identity.user, (sql) => request.write(sql), signal);
+  async create(sender: Sender, body: Json | undefined, signal: AbortSignal): Promise<JsonObject> {
+    const request = await this.#requests.create(sender, body);
+    const row = await this.#make(sender, request, signal);
     return shownTarget(row);
   }
 
@@ -75,26 +73,26 @@ export class Targets {
 
   /** Replaces what the body carries; nothing is written where nothing would change. */
   async replace(
-    identity: Identity,
+    sender: Sender,
     clusterId: string,
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
     for (;;) {
-      const request = await this.#requests.replace(identity, clusterId, body, signal);
-      const row = await this.#write(identity.user, (sql) => request.write(sql), signal);
+      const request = await this.#requests.replace(sender, clusterId, body, signal);
+      const row = await this.#make(sender, request, signal);
       if (row !== "moved") return shownTarget(row);
     }
   }
 
   /** `gone`, or `leaving` while copies of global resources are deleted first. */
   async delete(
-    identity: Identity,
+    sender: Sender,
     at: { readonly clusterId: string; readonly isOrphaning: boolean },
     signal: AbortSignal,
   ): Promise<"gone" | "leaving"> {
-    const request = await this.#requests.delete(identity, at);
-    const row = await this.#write(identity.user, (sql) => request.write(sql), signal);
+    const request = await this.#requests.delete(sender, at);
+    const row = await this.#make(sender, request, signal);
     return row === "gone" ? "gone" : "leaving";
   }
 
@@ -133,6 +131,21 @@ export class Targets {
         await changeTarget(sql, row, { labels, paused, ...kept });
         return true;
       },
+      signal,
+    );
+  }
+
+  /** Each write that is asked for leaves a line in the log. */
+  async #make<Written extends WrittenTarget>(
+    sender: Sender,
+    request: TargetRequest<Written>,
+    signal: AbortSignal,
+  ): Promise<Written> {
+    const { log } = this.#options;
+    return this.#write(
+      sender.user,
+      (sql) =>
+        request.write(sql, (deed) => logTarget({ log, sender, sql }, request.clusterId, deed)),
       signal,
     );
   }

@@ -35,7 +35,7 @@ export async function createTarget(sql: Transaction, state: TargetState): Promis
   throw new RestError("TARGET_EXISTS", `there is a target ${state.clusterId} already`);
 }
 
-/** Changes a target that the transaction has locked. Nothing is written where nothing would change. */
+/** Changes a target that the transaction has locked. Where nothing would change nothing is written, and it is `target` itself. */
 export async function changeTarget(
   sql: Transaction,
   target: HeldTargetRow,
@@ -53,7 +53,7 @@ export async function changeTarget(
   };
   if (isSameState(before, after)) return target;
   const [row] = await sql.run(updateTarget, after);
-  return row ?? target;
+  return row ?? target; // There is one: it is locked.
 }
 
 /**
