@@ -107,7 +107,7 @@ suite("commands about clusters", () => {
       "a token says who you are: leave out --as, or --token and KEELSON_TOKEN",
     );
     const { code, said } = await keelson("cluster crate one");
-    assert.deepEqual([code, said], [2, "error: unknown command 'crate'\n(Did you mean create?)\n"]);
+    assert.deepEqual([code, said], [2, "keelson: unknown command 'crate': did you mean create?\n"]);
   });
 
   test("list and get show them by name, id and filter, whole or in lines", async () => {
@@ -176,7 +176,11 @@ suite("commands about clusters", () => {
       1,
       'the cluster is at generation 2, not 1: see what it is now with "keelson cluster get two -o yaml"',
     );
-    await refused("cluster update two", 2, "error: required option '--spec <file>' not specified");
+    await refused(
+      "cluster update two",
+      2,
+      "keelson: required option '--spec <file>' not specified: see \"keelson cluster update --help\"",
+    );
     await writeFile(join(folder, "bad.yaml"), "release: { channelGroup: nightly }\n");
     const bad = await keelson("cluster update two --spec bad.yaml");
     assert.equal(bad.code, 1);
@@ -299,7 +303,7 @@ suite("commands about clusters", () => {
     await refused(
       "nodepool create x",
       2,
-      "error: required option '--cluster <name>' not specified",
+      "keelson: required option '--cluster <name>' not specified: see \"keelson nodepool create --help\"",
     );
   });
 

@@ -189,7 +189,7 @@ suite("keelson up", () => {
     await using up = new KeelsonProcess(folder.path, { flags: ["--prot", "1"] });
     const usage = await up.ended;
     assert.equal(usage.code, 2);
-    assert.match(usage.output, /^keelson: unknown option '--prot'[^]*Did you mean --port\?/);
+    assert.match(usage.output, /^keelson: unknown option '--prot': did you mean --port\?\n$/);
     await using serve = new KeelsonProcess(folder.path, {
       command: "serve",
       flags: ["--roles", "rest,cook"],

@@ -154,7 +154,7 @@ suite("commands about targets", () => {
       ["target add x", 1, /^kubeconfig: is required, except for a target with agent: true$/],
       ["target add eu-1 --kubeconfig config", 1, /eu-1/],
       ["target add x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
-      ["target ad x", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
+      ["target ad x", 2, /unknown command 'ad': did you mean add\?/],
     ];
     for (const [words, code, said] of cases) {
       const typed = await keelson(words);

@@ -1,13 +1,9 @@
 // `keelson` commands as somebody types them, in this process: what they print, and how they end.
 
+import assert from "node:assert/strict";
 import { systemClock } from "@keelson/base";
-import {
-  addClusterCommands,
-  addFleetCommands,
-  CommandError,
-  type CommandContext,
-} from "@keelson/keelson";
-import { Command, CommanderError } from "commander";
+import { CommandError, commandLine, type CommandContext } from "@keelson/keelson";
+import { CommanderError } from "commander";
 
 export interface Typed {
   /** The exit code. */
@@ -47,21 +43,22 @@ export function typing(url: string, workingFolder: string) {
         readInput: () => Promise.resolve(input),
       }),
       run: (work) => work(signal),
+      isWatched: false,
+      exit: (code) => assert.fail(`it wants to exit with ${code}`),
     };
-    const program = new Command("keelson").exitOverride().configureOutput({
-      writeOut: (text) => {
-        out += text;
-      },
-      writeErr: (text) => {
-        said += text;
-      },
-      outputError: (text) => {
-        said += text;
+    const typed = typeof words === "string" ? words.split(" ") : words;
+    const openContext = () => Promise.resolve(context);
+    const program = await commandLine(typed, {
+      openContext,
+      output: {
+        writeOut: (text) => {
+          out += text;
+        },
+        writeErr: (text) => {
+          said += text;
+        },
       },
     });
-    addClusterCommands(program, context);
-    addFleetCommands(program, context);
-    const typed = typeof words === "string" ? words.split(" ") : words;
     try {
       await program.parseAsync(typed, { from: "user" });
       return { code: 0, out, said };

@@ -29,7 +29,9 @@ if (found < needed) {
  * the same process; where that cannot be done it goes on as it is. Whoever sets such flags decides.
  */
 function limitMemory() {
-  const serving = ["apiserver", "up"].includes(process.argv[2] ?? "up");
+  const [, script, ...words] = process.argv;
+  const asksForHelp = words.some((word) => word === "--help" || word === "-h");
+  const serving = !asksForHelp && ["apiserver", "up"].includes(words[0]);
   const said = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
   if (!serving || /semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
   const flags = [
@@ -39,7 +41,6 @@ function limitMemory() {
     // wait for their batch do, and from there they keep the rest of their request: a quarter of all garbage became old.
     "--no-allocation-site-pretenuring",
   ];
-  const [, script, ...words] = process.argv;
   try {
     process.execve(process.execPath, [
       process.execPath,

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { ConfigError, loadConfig, type Config, type ConfigInput } from "./config.ts";
+import { loadConfig, type Config, type ConfigInput } from "./config.ts";
+import { ConfigError } from "./config/config-error.ts";
 import { settingsTable, shownSettings } from "./config/show.ts";
 
 function load(input: Partial<ConfigInput> = {}): Promise<Config> {

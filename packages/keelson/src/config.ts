@@ -1,19 +1,14 @@
-// The only place where flags, variables and the configuration file are read. What it returns is checked as a
+// The only place where flags, variables and the configuration file become settings. What it returns is checked as a
 // whole, frozen, and knows where each value came from.
 
 import { delimiter, resolve } from "node:path";
 
 import type { EnvironmentProxies } from "@keelson/client";
 
+import { ConfigError } from "./config/config-error.ts";
 import type { ConfiguredTarget } from "./config/configured-targets.ts";
 import { fromFile } from "./config/file.ts";
-import {
-  fromEnvironment,
-  fromFlags,
-  type Environment,
-  type Flags,
-  type Problem,
-} from "./config/given.ts";
+import { fromEnvironment, fromFlags, type Environment, type Flags } from "./config/given.ts";
 import { resolveSettings, type Sources } from "./config/resolve.ts";
 import { brokenRules, type Purpose } from "./config/rules.ts";
 import type { Values } from "./config/settings.ts";
@@ -29,19 +24,6 @@ export interface Config extends Values {
   readonly proxies: EnvironmentProxies;
   /** The clusters that the configuration file names. */
   readonly targets: readonly ConfiguredTarget[];
-}
-
-/** Everything that is wrong with a configuration, at once. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly code = "CONFIG_INVALID";
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
-    super([`the configuration has ${count}`, ...problems.map(sentenceOf)].join("\n  "));
-    this.problems = problems;
-  }
 }
 
 export interface ConfigInput {
@@ -84,16 +66,6 @@ function proxiesOf(environment: Environment): EnvironmentProxies {
   const find = (name: string): string => environment[name] || environment[name.toLowerCase()] || "";
   const [httpsProxy, httpProxy] = [find("HTTPS_PROXY"), find("HTTP_PROXY")];
   return { httpsProxy, httpProxy, noProxy: find("NO_PROXY") };
-}
-
-/** The environment of this process. */
-export function processEnvironment(): Environment {
-  return process.env;
-}
-
-/** `PORT "abc" must be a port …: did you mean …` */
-function sentenceOf({ field, message, fix }: Problem): string {
-  return `${field} ${message}${fix === undefined ? "" : `: ${fix}`}`;
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -164,7 +164,7 @@ export function testProcess(lab: CommandLab): void {
     assert.deepEqual(misspelt, {
       code: 2,
       out: "",
-      said: "keelson: unknown command 'gett'\n(Did you mean get?)\n",
+      said: "keelson: unknown command 'gett': did you mean get?\n",
     });
     assert.deepEqual(missing, {
       code: 1,

@@ -91,12 +91,12 @@ export function testReading(lab: CommandLab): void {
       [
         "get -o xml",
         2,
-        "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name.",
+        "keelson: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name: did you mean yaml?",
       ],
       [
         "get -l app",
         2,
-        "error: option '-l, --selector <key=value>' argument 'app' is invalid. It must be a label and its value: app=web",
+        "keelson: option '-l, --selector <key=value>' argument 'app' is invalid. It must be a label and its value: app=web",
       ],
       ["sync", 2, "name a resource, as deployment/web, or say which with -l or --all"],
       [
@@ -104,18 +104,22 @@ export function testReading(lab: CommandLab): void {
         2,
         "deploy is all of them: name one, as deploy/NAME, or say which with -l or --all",
       ],
-      ["resource hist", 2, "error: unknown command 'hist'\n(Did you mean history?)"],
+      ["resource hist", 2, "keelson: unknown command 'hist': did you mean history?"],
       ["apply -f nowhere --cluster prod", 2, "nowhere does not exist"],
       [
         "apply -f all/1-web.yaml",
         2,
         "say which cluster with --cluster, as --cluster local; it may be given again",
       ],
-      ["apply --cluster prod", 2, "error: required option '-f, --filename <path>' not specified"],
+      [
+        "apply --cluster prod",
+        2,
+        "keelson: required option '-f, --filename <path>' not specified: see \"keelson apply --help\"",
+      ],
       [
         "apply -f all/1-web.yaml --cluster prod --timeout soon",
         2,
-        "error: option '--timeout <duration>' argument 'soon' is invalid. It must be a duration with its unit, such as 500ms, 30s, 5m or 90d.",
+        "keelson: option '--timeout <duration>' argument 'soon' is invalid. It must be a duration with its unit, such as 500ms, 30s, 5m or 90d",
       ],
     ];
     for (const [words, code, said] of cases) {

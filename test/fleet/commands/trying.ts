@@ -178,11 +178,11 @@ export function testTrying(lab: CommandLab): void {
     for (const [words, said] of [
       [
         "apply -f new.yaml --cluster prod --dry-run --wait",
-        "error: option '--dry-run' cannot be used with option '--wait'",
+        "keelson: option '--dry-run' cannot be used with option '--wait': see \"keelson apply --help\"",
       ],
       [
         "delete web --dry-run --wait",
-        "error: option '--dry-run' cannot be used with option '--wait'",
+        "keelson: option '--dry-run' cannot be used with option '--wait': see \"keelson delete --help\"",
       ],
       [
         "diff web -f new.yaml --cluster prod",

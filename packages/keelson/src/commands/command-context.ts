@@ -11,9 +11,13 @@ export interface CommandContext {
   readonly environment: Environment;
   readonly workingFolder: string;
   readonly clock: Clock;
+  /** Whether a person watches what is said besides the answer. */
+  readonly isWatched: boolean;
   openTerminal(): Terminal;
   /** Runs a command until its end, or until somebody interrupts it. */
   run(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Ends the process at once. */
+  readonly exit: (code: number) => void;
 }
 
 /** Runs a command before the server that its flags, variables or the data folder name. */

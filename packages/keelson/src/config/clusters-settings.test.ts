@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { ConfigError, loadConfig, type Config } from "../config.ts";
+import { loadConfig, type Config } from "../config.ts";
+import { ConfigError } from "./config-error.ts";
 
 const load = (environment: Readonly<Record<string, string>>): Promise<Config> =>
   loadConfig({

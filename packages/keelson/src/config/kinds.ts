@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { BadQuantity, parseQuantity, scaledValue } from "@keelson/kube";
+import { BadQuantity, parseQuantity, scaledValue } from "@keelson/kube/quantity";
 import { isLoopbackHost } from "../loopback.ts";
 
 /** A text that is no value of its kind. The message says what would be one. */

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import type { ServerFlags } from "../client/find-server.ts";
+import type { Define } from "../catalog.ts";
 import { inSession, type CommandContext } from "../command-context.ts";
 import {
   countOf,
@@ -43,28 +44,19 @@ interface EventFlags extends PlaceFlags, OutputFlags {
   readonly watch?: true;
 }
 
-/** Adds them below `program`. */
-export function addClusterCommands(program: Command, context: CommandContext): void {
-  program.commandsGroup("Clusters:");
-  addKind(
-    program.command("cluster").description("clusters, what they are to be and where they stand"),
-    { kind: kinds.cluster, context },
-  );
-  addKind(program.command("nodepool").description("the nodepools of clusters, alike"), {
-    kind: kinds.nodepool,
-    context,
-  });
+/** `keelson cluster …`, or the same of nodepools. */
+export function defineNoun(noun: Kind["noun"]): Define {
+  return (command, context) => {
+    const parts = { kind: kinds[noun], context };
+    addDeclaring(command, parts);
+    addShowing(command, parts);
+    addChanging(command, parts);
+  };
 }
 
 interface Parts {
   readonly kind: Kind;
   readonly context: CommandContext;
-}
-
-function addKind(parent: Command, parts: Parts): void {
-  addDeclaring(parent, parts);
-  addShowing(parent, parts);
-  addChanging(parent, parts);
 }
 
 function addDeclaring(parent: Command, { kind, context }: Parts): void {

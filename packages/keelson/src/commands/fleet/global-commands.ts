@@ -3,7 +3,8 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { JsonObject } from "@keelson/base";
 import type { ServerFlags } from "../client/find-server.ts";
-import { inSession, type CommandContext } from "../command-context.ts";
+import type { Define } from "../catalog.ts";
+import { inSession } from "../command-context.ts";
 import {
   countOf,
   gather,
@@ -28,11 +29,8 @@ interface ApplyFlags extends PlaceFlags, WaitFlags, PolicyFlags, TryFlags {
   readonly allTargets?: true;
 }
 
-/** Adds them below `program`. */
-export function addGlobalCommands(program: Command, context: CommandContext): void {
-  const global = program
-    .command("global")
-    .description("what many clusters are to hold, chosen by their labels, those to come too");
+export const defineGlobal: Define = (global, context) => {
+  global.description("what many clusters are to hold, chosen by their labels, those to come too");
   const placed = (name: string): Command =>
     withServer(global.command(name)).option("-n, --namespace <name>", "only in this namespace");
 
@@ -152,7 +150,7 @@ export function addGlobalCommands(program: Command, context: CommandContext): vo
           await removeGlobals(session, words, asked, signal);
         }),
     );
-}
+};
 
 function selectorOf(text: string): JsonObject {
   const selector = targetSelector(text);

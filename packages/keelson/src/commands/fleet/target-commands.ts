@@ -1,7 +1,7 @@
 // `keelson target …`, as it is typed.
 
-import type { Command } from "commander";
-import { inSession, type CommandContext } from "../command-context.ts";
+import type { Define } from "../catalog.ts";
+import { inSession } from "../command-context.ts";
 import {
   waitMsOf,
   withOutput,
@@ -21,12 +21,7 @@ interface AddFlags extends ServerFlags, WaitFlags, TryFlags {
   readonly paused?: true;
 }
 
-/** Adds them below `program`. */
-export function addTargetCommands(program: Command, context: CommandContext): void {
-  const target = program
-    .command("target")
-    .description("the clusters that resources are delivered to");
-
+export const defineTarget: Define = (target, context) => {
   const tryHelp =
     "try whether the cluster can be reached so, keep nothing, and say what would come of it";
   withDryRun(withWait(withServer(target.command("add")), "wait until the cluster answers"), tryHelp)
@@ -99,4 +94,4 @@ export function addTargetCommands(program: Command, context: CommandContext): vo
         }),
       );
   }
-}
+};

@@ -1,6 +1,7 @@
-// The commands about resources, as they are typed. What they do is loaded when they are run: help must not wait for it.
+// The commands about resources, as they are typed. What they do is loaded when they are run.
 
 import type { Command } from "commander";
+import { resourceVerbs, type Define, type ResourceVerb } from "../catalog.ts";
 import { usageError } from "../command-error.ts";
 import { inSession, type CommandContext } from "../command-context.ts";
 import {
@@ -33,28 +34,22 @@ import {
   type TryFlags,
   withDryRun,
 } from "./flags.ts";
-import { addGlobalCommands } from "./global-commands.ts";
-import { addTargetCommands } from "./target-commands.ts";
 
-/** Adds `keelson target …`, `keelson resource …` and `keelson global …`, and the verbs of resources once more as shortcuts. */
-export function addFleetCommands(program: Command, context: CommandContext): void {
-  program.commandsGroup("Fleet:");
-  addTargetCommands(program, context);
-  const resource = program
-    .command("resource")
-    .description("what clusters are to hold, and what they hold");
-  addGlobalCommands(program, context);
-  program.commandsGroup('Short for "keelson resource …":');
-  for (const [name, define] of Object.entries(verbs)) {
-    define(resource.command(name), context);
-    define(program.command(name), context);
+/** `keelson resource …`. */
+export const defineResource: Define = (command, context) => {
+  for (const name of Object.keys(verbs) as ResourceVerb[]) {
+    const verb = command.command(name).summary(resourceVerbs[name]);
+    verbs[name](verb.description(resourceVerbs[name]), context);
   }
+};
+
+/** `keelson VERB …`, short for the same of `resource`. */
+export function defineVerb(name: ResourceVerb): Define {
+  return verbs[name];
 }
 
-type Define = (command: Command, context: CommandContext) => Command;
-
 /** By name, in the order of help. */
-const verbs: Readonly<Record<string, Define>> = {
+const verbs: Readonly<Record<ResourceVerb, Define>> = {
   get: (command, context) =>
     withOutput(withFilters(withServer(command)))
       .description(

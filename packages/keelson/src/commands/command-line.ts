@@ -1,0 +1,53 @@
+// The command line as commander reads it: all first words, and in full the one that is typed.
+
+import { Command } from "commander";
+import { keelsonVersion } from "../version.ts";
+import { catalog } from "./catalog.ts";
+import type { CommandContext } from "./command-context.ts";
+import { usageSentence } from "./usage-sentence.ts";
+
+export interface CommandLineOptions {
+  /** Called once a command is defined in full. */
+  readonly openContext: () => Promise<CommandContext>;
+  /** Where help and complaints go; the process's own unless told. */
+  readonly output?: {
+    readonly writeOut: (text: string) => void;
+    readonly writeErr: (text: string) => void;
+  };
+}
+
+/** Reads `words`; with `"all"` every command is defined in full. */
+export async function commandLine(
+  words: readonly string[] | "all",
+  { openContext, output }: CommandLineOptions,
+): Promise<Command> {
+  const program = new Command("keelson")
+    .description("One control plane: clusters, resources and applications, kept in SQL")
+    .version(keelsonVersion(), "-v, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .exitOverride()
+    .configureOutput(output ?? {})
+    .configureHelp({
+      subcommandTerm: (command) => [command.name(), ...command.aliases()].join("|"),
+    })
+    .addHelpText("after", '\n"keelson COMMAND --help" tells more of each, with examples.');
+  const typed = words === "all" ? [] : words.filter((word) => !word.startsWith("-")).slice(0, 2);
+  for (const { name, heading, summary, load } of catalog) {
+    program.commandsGroup(`${heading}:`);
+    const command = program.command(name).description(summary).summary(summary);
+    // `help NAME` is about NAME.
+    if (words !== "all" && name !== typed[typed[0] === "help" ? 1 : 0]) continue;
+    const define = await load();
+    define(command, await openContext());
+  }
+  program.helpCommand("help [command]", "print the help of a command");
+  complainInSentences(program);
+  return program;
+}
+
+function complainInSentences(command: Command): void {
+  command.configureOutput({
+    outputError: (text, write) => write(usageSentence(text, command)),
+  });
+  for (const one of command.commands) complainInSentences(one);
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = new URL("../../../", import.meta.url);
+const entry = fileURLToPath(new URL("packages/keelson/bin/keelson.js", root));
+
+/** Names every module as it is loaded, on standard output, before anything else is said. */
+const hook = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from "node:module";
+import { writeSync } from "node:fs";
+registerHooks({
+  load: (url, context, next) => {
+    if (url.startsWith("file:")) writeSync(1, "loaded " + url + "\\n");
+    return next(url, context);
+  },
+});`)}`;
+
+/** The modules of ours that a command loads, and the packages of others. */
+function loadedBy(...words: readonly string[]): readonly string[] {
+  const shown = execFileSync(process.execPath, ["--import", hook, entry, ...words], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const files = [...shown.matchAll(/^loaded (.*)$/gm)].map(([, url = ""]) =>
+    url.replace(root.href, "").replace("packages/keelson/", ""),
+  );
+  return [...new Set(files.map((file) => file.replace(/^(node_modules\/[^/]+).*/, "$1")))];
+}
+
+suite("what is loaded", () => {
+  test("version loads nothing that it does not print", () => {
+    assert.deepEqual(loadedBy("version"), ["bin/keelson.js", "src/main.ts", "src/version.ts"]);
+  });
+
+  test("help loads the words of commands, and none of what they do", () => {
+    assert.deepEqual(loadedBy("--help").toSorted(), [
+      "bin/keelson.js",
+      "node_modules/commander",
+      "src/commands/catalog.ts",
+      "src/commands/command-error.ts",
+      "src/commands/command-line.ts",
+      "src/commands/interrupted.ts",
+      "src/commands/report.ts",
+      "src/commands/usage-sentence.ts",
+      "src/config/closest.ts",
+      "src/config/config-error.ts",
+      "src/main.ts",
+      "src/start-error.ts",
+      "src/version.ts",
+    ]);
+  });
+
+  test("no help of a command loads a package of a server", () => {
+    const loaded = [...loadedBy("up", "--help"), ...loadedBy("get", "--help")];
+    const packages = loaded.filter((file) => /^(packages|node_modules)\//.test(file));
+    const known = /^(node_modules\/commander|packages\/base\/|packages\/kube\/src\/quantity\/)/;
+    assert.deepEqual(
+      packages.filter((file) => !known.test(file)),
+      [],
+    );
+  });
+});
