@@ -1,5 +1,6 @@
 import { isCancellation, systemClock, systemRandom } from "@keelson/base";
 import type { Config } from "../config.ts";
+import { keepCompiled } from "../keep-compiled.ts";
 import { newLog } from "../logging.ts";
 import { PrometheusMetrics } from "../prometheus.ts";
 import { serveApiserver } from "../serve-apiserver.ts";
@@ -35,6 +36,7 @@ export async function apiserver(config: Config, exit: (code: number) => void): P
         onReady: (addresses) => {
           const { database: _withPassword, ...shown } = addresses;
           log.info({ version, ...shown }, "ready");
+          keepCompiled();
         },
       },
       stop.signal,

@@ -2,6 +2,7 @@
 
 import { isCancellation, systemClock, systemRandom } from "@keelson/base";
 import type { Config } from "../config.ts";
+import { keepCompiled } from "../keep-compiled.ts";
 import { newLog } from "../logging.ts";
 import { PrometheusMetrics } from "../prometheus.ts";
 import type { Addresses } from "../run-file.ts";
@@ -55,6 +56,7 @@ export async function run({ config, parts, show, exit }: RunOptions): Promise<vo
         const { database: _withPassword, ...shown } = addresses;
         log.info({ version, ...shown }, "ready");
         show.ready(addresses, version);
+        keepCompiled();
       },
     };
     const isOperatorAlone = [...parts].every((part) => part === "operator");
