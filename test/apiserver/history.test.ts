@@ -1,5 +1,5 @@
 // The history checker of the store, through HTTP: kill -9 of the real process (FAULT-1), a PostgreSQL that restarts (FAULT-2),
-// commits that stall (WATCH-2). KEELSON_TEST_SEED chooses when, KEELSON_TEST_ROUNDS how often.
+// commits that stall (WATCH-2). KEELSON_TEST_SEED chooses when, KEELSON_TEST_ROUNDS how often, KEELSON_TEST_SECONDS for how long at most.
 
 import { suite, test } from "node:test";
 
@@ -12,6 +12,7 @@ const asked = process.env["KEELSON_TEST_ROUNDS"];
 const seed = process.env["KEELSON_TEST_SEED"] ?? "history";
 const kills = Number(asked ?? measure({ gate: 3, full: 1_000 }));
 const restarts = Number(asked ?? measure({ gate: 2, full: 60 }));
+const secondsMax = Number(process.env["KEELSON_TEST_SECONDS"] ?? Infinity);
 const stallSeconds = measure({ gate: 5, full: 60 });
 /** Longer histories are several: each is judged when it is over, and then forgotten. */
 const roundsOfHistory = 25;
@@ -19,11 +20,15 @@ const roundsOfHistory = 25;
 suite(`histories over HTTP, seed ${seed}`, { concurrency }, () => {
   for (const driver of drivers) {
     test(`FAULT-1 ${kills} kills under load, ${driver}: nothing acknowledged is lost, no change missed or told twice`, async (t) => {
-      for (let done = 0; done < kills; done += roundsOfHistory) {
+      const deadline = performance.now() + secondsMax * 1_000;
+      let done = 0;
+      while (done < kills && performance.now() < deadline) {
         const rounds = Math.min(roundsOfHistory, kills - done);
         const own = `${seed}.${driver}.${done}`;
         assertClean(t, await killOverHttp({ seed: own, rounds, driver }, t.signal), own);
+        done += rounds;
       }
+      t.diagnostic(`${done} kills`);
     });
 
     test(`WATCH-2 twelve writers, 2 % of commits stalled for 400 ms, ${stallSeconds} s, ${driver}: every stream is whole`, async (t) => {

@@ -31,6 +31,9 @@ export interface ClientsOptions {
   readonly writers: number;
 }
 
+/** For the last write, and for everybody to be told of it. */
+const patienceMs = 240_000;
+
 /** Everybody who talks to the servers, until they are told to stop. */
 export class Clients implements Disposable {
   readonly #options: ClientsOptions;
@@ -107,11 +110,28 @@ export class Clients implements Disposable {
     );
   }
 
-  /** Waits until every watch has come as far as `head`, or for long enough; then says that they are quiet. */
-  async settle(head: number): Promise<void> {
-    const deadline = performance.now() + 90_000;
+  /** Writes what every watch is told, as the last of all, and answers its revision. */
+  async mark(): Promise<number> {
+    const key: KeyFact = { kind: this.#options.objects.kind, namespace: "blue", name: "mark" };
+    const [[server, wire] = []] = this.#wires;
+    if (server === undefined || wire === undefined) throw new Error("there are no servers");
+    const deadline = performance.now() + patienceMs;
+    while (performance.now() < deadline) {
+      await this.#perform({ op: "create", key, body: bodyFact("mark", "x") }, server, wire);
+      // One that nobody has answered may be there.
+      await this.#perform({ op: "get", key }, server, wire);
+      const row = this.#seen.get(keyText(key));
+      if (row !== undefined) return row.revision;
+    }
+    throw new Error("nobody took the last write");
+  }
+
+  /** Waits until every watch has come as far as `mark`, or for long enough; then says that they are quiet at `head`. */
+  async settle({ mark, head }: { readonly mark: number; readonly head: number }): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    // Not until they know the head: what others write last of all a watch learns by its next bookmark, within a minute.
     while (
-      [...this.#positions.values()].some((position) => position < head) &&
+      [...this.#positions.values()].some((position) => position < mark) &&
       performance.now() < deadline
     )
       await wait(20);
@@ -225,6 +245,7 @@ export class Clients implements Disposable {
       readonly pace: "fast" | "slow";
     },
   ): Promise<void> {
+    this.#positions.set(plan.id, 0);
     let from: number | "state" = "state";
     for (let turn = 0; !this.#stop.signal.aborted; turn += 1) {
       from = await this.#watchOnce(server, wire, { ...plan, from, turn });

@@ -90,7 +90,8 @@ export class SqliteLook implements Look, Disposable {
   readonly #database: DatabaseSync;
 
   constructor(path: string) {
-    this.#database = new DatabaseSync(path, { readOnly: true });
+    // Whoever writes may hold it for a moment.
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
   }
 
   async sight(): Promise<Sight> {
