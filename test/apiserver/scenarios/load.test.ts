@@ -2,6 +2,8 @@
 
 import { startOurs } from "../ours.ts";
 import { eachDriver } from "./bed.ts";
-import { configMaps, loadScenarios } from "./load.ts";
+import { configMaps, loadFlags, loadScenarios } from "./load.ts";
 
-eachDriver("load", loadScenarios({ objects: configMaps, start: startOurs }));
+eachDriver("load", loadScenarios({ objects: configMaps, start: startOurs }), {
+  flags: loadFlags,
+});

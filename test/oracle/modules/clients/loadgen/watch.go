@@ -15,6 +15,9 @@ var stampMember = []byte(`"stamp":"`)
 // How long writes go on before they are timed: everybody has its code compiled, its buffers grown and its handshakes behind it.
 const warmUp = time.Second
 
+// How long nothing comes before what is missing counts as lost.
+const patience = 20 * time.Second
+
 // WatchLatency opens watchers, lets writers update a few objects at a steady rate, and times each event at each watcher:
 // from before the write was sent until its line is read. Each object has a writer of its own, so that a slow answer
 // to one write does not hold up the others' beat.
@@ -155,8 +158,12 @@ func watchLatency(settings Settings) Result {
 	result.Requests = writes
 	result.Rate = float64(writes) / result.Seconds
 	result.Expected = writes * settings.Watchers
-	deadline := time.Now().Add(20 * time.Second)
-	for int(seen.Load()) < result.Expected && time.Now().Before(deadline) {
+	// Who is behind has lost nothing yet: what has not come when nothing comes any more is lost.
+	last, moved := int64(-1), time.Now()
+	for int(seen.Load()) < result.Expected && time.Since(moved) < patience {
+		if now := seen.Load(); now != last {
+			last, moved = now, time.Now()
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	finished.Store(true)
