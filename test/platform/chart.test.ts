@@ -60,6 +60,11 @@ suite("the chart of the operator", () => {
         /keycloak\.existingSecret must name/,
       ],
       [
+        "an administrator in two places",
+        { ...domain, "database.existingSecret": "db", "database.secretArn": "arn:aws:x" },
+        /the administrator's URL is in one place/,
+      ],
+      [
         "apps with role and keys",
         { ...domain, "storage.appRoleArnTemplate": "a", "storage.appSecret": "b" },
         /apps have a role or keys/,
@@ -133,11 +138,14 @@ suite("the chart of the operator", () => {
     });
 
     await t.test("the operator knows every variable that it is given", async () => {
-      const { template: pods } = find(
-        documentsOf(await helm(template(everything))),
-        "Deployment",
-      ).spec;
-      const names = pods.spec.containers.flatMap(({ env }) => env.map(({ name }) => name));
+      const arn = { ...domain, "database.secretArn": "arn:aws:secretsmanager:eu:1:secret:aurora" };
+      const names: string[] = [];
+      for (const values of [everything, arn]) {
+        const { spec } = find(documentsOf(await helm(template(values))), "Deployment");
+        const { containers } = spec.template.spec;
+        names.push(...containers.flatMap(({ env }) => env.map(({ name }) => name)));
+      }
+      assert.ok(names.includes("DB_SECRET_ARN"));
       const known = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
       const others = /^(AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|TMPDIR)$/; // Of the SDK, and of Node.
       const unknown = names.filter((name) => !known.includes(name) && !others.test(name));

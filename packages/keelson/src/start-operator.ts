@@ -12,7 +12,7 @@ import {
   type Access,
   type KubeconfigSource,
 } from "@keelson/client";
-import { Operator, type OperatorSettings } from "@keelson/platform";
+import { adminUrlFromSecret, Operator, type OperatorSettings } from "@keelson/platform";
 import type { Config } from "./config.ts";
 import type { Check } from "./health.ts";
 import { StartError } from "./start-error.ts";
@@ -163,14 +163,20 @@ function storageOf(config: Config): OperatorSettings["storage"] {
   return { region, endpoint, appS3Secret };
 }
 
-/** The first that is set wins; a file is read each time, since passwords change. */
+/** The first that is set wins; a file or a secret is read each time, since passwords change. */
 function adminUrlOf(
-  { dbAdminUrl, dbAdminUrlFile }: Config,
+  config: Config,
   own: OwnServices | undefined,
-): (() => Promise<string>) | undefined {
+): OperatorSettings["database"]["adminUrl"] {
+  const { dbAdminUrl, dbAdminUrlFile, dbSecretArn } = config;
   if (dbAdminUrl !== undefined) return () => Promise.resolve(dbAdminUrl);
   if (dbAdminUrlFile !== undefined) {
     return async () => (await readFile(dbAdminUrlFile, "utf8")).trim();
+  }
+  if (dbSecretArn !== undefined) {
+    const { awsRegion: region, awsEndpointUrl: endpoint } = config;
+    const usual = { host: config.appDbHost, port: config.appDbPort, database: config.appDbName };
+    return adminUrlFromSecret({ arn: dbSecretArn, region, endpoint, usual });
   }
   const url = own?.databaseUrl;
   return url === undefined ? undefined : () => Promise.resolve(url);

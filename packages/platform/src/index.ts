@@ -10,6 +10,7 @@ export type { Ledger } from "./ownership/ledger.ts";
 export type { CallPoint, OnCall } from "./steps/call-point.ts";
 export { StepError, type StepReason } from "./steps/step-error.ts";
 export type { App } from "./app.ts";
+export { adminUrlFromSecret, type AdminSecretOptions } from "./aws/admin-secret.ts";
 export { childOf, fieldManager, type Child } from "./children/child.ts";
 export { Children, type ChildrenOptions } from "./children/children.ts";
 export { isApplied } from "./children/is-applied.ts";

@@ -24,6 +24,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if and .Values.keycloak.adminUrl (not .Values.keycloak.existingSecret) }}
 {{- fail "keycloak.adminUrl is set, so keycloak.existingSecret must name the Secret whose keys user and password let us in" }}
 {{- end }}
+{{- if and .Values.database.existingSecret .Values.database.secretArn }}
+{{- fail "database.existingSecret and database.secretArn exclude each other: the administrator's URL is in one place" }}
+{{- end }}
 {{- if and .Values.storage.appRoleArnTemplate .Values.storage.appSecret }}
 {{- fail "storage.appRoleArnTemplate and storage.appSecret exclude each other: apps have a role or keys" }}
 {{- end }}

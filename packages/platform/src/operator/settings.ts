@@ -19,7 +19,7 @@ export interface OperatorSettings extends NamingOptions, WorkloadSettings {
   readonly previews?: Partial<PreviewSettings>;
   readonly database: DatabaseSettings & {
     /** The administrator's URL as it is now; left out: no database is configured. */
-    readonly adminUrl?: (() => Promise<string>) | undefined;
+    readonly adminUrl?: ((signal: AbortSignal) => Promise<string>) | undefined;
   };
   /** Left out: no object storage is configured. */
   readonly storage?:

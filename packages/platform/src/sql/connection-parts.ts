@@ -10,7 +10,7 @@ export interface ConnectionParts {
   readonly database: string;
   readonly user: string;
   readonly password: string;
-  /** Left out: none was asked for. */
+  /** Left out: nothing was asked for, and it is encrypted where the server can. */
   readonly tls?: TlsMode;
   /** The file of the authorities that a server's certificate must come from. */
   readonly caFile?: string;

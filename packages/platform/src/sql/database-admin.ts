@@ -20,7 +20,7 @@ import { SessionPool } from "./session-pool.ts";
 
 export interface DatabaseAdminOptions {
   /** The administrator's URL as it is now. Asked for at first use, and after PostgreSQL refused the last one. */
-  readonly adminUrl: () => Promise<string>;
+  readonly adminUrl: (signal: AbortSignal) => Promise<string>;
   readonly sessionsMax?: number;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
@@ -61,8 +61,10 @@ export class DatabaseAdmin implements AsyncDisposable {
   }
 
   /** Where the administrator connects to, which is where apps do unless they are told otherwise. */
-  async server(): Promise<Pick<ConnectionParts, "host" | "port" | "database" | "tls">> {
-    return await this.#pool.parts();
+  async server(
+    signal: AbortSignal,
+  ): Promise<Pick<ConnectionParts, "host" | "port" | "database" | "tls">> {
+    return await this.#pool.parts(signal);
   }
 
   /**
@@ -94,7 +96,7 @@ export class DatabaseAdmin implements AsyncDisposable {
     { user, password }: Pick<ConnectionParts, "user" | "password">,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const parts = { ...(await this.#pool.parts()), user, password };
+    const parts = { ...(await this.#pool.parts(signal)), user, password };
     const session = await Session.open({ ...this.#session, parts });
     try {
       await session.run({ name: "logIn", text: "SELECT 1" }, signal);

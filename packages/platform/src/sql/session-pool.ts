@@ -8,7 +8,7 @@ import { Session, type SessionOptions } from "./session.ts";
 
 export interface SessionPoolOptions extends Omit<SessionOptions, "parts"> {
   /** The administrator's URL as it is now: it is asked for again when PostgreSQL does not believe us any more. */
-  readonly adminUrl: () => Promise<string>;
+  readonly adminUrl: (signal: AbortSignal) => Promise<string>;
   readonly sessionsMax: number;
   /** A connection that nobody needed for so long is closed. */
   readonly idleMs: number;
@@ -47,8 +47,8 @@ export class SessionPool implements AsyncDisposable {
   }
 
   /** Where the administrator connects to. */
-  async parts(): Promise<ConnectionParts> {
-    this.#adminUrl ??= await this.#options.adminUrl();
+  async parts(signal: AbortSignal): Promise<ConnectionParts> {
+    this.#adminUrl ??= await this.#options.adminUrl(signal);
     return parseConnectionUrl(this.#adminUrl);
   }
 
@@ -115,19 +115,19 @@ export class SessionPool implements AsyncDisposable {
 
   /** A connection that is really there. A password that was changed meanwhile is asked for once more. */
   async #connect(signal: AbortSignal): Promise<Session> {
-    const known = (this.#adminUrl ??= await this.#options.adminUrl());
+    const known = (this.#adminUrl ??= await this.#options.adminUrl(signal));
     try {
       return await this.#open(signal);
     } catch (error) {
       if (!isAuthenticationFailure(error)) throw error;
-      this.#adminUrl = await this.#options.adminUrl();
+      this.#adminUrl = await this.#options.adminUrl(signal);
       if (this.#adminUrl === known) throw error;
       return await this.#open(signal);
     }
   }
 
   async #open(signal: AbortSignal): Promise<Session> {
-    const session = await Session.open({ ...this.#options, parts: await this.parts() });
+    const session = await Session.open({ ...this.#options, parts: await this.parts(signal) });
     try {
       await session.run({ name: "connect", text: "SELECT 1" }, signal);
       return session;

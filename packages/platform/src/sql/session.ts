@@ -160,9 +160,10 @@ function tlsOf(
   { tls }: ConnectionParts,
   ca: string | undefined,
 ): Exclude<postgres.Options<never>["ssl"], undefined> {
-  if (tls === undefined || tls === "disable") return false;
-  const isVerified = tls.startsWith("verify-") || ca !== undefined;
-  if (!isVerified) return tls === "prefer" || tls === "allow" ? tls : "require";
+  if (tls === "disable") return false;
+  // What libpq does with a URL that says nothing: encrypted where the server can.
+  const isVerified = tls?.startsWith("verify-") === true || ca !== undefined;
+  if (!isVerified) return tls === "require" || tls === "allow" ? tls : "prefer";
   return {
     ...(ca === undefined ? {} : { ca }),
     // Only verify-full asks whose certificate it is; the others, by whom it was signed.

@@ -50,11 +50,14 @@ export async function reconcileDatabase(
   signal: AbortSignal,
 ): Promise<DatabaseOutcome> {
   if (admin === undefined) {
-    throw new StepError("NotConfigured", "no database is configured: set DB_ADMIN_URL");
+    throw new StepError(
+      "NotConfigured",
+      "no database is configured: set DB_ADMIN_URL, DB_ADMIN_URL_FILE or DB_SECRET_ARN",
+    );
   }
   const { names, owner } = app;
   const made = await admin.ensure({ names, owner, ledger, adopts }, signal);
-  const server = await admin.server();
+  const server = await admin.server(signal);
   const secretWith = (password: string): DynamicObject =>
     secretOf(
       app,

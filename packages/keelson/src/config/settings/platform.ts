@@ -28,6 +28,11 @@ export const platformSettings = {
   dbAdminUrlFile: optional(path, "file with that URL, read anew when the password is refused", {
     aliases: [alias("DB_ADMIN_URL_FILE")],
   }),
+  dbSecretArn: optional(
+    text,
+    "secret of AWS Secrets Manager, JSON with username, password, host, port and dbname; read anew likewise",
+    { aliases: [alias("DB_SECRET_ARN")] },
+  ),
   appDbHost: optional(text, "host of that PostgreSQL as apps see it; that of the URL unless told", {
     aliases: [alias("DB_HOST")],
   }),
