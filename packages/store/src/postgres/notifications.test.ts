@@ -40,6 +40,13 @@ suite("wake-ups of PostgreSQL", () => {
     proxy.swallowsNotifications = true;
     proxy.cut();
     await until(() => metrics.value("keelson_notify_degraded") === 1);
+    // Whoever asks over a connection that was just cut is refused, once.
+    await until(() =>
+      two.ping(signal).then(
+        () => true,
+        () => false,
+      ),
+    );
     using watch = await two.watch(everywhere, { from: 1 }, signal);
     for (const [n, name] of ["a", "b", "c"].entries()) {
       await one.create(key(name), object(name), signal);
