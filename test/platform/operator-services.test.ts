@@ -9,7 +9,7 @@ import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
-import { newName, OperatorBed } from "./operator-bed.ts";
+import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 import { sharedS3, withoutS3 } from "./s3-server.ts";
 
 const image = "registry.example.com/shop:1";
@@ -23,6 +23,12 @@ const everything = {
   search: { enabled: true },
 };
 const skip = withoutKeycloak || withoutS3;
+
+/** What Keycloak says of a client. */
+interface Client {
+  readonly id: string;
+  readonly redirectUris: readonly string[];
+}
 
 clusterSuite("the services of an app", () => {
   test("P17, P34: all of them are there, and go in order", { skip }, async (t) => {
@@ -138,6 +144,76 @@ clusterSuite("the services of an app", () => {
       await bed.delete(name);
       await bed.untilGone(name);
       await until(async () => (await bed.events(name)).includes("CleanedUp"), t.signal);
+    },
+  );
+
+  test(
+    "every pass compares all services, and what Secrets say reaches apps",
+    { skip },
+    async (t) => {
+      await using bed = await OperatorBed.prepare({ hasStorage: true, hasLogin: true }, t.signal);
+      bed.start();
+      const name = newName();
+      const schema = `prod_${name.replaceAll("-", "_")}`;
+      await bed.apply(name, { ...everything, auth: { enabled: true, providers: ["github"] } });
+      const running = await bed.until(name, ({ phase }) => phase === "Running");
+      assert.ok(running.conditions.includes("AuthReady True ProviderNotConfigured"));
+
+      // Somebody has been everywhere.
+      const { ask } = await sharedKeycloak();
+      const server = await sharedS3();
+      const s3 = server.clientOf(server.root);
+      const Bucket = `plattr-prod-${name}-uploads`;
+      const clientOf = async () =>
+        (await ask<Client[]>("GET", `/${name}/clients?clientId=${name}`))?.[0];
+      const before = await clientOf();
+      await ask("PUT", `/${name}/clients/${before?.id ?? ""}`, {
+        ...before,
+        redirectUris: ["https://evil.example.com/*"],
+      });
+      await s3.deleteBucketCors({ Bucket });
+      await bed.database.query(`REVOKE USAGE ON SCHEMA ${schema} FROM ${schema}_anon`);
+      // Something else brings the app up.
+      const annotations = { "example.com/touched": "yes" };
+      await bed.patch({ apiVersion: "v1", kind: "Service" }, name, { metadata: { annotations } });
+      await until(async () => {
+        const [right] = await bed.database.query<{ has: boolean }>(
+          `SELECT has_schema_privilege('${schema}_anon', '${schema}', 'USAGE') AS has`,
+        );
+        return right?.has;
+      }, t.signal);
+      await until(
+        () =>
+          s3.getBucketCors({ Bucket }).then(
+            ({ CORSRules = [] }) => CORSRules.length > 0,
+            () => false,
+          ),
+        t.signal,
+      );
+      await until(
+        async () => (await clientOf())?.redirectUris[0] === `https://${name}.example.com/*`,
+        t.signal,
+      );
+
+      const secrets = { apiVersion: "v1", kind: "Secret" };
+      const write = async (secret: string, stringData: Record<string, string>): Promise<void> => {
+        const object = { ...secrets, metadata: { name: secret, namespace }, stringData };
+        await (await bed.resource(secrets)).apply(object, { fieldManager: "admin" }, t.signal);
+      };
+      await write("plattr-idp-github", { clientId: "shop", clientSecret: "whisper" });
+      await bed.until(name, ({ conditions }) => conditions.includes("AuthReady True Provisioned"));
+      await (await bed.resource(secrets)).delete({ namespace, name: "apps-s3" }, t.signal);
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("StorageReady False NotConfigured"),
+      );
+      await write("apps-s3", { S3_ACCESS_KEY: "another", S3_SECRET_KEY: "one" });
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("StorageReady True Provisioned"),
+      );
+      assert.equal((await bed.secret(`${name}-s3`))?.["S3_ACCESS_KEY"], "another");
+      await (
+        await bed.resource(secrets)
+      ).delete({ namespace, name: "plattr-idp-github" }, t.signal);
     },
   );
 

@@ -1,7 +1,6 @@
 // The features of an app, in the order in which they are seen to, and the order in which they are taken away.
 
 import type { Random } from "@keelson/base";
-import type { Client } from "@keelson/client";
 
 import { hasDatabase } from "../app.ts";
 import type { Children } from "../children/children.ts";
@@ -11,11 +10,12 @@ import { cleanupRedis, reconcileRedis, type RedisStep } from "../steps/redis-ste
 import { cleanupSearch, reconcileSearch, type SearchStep } from "../steps/search-step.ts";
 import { cleanupStorage, reconcileStorage, type StorageStep } from "../steps/storage-step.ts";
 import type { Step } from "../steps/step.ts";
+import type { OperatorSecrets } from "./operator-secrets.ts";
 import type { Services } from "./services.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 export interface AppStepsOptions {
-  readonly client: Client;
+  readonly secrets: OperatorSecrets;
   readonly services: Services;
   readonly children: Children;
   readonly settings: OperatorSettings;
@@ -57,7 +57,7 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
     kinds: [{ apiVersion: "batch/v1", kind: "Job" }],
     isOn: hasDatabase,
     gatesImage: ({ spec }) => spec.database?.migrations !== undefined,
-    children: ({ names }) => [{ ...secrets, name: names.children.database }],
+    children: ({ names }) => [{ ...secretKind, name: names.children.database }],
     sentence: ({ names }) => `schema ${names.schema} is there, and its roles`,
     reconcile: async (work, signal) => {
       const { changes, wanted, migration } = await reconcileDatabase(step, work, signal);
@@ -75,16 +75,9 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
 }
 
 const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;
-const secrets = { apiVersion: "v1", kind: "Secret" } as const;
+const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
 
-/** The Secrets of the operator's own namespace, which nobody but us needs often enough to watch. */
-function operatorSecrets(client: Client): StorageStep["secrets"] {
-  return {
-    find: async (ref, signal) => (await client.resource(secrets, signal)).find(ref, signal),
-  };
-}
-
-function storageStep({ client, services, children, settings }: AppStepsOptions): Step {
+function storageStep({ secrets, services, children, settings }: AppStepsOptions): Step {
   const step: StorageStep = {
     admin: services.buckets,
     children,
@@ -95,7 +88,7 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
       appRoleArnTemplate: settings.appRoleArnTemplate,
       operatorNamespace: settings.namespace,
     },
-    secrets: operatorSecrets(client),
+    secrets,
   };
   return {
     resourceType: "storage",
@@ -107,8 +100,9 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
     gatesImage: () => false,
     children: ({ names }) => [
       { ...configMaps, name: names.children.storage },
-      { ...secrets, name: names.children.storageKeys },
+      { ...secretKind, name: names.children.storageKeys },
     ],
+    inputs: (app) => secrets.versionForStorage(app),
     sentence: ({ spec }) => {
       const count = spec.storage?.buckets?.length ?? 0;
       return count === 0 ? "no bucket is asked for" : `${count} buckets are there`;
@@ -118,11 +112,11 @@ function storageStep({ client, services, children, settings }: AppStepsOptions):
   };
 }
 
-function authStep({ client, services, children, settings }: AppStepsOptions): Step {
+function authStep({ secrets, services, children, settings }: AppStepsOptions): Step {
   const step: AuthStep = {
     admin: services.realms,
     children,
-    secrets: operatorSecrets(client),
+    secrets,
     settings: { publicUrl: settings.auth.publicUrl, operatorNamespace: settings.namespace },
   };
   return {
@@ -134,6 +128,7 @@ function authStep({ client, services, children, settings }: AppStepsOptions): St
     isOn: ({ spec }) => spec.auth?.enabled === true,
     gatesImage: () => false,
     children: ({ names }) => [{ ...configMaps, name: names.children.auth }],
+    inputs: (app) => secrets.versionForAuth(app),
     sentence: ({ names }) => `realm ${names.realm} is there, with client ${names.client}`,
     reconcile: (work, signal) => reconcileAuth(step, work, signal),
     cleanup: (work, signal) => cleanupAuth(step, work, signal),

@@ -21,7 +21,7 @@ import {
   type Source,
 } from "@keelson/controller";
 
-import { application } from "../kinds/application.ts";
+import { application, type ApplicationSpec } from "../kinds/application.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
 import { appLabel } from "../children/child.ts";
 import { conditionsOf } from "../status/conditions.ts";
@@ -33,6 +33,7 @@ import { laneKey } from "./calls.ts";
 import { Memories } from "./memory.ts";
 import { ObjectGone, ObjectStatus, statusOf } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
+import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass, timeText } from "./pass.ts";
 import { hostOfApplication, leavingApplication, readApplication } from "./read-application.ts";
 import { retryWaitMs } from "./retry.ts";
@@ -52,9 +53,13 @@ export interface ApplicationsOptions {
   readonly caches: Caches;
   readonly pods: AppPods;
   readonly secrets: CachedSecretDigests;
+  readonly operatorSecrets: OperatorSecrets;
 }
 
 const bySecret = "secret";
+
+/** What an Application asks for, be it right or not. */
+type Wishes = Partial<ApplicationSpec>;
 
 /** The Applications of a cluster, seen to. */
 export class Applications {
@@ -87,7 +92,7 @@ export class Applications {
 
   /** What brings Applications up. `called` are those whose service has a place for them. */
   sources(called: Source): readonly Source[] {
-    const { parts, pods, secrets } = this.#options;
+    const { parts, pods, secrets, operatorSecrets } = this.#options;
     const { cache } = this.#resource;
     const kinds = [
       ...workloadKinds(parts.settings),
@@ -108,6 +113,11 @@ export class Applications {
       watches(pods.cache, appOfPod, { when: isTelling }),
       watches(secrets.cache, (secret) =>
         [...cache.byIndex(bySecret, keyOf(refOf(secret)))].map(refOf),
+      ),
+      watches(operatorSecrets.cache, (secret) =>
+        [...cache.list()]
+          .filter(({ spec }) => operatorSecrets.isUsedBy(secret, (spec ?? {}) as Wishes))
+          .map(refOf),
       ),
       called,
     ];

@@ -1,5 +1,5 @@
-// What is remembered of an app between two passes, and lost by a restart: what each step came to, so that a change of a
-// child does not ask every service again, and how often each has failed.
+// What is remembered of an app between two passes, and lost by a restart: what each step came to, so that a
+// service that is away holds up nothing that was done, and how often each has failed.
 
 import type { Failure } from "../steps/failure.ts";
 import type { ResourceType, StepOutcome } from "../steps/step.ts";

@@ -39,23 +39,31 @@ export type PassResult =
       readonly afterMs: number;
     };
 
-/** Throws what ends the pass: an abort, an object that is gone, a status that cannot be written. */
+/** What a pass has come to so far. */
+interface Findable {
+  readonly results: Map<ResourceType, StepResult>;
+  readonly findings: Partial<Record<Exclude<ConditionType, "Ready">, Finding>>;
+}
+
+/**
+ * What was done before and stands is taken for granted until the workload is seen to, and compared with its service then: a
+ * service that hangs must not keep children from being mended.
+ *
+ * Throws what ends the pass: an abort, an object that is gone, a status that cannot be written.
+ */
 export async function runPass(
   parts: OperatorParts,
   work: PassWork,
   signal: AbortSignal,
 ): Promise<PassResult> {
-  const { app, status, memory, stamp } = work;
-  const results: [ResourceType, StepResult][] = [];
-  const findings: Partial<Record<Exclude<ConditionType, "Ready">, Finding>> = {};
+  const { app, status } = work;
+  const found: Findable = { results: new Map(), findings: {} };
   let imageHeldBy: string | undefined;
   if (status.said.phase === undefined) status.say({ phase: "Pending" });
   for (const step of parts.steps.forward) {
     if (!work.isCurrent()) return { type: "superseded" };
     const result = await runStep(parts, { ...work, step }, signal);
-    results.push([step.resourceType, result]);
-    const finding = result.finding ?? (result.isPutOff ? waiting(step, status) : undefined);
-    if (finding !== undefined) findings[step.condition] = finding;
+    take(found, { step, result, status });
     const isDone = result.finding?.status === "True" && !result.isPutOff;
     if (step.isOn(app) && step.gatesImage(app) && !isDone) {
       imageHeldBy ??=
@@ -70,30 +78,76 @@ export async function runPass(
     { app, imageHeldBy, hostTakenBy },
     signal,
   );
-  Object.assign(findings, workload.findings);
+  Object.assign(found.findings, workload.findings);
   if (work.noted !== undefined) {
-    findings.DeploymentReady = work.noted(workload.findings.DeploymentReady);
+    found.findings.DeploymentReady = work.noted(workload.findings.DeploymentReady);
   }
-  const looked = lookAtWorkload(parts, { ...work, workload });
-  results.push(["workload", looked]);
+  found.results.set("workload", lookAtWorkload(parts, { ...work, workload }));
+  const concluded = await conclude(parts, { work, workload, ...found }, signal);
 
+  const standing = parts.steps.forward.filter(
+    ({ resourceType }) => found.results.get(resourceType)?.isStanding,
+  );
+  if (standing.length === 0) return concluded;
+  for (const [name, result] of found.results) found.results.set(name, told(result));
+  for (const step of standing) {
+    if (!work.isCurrent()) return { type: "superseded" };
+    const result = await runStep(parts, { ...work, step, compares: true }, signal);
+    take(found, { step, result, status });
+  }
+  return await conclude(parts, { work, workload, ...found }, signal);
+}
+
+function take(
+  { results, findings }: Findable,
+  {
+    step,
+    result,
+    status,
+  }: {
+    readonly step: Step;
+    readonly result: StepResult;
+    readonly status: PassWork["status"];
+  },
+): void {
+  results.set(step.resourceType, result);
+  const finding = result.finding ?? (result.isPutOff ? waiting(step, status) : undefined);
+  if (finding !== undefined) findings[step.condition] = finding;
+}
+
+/** A result that was counted and told already. */
+function told({ provisionedMs: _provisioned, ...result }: StepResult): StepResult {
+  return { ...result, isFresh: false, repaired: [] };
+}
+
+/** Says, counts and tells what there is. */
+async function conclude(
+  parts: OperatorParts,
+  {
+    work,
+    workload,
+    results,
+    findings,
+  }: Findable & { readonly work: PassWork; readonly workload: WorkloadOutcome },
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const { status, memory, stamp } = work;
+  const all = [...results.values()];
   const isComplete =
     workload.isComplete &&
-    results.every(([, { failure, isPutOff, holdsImage }]) => !failure && !isPutOff && !holdsImage);
-  const afterMs = Math.max(
-    0,
-    Math.min(...results.map(([, { untilMs }]) => untilMs)) - parts.clock.monotonic(),
-  );
+    all.every(({ failure, isPutOff, holdsImage }) => !failure && !isPutOff && !holdsImage);
+  const untilMs = Math.min(...all.map((result) => result.untilMs));
+  const afterMs = Math.max(0, untilMs - parts.clock.monotonic());
   // Soon there will be more to say: whoever is put off is called. What has just failed is said at once.
-  const isPutOff = results.some(([, result]) => result.isPutOff);
-  const hasFailed = results.some(([, { failure, isFresh }]) => failure !== undefined && isFresh);
+  const isPutOff = all.some((result) => result.isPutOff);
+  const hasFailed = all.some(({ failure, isFresh }) => failure !== undefined && isFresh);
   if (isPutOff && !hasFailed) return { type: "over", isComplete, afterMs };
 
-  const failedAttempts = Math.max(0, ...results.map(([, { attempts }]) => attempts));
+  const failedAttempts = Math.max(0, ...all.map(({ attempts }) => attempts));
   const wasReady = isReady(status.said.conditions);
   say({ parts, work, findings, failedAttempts, isComplete });
   await status.save(signal);
-  tell({ parts, work, results, wasReady });
+  tell({ parts, work, results: [...results], wasReady });
   if (memory.rollout?.stamp === stamp && workload.findings.DeploymentReady.status === "True") {
     memory.rollout = { stamp, sinceMs: Infinity };
   }
@@ -132,7 +186,8 @@ function lookAtWorkload(
     return isSame && writes.has(name) ? [name] : [];
   });
   const failure = workload.failures[0] ?? conflictOf(hostTakenBy);
-  const common = { isPutOff: false, isFresh: writes.size > 0 || before === undefined, repaired };
+  const isFresh = writes.size > 0 || before === undefined;
+  const common = { isPutOff: false, isStanding: false, isFresh, repaired };
   if (failure !== undefined) {
     const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
     const { reason, retryAfterMs } = failure;

@@ -9,13 +9,18 @@ import {
   type Source,
 } from "@keelson/controller";
 
+import type { ApplicationSpec } from "../kinds/application.ts";
 import type { PreviewSpec } from "../kinds/preview-environment.ts";
 import type { NamingOptions } from "../names/names.ts";
 import { ownerKey, parseOwner } from "../ownership/owner.ts";
 import { parentRef } from "../previews/preview-app.ts";
 import { isTelling } from "./app-pods.ts";
+import type { OperatorSecrets } from "./operator-secrets.ts";
 import { namesOfPreview } from "./read-preview.ts";
 import { unawaited } from "./unawaited.ts";
+
+/** What an Application asks for, be it right or not. */
+type Wishes = Partial<ApplicationSpec>;
 
 const byParent = "parent";
 const byParentNamespace = "parentNamespace";
@@ -44,11 +49,13 @@ export interface PreviewSourcesOptions {
   readonly secrets: ObjectCache;
   /** Secrets that are marked for previews. */
   readonly marked: ObjectCache;
+  readonly operatorSecrets: OperatorSecrets;
 }
 
 /** All but the changes of previews themselves. */
 export function previewSources(options: PreviewSourcesOptions): readonly Source[] {
   const { previews, parents, children, namespaces, pods, secrets, marked } = options;
+  const { operatorSecrets } = options;
   const refsBy = (index: string, value: string): ObjectRef[] =>
     [...previews.byIndex(index, value)].map(refOf);
   const living = ({ metadata }: DynamicObject): ObjectRef[] =>
@@ -61,6 +68,11 @@ export function previewSources(options: PreviewSourcesOptions): readonly Source[
     watches(pods, living, { when: isTelling }),
     watches(secrets, living),
     watches(marked, ({ metadata }) => refsBy(byParentNamespace, metadata.namespace ?? "")),
+    watches(operatorSecrets.cache, (secret) =>
+      [...parents.list()]
+        .filter(({ spec }) => operatorSecrets.isUsedBy(secret, (spec ?? {}) as Wishes))
+        .flatMap((parent) => refsBy(byParent, keyOf(refOf(parent)))),
+    ),
   ];
 }
 

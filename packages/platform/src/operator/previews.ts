@@ -33,6 +33,7 @@ import { runCleanup } from "./cleanup.ts";
 import { Memories } from "./memory.ts";
 import { ObjectGone, ObjectStatus, statusOf } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
+import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass, timeText } from "./pass.ts";
 import { guardKinds, previewIndexes, previewSources } from "./preview-sources.ts";
 import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
@@ -49,6 +50,7 @@ export interface PreviewsOptions {
   readonly hostTakenBy: (host: string) => string | undefined;
   readonly pods: AppPods;
   readonly secrets: CachedSecretDigests;
+  readonly operatorSecrets: OperatorSecrets;
 }
 
 /** While something is only waited for: what brings us back sooner is its end. */
@@ -83,7 +85,7 @@ export class Previews {
 
   /** What brings previews up. `called` are those whose service has a place for them. */
   sources(called: Source): readonly Source[] {
-    const { parts, parents, pods, secrets } = this.#options;
+    const { parts, parents, pods, secrets, operatorSecrets } = this.#options;
     const { cache } = this.#resource;
     const kinds = [
       ...guardKinds,
@@ -102,6 +104,7 @@ export class Previews {
         pods: pods.cache,
         secrets: secrets.cache,
         marked: this.#shared.cache,
+        operatorSecrets,
       }),
       called,
     ];

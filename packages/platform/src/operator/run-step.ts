@@ -21,6 +21,8 @@ export interface StepWork {
   readonly stamp: string;
   readonly adopts: boolean;
   readonly policy: Policy;
+  /** Whether a service is asked though what was last seen there stands: somebody may have changed it. */
+  readonly compares?: boolean;
 }
 
 export interface StepResult {
@@ -35,6 +37,8 @@ export interface StepResult {
   readonly isPutOff: boolean;
   /** Whether it was done just now. */
   readonly isFresh: boolean;
+  /** Whether it is remembered, and its service could be asked whether it is still so. */
+  readonly isStanding: boolean;
   /** What was mended that had been done before. */
   readonly repaired: readonly string[];
   /** How long it took until it was there, where it was not. */
@@ -47,6 +51,7 @@ const nothing: StepResult = {
   untilMs: Infinity,
   isPutOff: false,
   isFresh: false,
+  isStanding: false,
   repaired: [],
 };
 
@@ -57,26 +62,30 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const { clock, random, lanes, takeWrites } = parts;
-  const { app, memory, stamp, key } = work;
+  const { app, memory, key, compares = false } = work;
+  const stamp = `${work.stamp} ${step.inputs?.(app) ?? ""}`;
   const known = memory.steps.get(step.resourceType);
   const before = known?.stamp === stamp ? known : undefined;
   const isOn = step.isOn(app);
-  if (before !== undefined && holds(parts, before)) return resultOf(step, app, before);
-  if (!isOn && !hasLeftovers(step, work)) {
-    memory.steps.delete(step.resourceType);
-    await removeChildren(parts, { step, app, kept: [] }, signal);
-    return nothing;
-  }
-  const place = step.service === undefined ? noPlace : lanes.enter(step.service, key);
+  const isKnown = before !== undefined && holds(parts, before);
+  const isCompared = compares && before?.outcome !== undefined;
+  if (isKnown && !isCompared) return resultOf(step, app, before);
+  const isNothing = !isOn && !hasLeftovers(step, work);
+  const place = step.service === undefined || isNothing ? noPlace : lanes.enter(step.service, key);
   if (place === undefined) {
     const known = before === undefined ? nothing : resultOf(step, app, before);
     // It will be called: whoever looked again by itself, what it knows being due, would do nothing else.
-    return { ...known, untilMs: Infinity, isPutOff: true };
+    return { ...known, untilMs: Infinity, isPutOff: !isKnown };
   }
   using _place = place;
   const sinceMs = before?.sinceMs ?? clock.monotonic();
   takeWrites(app.owner.uid);
   try {
+    if (isNothing) {
+      await removeChildren(parts, { step, app, kept: [] }, signal);
+      memory.steps.delete(step.resourceType);
+      return nothing;
+    }
     const outcome = await doStep(parts, { step, isOn, ...work }, signal);
     const untilMs = clock.monotonic() + resyncMs * (0.5 + random.float() / 2);
     const done: StepMemory = { stamp, sinceMs, untilMs, outcome };
@@ -182,6 +191,7 @@ function resultOf(step: Step, app: App, memory: StepMemory): StepResult {
   const isSaid = step.isOn(app) || left !== undefined;
   return {
     ...nothing,
+    isStanding: step.service !== undefined && (holdsImage ?? left) === undefined,
     ...(isSaid ? { finding: finding ?? usualFinding(step, app) } : {}),
     untilMs: left === undefined ? untilMs : 0,
     ...(holdsImage === undefined ? {} : { holdsImage }),

@@ -26,6 +26,7 @@ import { Happenings } from "./happenings.ts";
 import { Lanes } from "./lanes.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
+import { OperatorSecrets } from "./operator-secrets.ts";
 import { followPhases, followPreviews } from "./phase-metrics.ts";
 import { Previews } from "./previews.ts";
 import { phaseLabelsOfPreview } from "./read-preview.ts";
@@ -89,13 +90,14 @@ export async function runTerm(
   });
   const pods = new AppPods(caches);
   const secrets = new CachedSecretDigests(caches);
+  const operatorSecrets = new OperatorSecrets(caches, settings);
   const calls = new Calls();
   const parts: OperatorParts = {
     ...shared,
     client,
     children,
     settings,
-    steps: appSteps({ client, services, children, settings, random }),
+    steps: appSteps({ secrets: operatorSecrets, services, children, settings, random }),
     workload: {
       children,
       secrets,
@@ -108,7 +110,7 @@ export async function runTerm(
     metrics: options.operatorMetrics,
     takeWrites: (uid) => writes.take(uid),
   };
-  const applications = new Applications({ parts, caches, pods, secrets });
+  const applications = new Applications({ parts, caches, pods, secrets, operatorSecrets });
   const previews = new Previews({
     parts,
     caches,
@@ -116,6 +118,7 @@ export async function runTerm(
     hostTakenBy: (host) => applications.claimOn(host),
     pods,
     secrets,
+    operatorSecrets,
   });
   using _phases = followPhases(applications.cache, options.operatorMetrics);
   using _previewPhases = followPhases(previews.cache, options.operatorMetrics, (object) =>

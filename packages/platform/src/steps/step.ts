@@ -48,6 +48,8 @@ export interface Step {
   gatesImage(app: App): boolean;
   /** The children that it may have beside those of its kinds. */
   children(app: App): readonly (ObjectKind & { readonly name: string })[];
+  /** What it reads besides the app, as a text that is another whenever that is. */
+  inputs?(app: App): string;
   /** What is true once it is done. */
   sentence(app: App): string;
   reconcile(
