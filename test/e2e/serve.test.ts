@@ -80,8 +80,15 @@ suite("keelson serve", () => {
       other.ready(),
       worker.ready(),
     ]);
+    // Whoever hangs up in the middle of an answer has most likely ended, and says why.
+    const fetch = async (url: string, options: RequestInit = {}): Promise<Response> =>
+      await globalThis
+        .fetch(url, { signal: t.signal, ...options })
+        .catch((error: unknown) =>
+          Promise.reject(new Error(`${url}\n${one.output.slice(-4_000)}`, { cause: error })),
+        );
     assert.equal(none, undefined);
-    assert.equal((await fetch(`${metrics}/readyz`, { signal: t.signal })).status, 200);
+    assert.equal((await fetch(`${metrics}/readyz`)).status, 200);
 
     for (const [path, headers, status] of [
       ["/readyz", {}, 200],
@@ -90,7 +97,7 @@ suite("keelson serve", () => {
       ["/api/v1/nothing", { authorization: "Bearer wrong" }, 401],
       ["/api/v1/nothing", { authorization: "Bearer let-me-in" }, 404],
     ] as const) {
-      const answer = await fetch(`${rest}${path}`, { headers, signal: t.signal });
+      const answer = await fetch(`${rest}${path}`, { headers });
       assert.deepEqual([path, answer.status], [path, status]);
       await answer.text();
     }
@@ -98,7 +105,7 @@ suite("keelson serve", () => {
     const headers = { authorization: "Bearer let-me-in", "content-type": "application/json" };
     const ask = async (path: string, body?: object, method = "POST") => {
       const sent = body === undefined ? {} : { method, body: JSON.stringify(body) };
-      const answer = await fetch(`${rest}/api/v1${path}`, { headers, signal: t.signal, ...sent });
+      const answer = await fetch(`${rest}/api/v1${path}`, { headers, ...sent });
       return JSON.parse(await answer.text());
     };
     const map = (clusterId: string) => ({
@@ -135,11 +142,11 @@ suite("keelson serve", () => {
     );
 
     await postgres.stop({ mode: "fast" });
-    const down = await fetch(`${rest}/readyz`, { signal: t.signal });
+    const down = await fetch(`${rest}/readyz`);
     assert.deepEqual([down.status, down.headers.get("retry-after")], [503, "5"]);
     // F7: it lives, is not ready, and whatever needs the database says so.
     for (const path of ["/livez", "/health", "/health/live"]) {
-      assert.equal((await fetch(`${rest}${path}`, { signal: t.signal })).status, 200, path);
+      assert.equal((await fetch(`${rest}${path}`)).status, 200, path);
     }
     const resource = `/resources/${ids[0]}`;
     const batch = { changes: [{ op: "create", ...map("outside"), name: "more" }] };
@@ -165,7 +172,6 @@ suite("keelson serve", () => {
       const refused = await fetch(`${rest}/api/v1${path}`, {
         method,
         headers: body === undefined ? bare : headers,
-        signal: t.signal,
         ...sent,
       });
       const { code: word } = (await refused.json()) as { readonly code: string };
@@ -176,7 +182,7 @@ suite("keelson serve", () => {
     }
     await postgres.start();
     let status = 0;
-    while (status !== 200) status = (await fetch(`${rest}/readyz`, { signal: t.signal })).status;
+    while (status !== 200) status = (await fetch(`${rest}/readyz`)).status;
 
     // Nothing was restarted: what was refused left no trace, and a change arrives as before.
     const { total } = await until(async () => {
