@@ -30,7 +30,7 @@ import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts"
 import { configMap } from "./objects.ts";
 import { startOurs, type Ours } from "./ours.ts";
 import { drivers } from "./scenarios/bed.ts";
-import { measure } from "./scenarios/length.ts";
+import { concurrency, measure } from "./scenarios/length.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
 const tokens = "/api/v1/namespaces/default/serviceaccounts/default/token";
@@ -41,7 +41,7 @@ const tokenRequest = {
 };
 const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? measure({ gate: 4, full: 60 }));
 
-suite("faults", () => {
+suite("faults", { concurrency }, () => {
   test("the shim takes back what was not synced, and nothing else", async () => {
     await using folder = temporary();
     const library = compileShim(folder.path);
