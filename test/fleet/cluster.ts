@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, test, type TestContext } from "node:test";
+import { suite, test, type TestContext, type TestOptions } from "node:test";
 import { declaredResources } from "@keelson/apiserver";
 import { startTestServer } from "@keelson/apiserver/testing";
 import type { JsonObject } from "@keelson/base";
@@ -50,9 +50,13 @@ export interface ClusterOptions {
 export const isOracle = process.env["KEELSON_TEST_CLUSTER"] === "oracle";
 
 /** As `suite` of `node:test`; skipped, with the reason, where the cluster that was asked for cannot run. */
-export function clusterSuite(name: string, define: () => void): void {
+export function clusterSuite(
+  name: string,
+  ...rest: [define: () => void] | [options: Pick<TestOptions, "concurrency">, define: () => void]
+): void {
+  const [options, define] = rest.length === 1 ? [{}, rest[0]] : rest;
   const skip = (isOracle && reasonForNoOracle()) || false;
-  void suite(isOracle ? `${name}, real Kubernetes` : name, { skip }, define);
+  void suite(isOracle ? `${name}, real Kubernetes` : name, { ...options, skip }, define);
 }
 
 /** A test that a real Kubernetes cannot be put through: there is none of it then, and nothing to be skipped. */

@@ -9,7 +9,7 @@ import {
   type ObjectKind,
   type ResourceClient,
 } from "@keelson/client";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { sharedThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import {
   Operator,
   platformDefinitions,
@@ -29,7 +29,13 @@ export interface BedOptions {
   readonly hasStorage?: boolean;
   /** Whether there is a Keycloak. */
   readonly hasLogin?: boolean;
+  /** Left out: the one that tests run before. */
+  readonly cluster?: BedCluster;
+  /** Left out: the one that tests share. */
+  readonly postgres?: ThrowawayPostgres;
 }
+
+export type BedCluster = Pick<TestCluster, "port" | "accessAt">;
 
 /** What of an Application tests look at. */
 export interface Seen {
@@ -74,7 +80,7 @@ export function newName(): string {
 }
 
 export class OperatorBed implements AsyncDisposable {
-  readonly cluster: TestCluster;
+  readonly cluster: BedCluster;
   readonly client: Client;
   readonly database: AppDatabase;
   readonly settings: OperatorSettings;
@@ -83,7 +89,7 @@ export class OperatorBed implements AsyncDisposable {
 
   private constructor(
     parts: {
-      cluster: TestCluster;
+      cluster: BedCluster;
       client: Client;
       database: AppDatabase;
       storage: OperatorSettings["storage"];
@@ -116,9 +122,10 @@ export class OperatorBed implements AsyncDisposable {
   static async prepare(options: BedOptions, signal: AbortSignal): Promise<OperatorBed> {
     const { rights = "ordinary", simulatesWorkloads = true } = options;
     await using setup = new AsyncDisposableStack();
-    const server = await sharedThrowawayPostgres("embedded");
+    const server = options.postgres ?? (await sharedThrowawayPostgres("embedded"));
     const database = setup.use(await createAppDatabase(server, { rights }));
-    const cluster = setup.use(await startCluster({ simulatesWorkloads }, signal));
+    const cluster =
+      options.cluster ?? setup.use(await startCluster({ simulatesWorkloads }, signal));
     const client = setup.use(clientOf(cluster));
     await serveKinds(client, signal);
     const storage = options.hasStorage === true ? await openStorage(client, signal) : undefined;
@@ -324,7 +331,7 @@ export function seenIn(object: DynamicObject): Seen {
 }
 
 function clientOf(
-  cluster: TestCluster,
+  cluster: BedCluster,
   options: Partial<ClientOptions> = {},
   port = cluster.port,
 ): Client {

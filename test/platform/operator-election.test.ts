@@ -1,11 +1,10 @@
-// Several operators, of which one works at a time: whoever leads is cut off or told to go, and the next one finds
-// everything that happened meanwhile.
+// Several operators in one process, of which one works at a time. As processes of their own they are killed, stopped and
+// cut off in operator-processes.test.ts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock, type Clock } from "@keelson/base";
 import type { CallPoint } from "@keelson/platform";
-import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
@@ -85,41 +84,6 @@ clusterSuite("operators beside each other", () => {
     assert.ok((other.writes[0]?.atMs ?? 0) >= lastMs);
     for (const name of [...names, late]) await bed.delete(name);
     for (const name of [...names, late]) await bed.untilGone(name);
-  });
-
-  test("P56: a leader that is cut off writes nowhere any more, and the next does what was asked for meanwhile", async (t) => {
-    await using bed = await OperatorBed.prepare({}, t.signal);
-    const kept = newName();
-    const going = newName();
-    await using a = await replica(bed, "a");
-    await using b = await replica(bed, "b");
-    const [leader, other] = (await ledBy([a, b], t.signal)) as [Replica, Replica];
-    for (const name of [kept, going]) await bed.apply(name, withDatabase);
-    for (const name of [kept, going]) await bed.until(name, ({ phase }) => phase === "Running");
-
-    // PostgreSQL still answers it; the cluster does not.
-    leader.proxy.isRefusing = true;
-    leader.proxy.cut();
-    const pending = newName();
-    await bed.apply(pending, withDatabase);
-    await bed.delete(going);
-    await bed.untilGone(going);
-    await bed.until(pending, ({ phase }) => phase === "Running");
-    const tookOverMs = other.writes[0]?.atMs ?? 0;
-    assert.ok(tookOverMs > 0);
-    // It comes back, and has nothing to say.
-    leader.proxy.isRefusing = false;
-    const next = newName();
-    await bed.apply(next, withDatabase);
-    await bed.until(next, ({ phase }) => phase === "Running");
-    assert.deepEqual(
-      leader.writes.filter(({ atMs }) => atMs > tookOverMs),
-      [],
-    );
-    assert.equal(leader.operator.isLeader, false);
-    for (const name of [kept, pending, next]) await bed.delete(name);
-    for (const name of [kept, pending, next]) await bed.untilGone(name);
-    assert.deepEqual(await leftovers(bed.database, going), nothing);
   });
 
   test("P59: clocks that are a minute apart make no two leaders", async (t) => {

@@ -21,6 +21,8 @@ export interface ThrowawayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Off is faster and as good, unless the test pulls the plug of the machine. On by default. */
   readonly fsync?: boolean;
+  /** Called with each line the server logs. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** A database of its own on a throwaway server; disposing drops it, whoever is connected. */
@@ -56,7 +58,7 @@ export async function systemPostgresFound(): Promise<boolean> {
  * Any number run side by side. When this process dies, in whatever way, the server and its folder go too.
  */
 export async function startThrowawayPostgres(
-  { flavour, settings = {}, fsync = true }: ThrowawayOptions,
+  { flavour, settings = {}, fsync = true, onLine = () => {} }: ThrowawayOptions,
   signal?: AbortSignal,
 ): Promise<ThrowawayPostgres> {
   signal?.throwIfAborted();
@@ -82,7 +84,14 @@ export async function startThrowawayPostgres(
     let port = 0;
     const start = async (): Promise<void> => {
       const spawned = PostgresProcess.spawn(
-        { bin, account, dataDir, port, settings: { ...throwawaySettings(fsync), ...settings } },
+        {
+          bin,
+          account,
+          dataDir,
+          port,
+          settings: { ...throwawaySettings(fsync), ...settings },
+          onLine,
+        },
         watchdog,
       );
       server = spawned.process;

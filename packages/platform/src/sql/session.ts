@@ -61,7 +61,8 @@ export class Session {
       connection: {
         application_name: "plattr-operator",
         statement_timeout: timeoutMs,
-        idle_in_transaction_session_timeout: 60_000,
+        // Below the time of a Lease: the next leader finds nothing locked by one that was stopped in the middle.
+        idle_in_transaction_session_timeout: timeoutMs,
         search_path: options.searchPath ?? "pg_catalog",
       },
     });

@@ -1,0 +1,184 @@
+// Operators as processes, `keelson serve --roles operator`, before a cluster and a PostgreSQL that both tell who asked
+// them for what.
+
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
+import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
+import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { until } from "../oracle/until.ts";
+import { startAuditedCluster, type AuditedCluster, type Write } from "./audited-cluster.ts";
+import { namespace, OperatorBed } from "./operator-bed.ts";
+
+export type OperatorName = "a" | "b";
+
+/** One process, and its ways to the cluster and to PostgreSQL, which are its own. */
+export interface OperatorProcess extends AsyncDisposable {
+  readonly name: OperatorName;
+  readonly process: KeelsonProcess;
+  readonly way: TcpProxy;
+  /** As its metrics say. */
+  leads(): Promise<boolean>;
+}
+
+/** A PostgreSQL that logs every statement, with when and by whom. */
+interface LoggedPostgres extends AsyncDisposable {
+  readonly server: ThrowawayPostgres;
+  readonly lines: readonly string[];
+  /** Told of each line until the answer is disposed of. */
+  onLine(listener: (line: string) => void): Disposable;
+}
+
+async function startLoggedPostgres(signal: AbortSignal): Promise<LoggedPostgres> {
+  const lines: string[] = [];
+  const listeners = new Set<(line: string) => void>();
+  const server = await startThrowawayPostgres(
+    {
+      flavour: "embedded",
+      fsync: false,
+      settings: { log_statement: "all", log_line_prefix: "%n %u " },
+      onLine: (line) => {
+        lines.push(line);
+        for (const listener of listeners) listener(line);
+      },
+    },
+    signal,
+  );
+  return {
+    server,
+    lines,
+    onLine: (listener) => {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+export class ProcessBed implements AsyncDisposable {
+  readonly cluster: AuditedCluster;
+  readonly apps: OperatorBed;
+  readonly #postgres: LoggedPostgres;
+  readonly #folder: string;
+  readonly #kept: AsyncDisposableStack;
+  readonly #signal: AbortSignal;
+
+  private constructor(
+    parts: { cluster: AuditedCluster; apps: OperatorBed; postgres: LoggedPostgres; folder: string },
+    kept: AsyncDisposableStack,
+    signal: AbortSignal,
+  ) {
+    this.cluster = parts.cluster;
+    this.apps = parts.apps;
+    this.#postgres = parts.postgres;
+    this.#folder = parts.folder;
+    this.#kept = kept;
+    this.#signal = signal;
+  }
+
+  static async prepare(signal: AbortSignal): Promise<ProcessBed> {
+    await using setup = new AsyncDisposableStack();
+    const postgres = setup.use(await startLoggedPostgres(signal));
+    const folder = setup.use(await temporaryFolder()).path;
+    const cluster = setup.use(await startAuditedCluster(signal));
+    const apps = setup.use(
+      await OperatorBed.prepare({ cluster, postgres: postgres.server }, signal),
+    );
+    return new ProcessBed({ cluster, apps, postgres, folder }, setup.move(), signal);
+  }
+
+  /** Its name is that of its user in the cluster, and in PostgreSQL that of a login that acts for the administrator. */
+  async start(name: OperatorName): Promise<OperatorProcess> {
+    const { cluster } = this;
+    await using setup = new AsyncDisposableStack();
+    const way = setup.use(await TcpProxy.to(cluster.port));
+    const dataDir = join(this.#folder, name);
+    await mkdir(dataDir, { recursive: true });
+    const kubeconfig = join(this.#folder, `${name}.kubeconfig`);
+    await writeFile(kubeconfig, await cluster.kubeconfigOf(name, way.port));
+    const process = setup.use(
+      new KeelsonProcess(dataDir, {
+        command: "serve",
+        flags: ["--roles", "operator", "--kubeconfig", kubeconfig],
+        environment: {
+          BASE_DOMAIN: "example.com",
+          OPERATOR_NAMESPACE: namespace,
+          DB_ADMIN_URL: await this.#login(name),
+        },
+      }),
+    );
+    await process.said(/"message":"ready"/);
+    const [, metrics = ""] = /"metrics":"([^"]+)"/.exec(process.output) ?? [];
+    const kept = setup.move();
+    return {
+      name,
+      process,
+      way,
+      leads: async () => {
+        const answer = await fetch(`${metrics}/metrics`, { signal: this.#signal });
+        return /^plattr_leader 1$/m.test(await answer.text());
+      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  }
+
+  /** Two of them: the leader, once it leads, and the other. */
+  async startPair(): Promise<[OperatorProcess, OperatorProcess]> {
+    await using setup = new AsyncDisposableStack();
+    const [a, b] = await Promise.all([this.start("a"), this.start("b")]);
+    setup.use(a);
+    setup.use(b);
+    const aLeads = await until(async () => {
+      if (await a.leads()) return "yes";
+      return (await b.leads()) && "no";
+    }, this.#signal);
+    this.#kept.use(setup.move());
+    return aLeads === "yes" ? [a, b] : [b, a];
+  }
+
+  /** Resolves as soon as PostgreSQL is asked for what matches, by anybody, having called `act` at once. */
+  async whenAsked(pattern: RegExp, act: () => void): Promise<void> {
+    let isAsked = false;
+    using _listener = this.#postgres.onLine((line) => {
+      if (isAsked || !pattern.test(line)) return;
+      isAsked = true;
+      act();
+    });
+    await until(() => isAsked, this.#signal);
+  }
+
+  /** Who changed something in the cluster, or spoke with PostgreSQL: one after another, each as often as its turn came. */
+  async turns(): Promise<readonly string[]> {
+    const isWork = ({ user, what }: Write) => /^[ab]$/.test(user) && !what.includes("/leases");
+    const inCluster = (await this.cluster.writes()).filter(isWork);
+    const inDatabase = this.#statements().filter(isWork);
+    const usersOf = (log: readonly Write[]) => new Set(log.map(({ user }) => user));
+    assert.deepEqual(usersOf(inCluster), usersOf(inDatabase)); // Whoever works does so in both.
+    const users = [...inCluster, ...inDatabase]
+      .toSorted((one, other) => one.atMs - other.atMs)
+      .map(({ user }) => user);
+    return users.filter((user, index) => user !== users[index - 1]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#kept.disposeAsync();
+  }
+
+  #statements(): readonly Write[] {
+    return this.#postgres.lines.flatMap((line) => {
+      const [, seconds, user = "", what = ""] =
+        /^(\d+\.\d+) (\S+) LOG: {2}(?:statement|execute [^:]+): (.*)/.exec(line) ?? [];
+      return user === "" ? [] : [{ atMs: Number(seconds) * 1000, user, what }];
+    });
+  }
+
+  async #login(name: OperatorName): Promise<string> {
+    const { database } = this.apps;
+    const { adminName } = database;
+    await database.query(
+      `CREATE ROLE ${name} LOGIN PASSWORD 'x' IN ROLE "${adminName}"; ALTER ROLE ${name} SET role = "${adminName}"`,
+    );
+    return database.urlOf(name, "x");
+  }
+}
