@@ -39,6 +39,8 @@ const tokenRequest = {
   kind: "TokenRequest",
   spec: { expirationSeconds: 600 },
 };
+/** Where the clock of FAULT-7 goes, and from where it comes back. */
+const hoursAhead = [0, 1, -1, 0, 1, 0];
 const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? measure({ gate: 4, full: 60 }));
 
 suite("faults", { concurrency }, () => {
@@ -172,19 +174,18 @@ suite("faults", { concurrency }, () => {
         const { token } = (issued as { readonly status: { readonly token: string } }).status;
         using bearer = server.connectAs({ token });
         const answers: number[] = [];
-        for (const [index, hours] of [0, 1, -1, 0].entries()) {
-          clock.jump(hours * 3_600);
-          for (let turn = 0; turn < 5; turn += 1) await write(`c-${index}-${turn}`);
+        for (const [index, hours] of hoursAhead.entries()) {
+          const isLast = index === hoursAhead.length - 1;
           // Leases of its loops are not by this clock: one who was killed is followed as soon as ever, and not in an hour.
-          if (hours < 0) {
-            await server.stop("SIGKILL");
-            await server.start(t.signal);
-          }
+          if (isLast) await server.stop("SIGKILL");
+          clock.jump(hours * 3_600);
+          if (isLast) await server.start(t.signal);
+          for (let turn = 0; turn < 5; turn += 1) await write(`c-${index}-${turn}`);
           await seeLoopsWork(server, `jump-${index}`, t.signal);
           answers.push((await bearer.send({ path: "/version" }, t.signal)).status);
         }
         // A token of ten minutes has ended an hour later, has not begun an hour before, and is good again when the clock is.
-        assert.deepEqual(answers, [200, 401, 401, 200]);
+        assert.deepEqual(answers, [200, 401, 401, 200, 401, 200]);
         assert.deepEqual(
           versions,
           versions.toSorted((a, b) => a - b),
@@ -200,11 +201,11 @@ suite("faults", { concurrency }, () => {
         for await (const { type, object } of watched) {
           const { name } = object["metadata"] as { name: string };
           if (type === "ADDED" && name.startsWith("c-")) seen.push(name);
-          if (seen.length === 20) stop.abort();
+          if (seen.length === versions.length) stop.abort();
         }
         assert.deepEqual(
           seen,
-          [0, 1, 2, 3].flatMap((index) => [0, 1, 2, 3, 4].map((turn) => `c-${index}-${turn}`)),
+          hoursAhead.flatMap((_, index) => [0, 1, 2, 3, 4].map((turn) => `c-${index}-${turn}`)),
         );
         const exact = await client.send(
           { path: `${path}?resourceVersion=${versions[0]}&resourceVersionMatch=Exact` },
