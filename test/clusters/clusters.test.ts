@@ -348,12 +348,18 @@ suite("clusters over REST", () => {
       lines.map(({ message }) => message),
       ["created", "updated", "deletion requested"],
     );
+    const told = (await it.events()).filter(({ reason }) => reason !== "finalized");
+    assert.deepEqual(
+      lines.map(({ fields }) => fields["event_id"]),
+      told.map((event) => event["id"]),
+    );
     assert.deepEqual(lines[1]?.fields, {
       request_id: "request-7",
       user: alice,
       kind: "cluster",
       resource: id,
       generation: 2,
+      event_id: told[1]?.["id"],
     });
   });
 

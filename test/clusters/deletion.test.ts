@@ -46,6 +46,8 @@ suite("deletion", () => {
       [409, "PHASE_FORBIDS_DELETE", { phase: "Ready" }],
     );
     assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Failed`)), 409);
+    // What was confirmed must be so, also for whoever would not have to confirm it.
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Failed&force=true`)), 409);
     assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Sleeping`)), 400);
     for (const force of ["1", "yes", ""]) {
       assert.equal(await code(it.ask(alice, "DELETE", `${path}?force=${force}`)), 400);

@@ -51,15 +51,16 @@ export async function writing<T>(
   }
 }
 
-/** A line of the log about a change that is committed: who, what, which request. */
+/** A line of the log about a change that is committed: who, what, which request, and the event that tells of it. */
 export function logDone(
   { log }: Pick<Lifecycle, "log">,
   { identity, requestId: request_id }: Caller,
-  resource: Pick<Resource, "kind" | "id" | "generation">,
+  resource: Pick<Resource, "kind" | "id" | "generation"> & { readonly eventId?: string },
   message: string,
 ): void {
-  const { kind, id, generation } = resource;
-  log.info({ request_id, user: identity.user, kind, resource: id, generation }, message);
+  const { kind, id, generation, eventId: event_id } = resource;
+  const event = event_id === undefined ? {} : { event_id };
+  log.info({ request_id, user: identity.user, kind, resource: id, generation, ...event }, message);
 }
 
 /** A value that no column takes (half of a character, a number beyond all bounds) is the caller's. */

@@ -35,7 +35,7 @@ export class Deletions {
   ): Promise<JsonObject> {
     requireWriter(caller);
     const { kind, id, ifMatch, force } = at;
-    const resource = await writing(
+    const { resource, eventId } = await writing(
       this.#lifecycle,
       async (sql) => {
         const nowMs = this.#lifecycle.statuses.nowMs();
@@ -44,14 +44,16 @@ export class Deletions {
         const resource = visible(caller, kind.name, found);
         requireVersion(resource, ifMatch);
         const isNew = resource.deletionTimestamp === null;
-        if (isNew && kind.hasPhaseGate && !force) await this.#requireOpenGate(sql, resource, at);
-        if (isNew || force) await this.#request(sql, caller, resource, { force, isNew });
-        return resource;
+        if (isNew && kind.hasPhaseGate) await this.#requireOpenGate(sql, resource, at);
+        if (!isNew && !force) return { resource };
+        const eventId = await this.#request(sql, caller, resource, { force, isNew });
+        return { resource, ...(eventId === undefined ? {} : { eventId }) };
       },
       signal,
     );
     if (force || resource.deletionTimestamp === null) {
-      logDone(this.#lifecycle, caller, resource, force ? "deletion forced" : "deletion requested");
+      const told = { ...resource, ...(eventId === undefined ? {} : { eventId }) };
+      logDone(this.#lifecycle, caller, told, force ? "deletion forced" : "deletion requested");
     }
     await this.finishParent(resource, signal);
     return { message: `${kind.name} deletion initiated`, ...ownId(resource) };
@@ -100,8 +102,9 @@ export class Deletions {
   async #requireOpenGate(
     sql: Transaction,
     resource: Resource,
-    { confirm }: DeleteAsked,
+    { confirm, force }: DeleteAsked,
   ): Promise<void> {
+    if (force && confirm === undefined) return;
     const { phase } = await this.#lifecycle.statuses.within(sql, resource);
     const isOpen = confirm === undefined ? openPhases.has(phase) : confirm === phase;
     if (isOpen) return;
@@ -119,12 +122,12 @@ export class Deletions {
     caller: Caller,
     { kind, id }: Resource,
     { force, isNew }: { readonly force: boolean; readonly isNew: boolean },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     // The cluster is locked, and whoever locks it locks its nodepools after it, in their order.
     const nodepools = kind === "cluster" ? await sql.run(lockNodepools, id) : [];
     const fresh = nodepools.filter(({ is_deleting }) => !is_deleting).map((row) => row.id);
     await this.#ask(sql, caller, kinds.nodepool, fresh, { force });
-    if (isNew) await this.#ask(sql, caller, kinds[kind], [id], { force });
+    const [eventId] = isNew ? await this.#ask(sql, caller, kinds[kind], [id], { force }) : [];
     const all = nodepools.map((row) => row.id);
     if (force) {
       await sql.run(dropFinalizers, { kind: "nodepool", ids: all });
@@ -132,24 +135,28 @@ export class Deletions {
     }
     if (all.length > 0) await this.finish(sql, kinds.nodepool, all, caller);
     await this.finish(sql, kinds[kind], [id], caller);
+    return eventId;
   }
 
+  /** Gives the ids of the events that tell of it. */
   async #ask(
     sql: Transaction,
     caller: Caller,
     { name: kind }: Kind,
     ids: readonly string[],
     { force }: { readonly force: boolean },
-  ): Promise<void> {
-    if (ids.length === 0) return;
+  ): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const eventIds = ids.map(() => this.#lifecycle.random.uuid());
     if (!force) await sql.run(recordFinalizers, { kind, ids });
     await sql.run(requestDeletion, {
       kind,
       ids,
-      eventIds: ids.map(() => this.#lifecycle.random.uuid()),
+      eventIds,
       reason: force ? "force_deletion" : "deletion_requested",
       caller: caller.identity,
     });
+    return eventIds;
   }
 }
 

@@ -75,7 +75,8 @@ export class ResourceWriter {
     });
     if (made === undefined) throw nameTaken(kinds.cluster, body.name);
     const resource = toMadeCluster(row, made);
-    logDone(this.#lifecycle, caller, resource, "created");
+    const { eventId } = row.event;
+    logDone(this.#lifecycle, caller, { ...resource, eventId }, "created");
     return shownAs({ resource, status: resource.cached });
   }
 
@@ -108,11 +109,11 @@ export class ResourceWriter {
       });
       const [written] = await sql.run(insertNodepool, row);
       if (written === undefined) throw new TypeError("a new nodepool gave no row");
-      return toResource("nodepool", written);
+      return { resource: toResource("nodepool", written), eventId: row.event.eventId };
     };
     try {
-      const resource = await writing(this.#lifecycle, insert, signal);
-      logDone(this.#lifecycle, caller, resource, "created");
+      const { resource, eventId } = await writing(this.#lifecycle, insert, signal);
+      logDone(this.#lifecycle, caller, { ...resource, eventId }, "created");
       return shownAs({ resource, status: resource.cached });
     } catch (error) {
       const isTaken =
@@ -141,26 +142,28 @@ export class ResourceWriter {
         }
         const spec = this.#changedSpec(resource, change.spec);
         const { targetProjectId = resource.targetProjectId } = change;
+        const event = this.#event(caller, resource, {
+          type: `${kind.name}.updated`,
+          reason: "spec_change",
+          platform: platformOf(spec) ?? resource.platform,
+        });
         const [row] = await sql.run(updateResource, {
           kind: kind.name,
           id,
           spec,
           targetProjectId,
-          event: this.#event(caller, resource, {
-            type: `${kind.name}.updated`,
-            reason: "spec_change",
-            platform: platformOf(spec) ?? resource.platform,
-          }),
+          event,
           nowMs: statuses.nowMs(),
         });
         const written = row === undefined ? resource : toResource(kind.name, row);
         // Before the commit: whoever is told of a failure knows that nothing was done.
         const status = written.isStale ? await statuses.settleWithin(sql, written) : written.cached;
-        return { resource: written, status, isChanged: row !== undefined };
+        return { resource: written, status, isChanged: row !== undefined, eventId: event.eventId };
       },
       signal,
     );
-    if (updated.isChanged) logDone(this.#lifecycle, caller, updated.resource, "updated");
+    const { resource, eventId } = updated;
+    if (updated.isChanged) logDone(this.#lifecycle, caller, { ...resource, eventId }, "updated");
     return shownAs(updated);
   }
 
@@ -184,11 +187,12 @@ export class ResourceWriter {
       },
       signal,
     );
-    logDone(this.#lifecycle, caller, event.resource, "reconciliation triggered");
+    const { resource, eventId } = event;
+    logDone(this.#lifecycle, caller, { ...resource, eventId }, "reconciliation triggered");
     return {
       message: `${kind.name} reconciliation triggered`,
-      ...idsOf(event.resource),
-      event_id: event.eventId,
+      ...idsOf(resource),
+      event_id: eventId,
     };
   }
 
