@@ -138,6 +138,9 @@ suite("first steps", { skip: isMissing && "kubectl is not here" }, () => {
     said += (await second.stop()).output;
 
     const everything = [said, figures, ...told.map(({ text }) => text)].join("\n");
+    // What a request did in the database is a line with the request.
+    assert.match(said, /^.*statement run.*$/m);
+    for (const line of said.match(/^.*statement run.*$/gm) ?? []) assert.match(line, /request_id/);
     for (const hidden of ["open-sesame", word, "token-of-nowhere", key.trim()]) {
       assert.ok(!everything.includes(hidden), `something secret was told: ${hidden.slice(0, 4)}…`);
     }

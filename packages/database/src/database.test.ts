@@ -69,6 +69,33 @@ eachPostgres("database", (server) => {
     );
   });
 
+  test("each statement is told of with whose it was, also one that fails", async () => {
+    const runs: unknown[] = [];
+    const mine = new AbortController().signal;
+    await using it = await fresh({
+      onRun: ({ elapsedMs, ...run }, signal) => {
+        assert.ok(elapsedMs >= 0);
+        if (signal === mine) runs.push(run);
+      },
+    });
+    await it.database.run(one, undefined, never);
+    await it.database.run(one, undefined, mine);
+    await assert.rejects(
+      it.database.transaction(async (sql) => {
+        await sql.run(insert, 1);
+        await sql.run(insert, -1);
+      }, mine),
+    );
+    await it.database.transaction((sql) => sql.run(insert, 2), mine);
+    assert.deepEqual(runs, [
+      { pool: "test", statement: "one", result: "done" },
+      { pool: "test", statement: "insert", result: "done" },
+      { pool: "test", statement: "insert", result: "failed" },
+      { pool: "test", statement: "insert", result: "done" },
+      { pool: "test", statement: "commit", result: "done" },
+    ]);
+  });
+
   test("a transaction commits whole or not at all, and calls back only when it has", async () => {
     await using it = await fresh();
     const called: string[] = [];

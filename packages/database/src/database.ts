@@ -14,6 +14,15 @@ export interface StatementPoint {
   readonly phase: "before" | "after";
 }
 
+/** A statement that was answered, or failed. */
+export interface StatementRun {
+  /** The name of the pool. */
+  readonly pool: string;
+  readonly statement: string;
+  readonly result: "done" | "failed";
+  readonly elapsedMs: number;
+}
+
 export interface DatabaseOptions {
   readonly url: string;
   /** What the connections call themselves in `pg_stat_activity`, and the pool in metrics. */
@@ -31,6 +40,8 @@ export interface DatabaseOptions {
   readonly metrics?: Metrics;
   /** For tests: called at every statement, `begin` and `commit` included. What it throws counts as the database's failure. */
   readonly onStatement?: (point: StatementPoint) => void | Promise<void>;
+  /** For a log: told of every statement, with the signal of whoever asked for it. Must not throw. */
+  readonly onRun?: (run: StatementRun, signal: AbortSignal) => void;
 }
 
 /** The server's limit. Deadlines are below it; it is for statements that nobody is left to cancel. */
@@ -64,6 +75,7 @@ export class Database implements AsyncDisposable {
   readonly #connectTimeoutMs: number;
   readonly #searchPath: readonly string[] | undefined;
   readonly #onStatement: DatabaseOptions["onStatement"];
+  readonly #onRun: DatabaseOptions["onRun"];
   readonly #pool: Pool;
   readonly #statementSeconds: Histogram<"statement" | "result">;
 
@@ -76,6 +88,7 @@ export class Database implements AsyncDisposable {
     this.#connectTimeoutMs = options.connectTimeoutMs ?? 4_000;
     this.#searchPath = options.searchPath;
     this.#onStatement = options.onStatement;
+    this.#onRun = options.onRun;
     const { statementSeconds, poolConnections, poolWaiting } = declareMetrics(this.metrics);
     this.#statementSeconds = statementSeconds;
     const pool = this.name;
@@ -104,7 +117,7 @@ export class Database implements AsyncDisposable {
     const dueMs = this.clock.monotonic() + deadlineMs;
     const session = await this.#pool.take(deadlineMs, signal);
     try {
-      return await this.#observe(session, statement, parameters, dueMs);
+      return await this.#observe(session, statement, parameters, { dueMs, signal });
     } finally {
       this.#pool.give(session);
     }
@@ -164,10 +177,10 @@ export class Database implements AsyncDisposable {
     let doom: Error | undefined;
     const send = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]> => {
       const dueMs = this.clock.monotonic() + (statement.deadlineMs ?? this.#deadlineMs);
-      if (state === "open") return this.#observe(session, statement, parameters, dueMs);
+      if (state === "open") return this.#observe(session, statement, parameters, { dueMs, signal });
       await this.#onStatement?.({ statement: begin.name, phase: "before" });
       state = "open";
-      return this.#observe(session, statement, parameters, dueMs, modes);
+      return this.#observe(session, statement, parameters, { dueMs, signal, modes });
     };
     const transaction: Transaction = {
       async run(statement, parameters) {
@@ -220,12 +233,20 @@ export class Database implements AsyncDisposable {
     session: Session,
     statement: Statement<P, R>,
     parameters: P,
-    dueMs: number,
-    modes?: TransactionModes,
+    {
+      dueMs,
+      signal,
+      modes,
+    }: {
+      readonly dueMs: number;
+      readonly signal: AbortSignal;
+      /** Of the transaction that begins with it. */
+      readonly modes?: TransactionModes;
+    },
   ): Promise<readonly R[]> {
     const { name } = statement;
     const startMs = this.clock.monotonic();
-    let result = "failed";
+    let result: StatementRun["result"] = "failed";
     try {
       await this.#onStatement?.({ statement: name, phase: "before" });
       const leftMs = dueMs - this.clock.monotonic();
@@ -235,8 +256,9 @@ export class Database implements AsyncDisposable {
       result = "done";
       return rows;
     } finally {
-      const seconds = (this.clock.monotonic() - startMs) / 1000;
-      this.#statementSeconds.observe({ statement: name, result }, seconds);
+      const elapsedMs = this.clock.monotonic() - startMs;
+      this.#statementSeconds.observe({ statement: name, result }, elapsedMs / 1000);
+      this.#onRun?.({ pool: this.name, statement: name, result, elapsedMs }, signal);
     }
   }
 }

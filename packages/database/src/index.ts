@@ -7,6 +7,7 @@ export {
   type DatabaseOptions,
   type Runner,
   type StatementPoint,
+  type StatementRun,
   type Transaction,
 } from "./database.ts";
 export {

@@ -9,6 +9,7 @@ import {
   openDatabase,
   sharedMigrations,
   startEmbeddedPostgres,
+  type DatabaseOptions,
   type EmbeddedPostgres,
   type MigrationSet,
 } from "@keelson/database";
@@ -30,6 +31,7 @@ import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
 import { ApiDocument } from "./rest/openapi.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
+import { RequestTrace } from "./rest/request-signal.ts";
 import { buildRest, type RestServer } from "./rest/server.ts";
 import { TlsFiles } from "./rest/tls-files.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
@@ -61,7 +63,9 @@ const databasePatienceMs = 30_000;
 /** Builds every part, runs until `signal` aborts or a part fails, and undoes everything. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<void> {
   const { config, parts, clock, random, log, metrics, onProgress } = options;
-  const shared = { clock, random, log, metrics, logsRequests: config.logLevel === "debug" };
+  const logsRequests = config.logLevel === "debug";
+  const shared = { clock, random, log, metrics, logsRequests };
+  const trace = new RequestTrace();
 
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   await using postgres = await embeddedPostgres(options, dataDir.path, signal);
@@ -73,6 +77,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     connectionsMax: config.databaseMaxOpenConns,
     lifetimeMs: config.databaseConnMaxLifetime,
     idleMs: config.databaseConnMaxIdleTime,
+    ...(logsRequests ? { onRun: statementLog(log, trace) } : {}),
   };
   await using database = openDatabase(pool);
   const { autoMigrate } = config;
@@ -174,6 +179,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
         authenticator: await authenticatorOf(config, { clock, log }),
         corsOrigins: config.corsOrigins,
         translate: databaseTrouble,
+        ...(logsRequests ? { trace } : {}),
         document: new ApiDocument({ version: options.version }),
         modules: [
           ownRoutes({ health, clock, components, facts: { ...config, version: options.version } }),
@@ -270,6 +276,14 @@ async function listening<const Name extends "rest" | "metrics">(
   } catch (error) {
     throw listenFailure(error, { what, flag, address, port });
   }
+}
+
+/** Lines about what requests do in the database. Loops are silent: they would drown the rest. */
+function statementLog(log: Log, trace: RequestTrace): NonNullable<DatabaseOptions["onRun"]> {
+  return (run, signal) => {
+    const asked = trace.fieldsOf(signal);
+    if (asked !== undefined) log.debug({ ...asked, ...run }, "statement run");
+  };
 }
 
 function databaseCheck(database: Parameters<typeof isMigrated>[0]): Check {

@@ -83,7 +83,7 @@ export class Scheduler {
   }
 
   #count(kind: KindName, rows: readonly ClaimedRow[]): number {
-    const { metrics } = this.#options;
+    const { metrics, log } = this.#options;
     const told = rows.filter((row): row is ClaimedRow & { reason: ScheduleReason } => {
       return row.reason !== null;
     });
@@ -91,6 +91,7 @@ export class Scheduler {
       metrics.announced.add({ kind, reason });
       metrics.lateSeconds.observe(Math.max(lateMs, 0) / 1_000);
     }
+    if (told.length > 0) log.debug({ kind, announced: told.length }, "announced what was due");
     return told.length;
   }
 }

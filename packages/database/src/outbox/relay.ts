@@ -153,8 +153,9 @@ export class Relay {
     { orderingKey, claim, claimedMs, attempts, lastPosition, events }: Claimed,
     signal: AbortSignal,
   ): Promise<Settlement> {
+    const { log, name: outbox } = this.#outbox;
     const { clock } = this.#outbox.database;
-    const labels = { outbox: this.#outbox.name };
+    const labels = { outbox };
     const startMs = clock.monotonic();
     // A publish that outlives its claim could overtake the next holder's.
     const latestMs = claimedMs + this.#leaseMs - this.#publishTimeoutMs;
@@ -182,7 +183,10 @@ export class Relay {
     try {
       await Promise.race([this.#transport.publish(events, ending.signal), late]);
       this.#metrics.outboxPublished.add({ ...labels, result: "done" }, events.length);
-      this.#metrics.outboxPublishSeconds.observe(labels, (clock.monotonic() - startMs) / 1000);
+      const elapsedMs = clock.monotonic() - startMs;
+      this.#metrics.outboxPublishSeconds.observe(labels, elapsedMs / 1000);
+      const eventIds = events.map(({ eventId }) => eventId);
+      log.debug({ ...labels, orderingKey, event_ids: eventIds, elapsedMs }, "events published");
       return {
         ...nothing,
         publishedPosition: last.position,
@@ -194,10 +198,7 @@ export class Relay {
       this.#metrics.outboxPublished.add({ ...labels, result: "failed" }, events.length);
       const retryMs = this.#retryAfter(attempts);
       const message = error instanceof Error ? error.message : String(error);
-      this.#outbox.log.warn(
-        { outbox: this.#outbox.name, orderingKey, attempts, retryMs, error },
-        "event not published",
-      );
+      log.warn({ ...labels, orderingKey, attempts, retryMs, error }, "event not published");
       return { ...nothing, retryMs, error: message.slice(0, 500) };
     }
   }

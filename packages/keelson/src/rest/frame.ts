@@ -158,8 +158,10 @@ export function requestFrame(options: FrameOptions, stopping: AbortSignal): Requ
       const shown = translate?.(error) ?? restErrorFrom(error);
       const { status } = toRestReply(shown);
       if (status >= 500) {
-        const { method, routeOptions, id: request_id } = request;
-        log.error({ request_id, method, route: routeOptions.url, status, error }, "request failed");
+        const { method, routeOptions, id: request_id, keelsonIdentity: identity } = request;
+        const [path] = request.url.split("?", 1);
+        const asked = { request_id, user: identity?.user, method, path, route: routeOptions.url };
+        log.error({ ...asked, status, error }, "request failed");
       }
       request.routeOptions.config.onRefused?.(request, request.keelsonIdentity, shown);
       return sendError(shown, reply);

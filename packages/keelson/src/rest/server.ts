@@ -11,7 +11,7 @@ import { Standing } from "./identity/standing.ts";
 import { readJsonBodies } from "./json-body.ts";
 import type { ApiDocument } from "./openapi.ts";
 import { requestIds } from "./request-id.ts";
-import { addRequestSignals } from "./request-signal.ts";
+import { addRequestSignals, type RequestTrace } from "./request-signal.ts";
 import type { RouteModule, RouteTools } from "./route-module.ts";
 import type { TlsFiles } from "./tls-files.ts";
 import { routeValidators } from "./validation.ts";
@@ -22,6 +22,8 @@ export interface RestOptions extends FrameOptions {
   readonly tls?: TlsFiles;
   readonly limits: RestLimits;
   readonly random: Random;
+  /** Is told of the signal of each request that has one. */
+  readonly trace?: RequestTrace;
   /** Where the routes describe themselves, if they shall. */
   readonly document?: ApiDocument;
 }
@@ -59,7 +61,7 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
   app.decorateRequest("keelsonIdentity", undefined);
   app.decorateRequest("keelsonArrivedMs", 0);
   app.decorateRequest("keelsonMetrics", undefined);
-  addRequestSignals(app);
+  addRequestSignals(app, options.trace);
   app.setValidatorCompiler(routeValidators());
   app.setReplySerializer((payload) => writeJson(payload as Json));
   readJsonBodies(app);
