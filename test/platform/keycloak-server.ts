@@ -9,12 +9,15 @@ import { until } from "../oracle/until.ts";
 import { findKeycloak, javaArguments } from "./keycloak-program.ts";
 
 const found = findKeycloak();
-/** `http://127.0.0.1:PORT` of one that somebody started by `startKeycloak` and keeps: a start takes a minute. */
+/** `http://127.0.0.1:PORT` of one that somebody started by `launchKeycloak` and keeps: a start takes a minute. */
 const running = process.env["KEELSON_TEST_KEYCLOAK"];
 
 /** Why tests on Keycloak are skipped; false where they run. */
 export const withoutKeycloak: string | false =
   running === undefined && "missing" in found ? found.missing : false;
+
+/** Of a start, on a machine that is busy. */
+const startMsMax = 240_000;
 
 const administrator = { user: "admin", password: "p@ss/w#%rd" } as const;
 
@@ -35,12 +38,19 @@ let shared: Promise<KeycloakServer> | undefined;
 
 /** Started by the first test that asks, gone with the process. Realms keep tests apart. */
 export function sharedKeycloak(): Promise<KeycloakServer> {
-  shared ??= running === undefined ? startKeycloak() : Promise.resolve(keycloakAt(running));
+  shared ??= startedAt(running);
   return shared;
 }
 
-export async function startKeycloak(): Promise<KeycloakServer> {
-  if ("missing" in found) throw new Error(found.missing);
+export interface LaunchedKeycloak {
+  readonly url: string;
+  /** What it said last, if it has ended. */
+  readonly lastWords: () => string | undefined;
+}
+
+/** Resolves long before it answers; undefined where there is none. It ends with this process. */
+export async function launchKeycloak(): Promise<LaunchedKeycloak | undefined> {
+  if ("missing" in found) return undefined;
   const guard = new Guard();
   const home = ownHome(found.home, guard.folder);
   const [port = 0] = await findFreePorts(1);
@@ -55,12 +65,22 @@ export async function startKeycloak(): Promise<KeycloakServer> {
     path: "env",
     arguments: [...variables, "java", ...javaArguments(home), "start", ...options],
   });
-  const url = `http://127.0.0.1:${port}`;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    lastWords: () => (server.hasEnded ? server.logTail() : undefined),
+  };
+}
+
+async function startedAt(given: string | undefined): Promise<KeycloakServer> {
+  const launched = given === undefined ? await launchKeycloak() : undefined;
+  const url = given ?? launched?.url;
+  if (url === undefined) throw new Error(String(withoutKeycloak));
   await until(async () => {
-    if (server.hasEnded) throw new Error(`Keycloak ended:\n${server.logTail()}`);
+    const words = launched?.lastWords();
+    if (words !== undefined) throw new Error(`Keycloak ended:\n${words}`);
     const answer = await fetch(`${url}/realms/master`).catch(() => undefined);
     return answer?.ok === true;
-  }, new AbortController().signal);
+  }, AbortSignal.timeout(startMsMax));
   return keycloakAt(url);
 }
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import type { DynamicObject } from "@keelson/client";
+import { measure } from "../apiserver/scenarios/length.ts";
 import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
@@ -38,7 +39,7 @@ function imageOf(deployment: DynamicObject | undefined): string | undefined {
 clusterSuite("the operator, while apps run", () => {
   test("P19, P20: a restart writes no child, and every password stays", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
-    const names = [newName(), newName(), newName()];
+    const names = Array.from({ length: measure({ gate: 3, full: 100 }) }, newName);
     {
       await using _first = bed.start();
       for (const name of names) {

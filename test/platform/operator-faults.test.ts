@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { leftovers, nothing } from "@keelson/platform/testing";
+import { measure } from "../apiserver/scenarios/length.ts";
 import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { HttpProxy, refusal } from "../fleet/http-proxy.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
@@ -12,6 +13,13 @@ import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
 const withDatabase = { imageRef: image, database: { enabled: true } };
+/** PostgreSQL is away for so long; the cluster; and one app is held up. */
+const [awayMs, downMs, heldMs] = [
+  measure({ gate: 0, full: 300_000 }),
+  measure({ gate: 0, full: 60_000 }),
+  measure({ gate: 0, full: 600_000 }),
+];
+
 /** PostgreSQL by a way that can be closed. */
 async function reachable(bed: OperatorBed) {
   const url = new URL(bed.database.adminUrl);
@@ -33,6 +41,7 @@ clusterSuite("the operator in trouble", () => {
     const metrics = new RecordingMetrics();
     bed.start({ settings, metrics });
     const name = newName();
+    const sinceMs = performance.now();
     await bed.apply(name, withDatabase);
     const away = await bed.until(name, ({ conditions }) =>
       conditions.includes("DatabaseReady False Unreachable"),
@@ -47,6 +56,9 @@ clusterSuite("the operator in trouble", () => {
     await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
     const labels = { app: name, resource_type: "database", result: "error" };
     assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 4);
+    // However long it takes, nobody gives up, and no pause is above half a minute.
+    await until(() => performance.now() - sinceMs >= awayMs, t.signal);
+    assert.ok(proxy.refused >= awayMs / 45_000, `${proxy.refused} tries`);
     proxy.isRefusing = false;
     await bed.until(name, ({ phase }) => phase === "Running");
 
@@ -149,10 +161,11 @@ clusterSuite("the operator in trouble", () => {
         return refusal(503, "ServiceUnavailable", "the server is starting");
       };
       proxy.cut();
+      const sinceMs = performance.now();
       const third = newName();
       await bed.apply(third, withDatabase);
       await bed.delete(second);
-      await until(() => refused > 20, t.signal);
+      await until(() => refused > 20 && performance.now() - sinceMs >= downMs, t.signal);
       proxy.intercept = () => undefined;
       await bed.until(third, ({ phase }) => phase === "Running");
       await bed.untilGone(second);
@@ -186,5 +199,37 @@ clusterSuite("the operator in trouble", () => {
     for (const name of slow) await bed.until(name, ({ phase }) => phase === "Running");
     for (const name of slow) await bed.delete(name);
     for (const name of slow) await bed.untilGone(name);
+  });
+
+  test("P31: one app whose call blocks keeps none waiting who need the same service", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const open = Promise.withResolvers<void>();
+    let isHeld = false;
+    bed.start({
+      onCall: async ({ service, when }) => {
+        if (service !== "sql" || when === "after" || isHeld) return;
+        isHeld = true;
+        await open.promise;
+      },
+    });
+    const sinceMs = performance.now();
+    const held = newName();
+    await bed.apply(held, withDatabase);
+    await until(() => isHeld, t.signal);
+    const others = Array.from({ length: measure({ gate: 5, full: 50 }) }, newName);
+    for (const name of others) await bed.apply(name, withDatabase);
+    for (const name of others) await bed.until(name, ({ phase }) => phase === "Running");
+    await until(() => performance.now() - sinceMs >= heldMs, t.signal);
+    const [late = ""] = others;
+    await bed.apply(late, { imageRef: "registry.example.com/shop:2", database: { enabled: true } });
+    await bed.until(
+      late,
+      ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 2,
+    );
+    assert.notEqual((await bed.see(held))?.phase, "Running");
+    open.resolve();
+    await bed.until(held, ({ phase }) => phase === "Running");
+    for (const name of [held, ...others]) await bed.delete(name);
+    for (const name of [held, ...others]) await bed.untilGone(name);
   });
 });

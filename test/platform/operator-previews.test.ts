@@ -2,27 +2,24 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock, type JsonObject } from "@keelson/base";
-import type { DynamicObject } from "@keelson/client";
+import { systemClock } from "@keelson/base";
 import type { CallPoint } from "@keelson/platform";
-import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
-import { newName, OperatorBed, seenIn, type Seen } from "./operator-bed.ts";
+import { hasLogin, hasStorage, namespaceKind, PreviewBed } from "./preview-bed.ts";
 
-const previewKind = {
-  apiVersion: "platform.internal/v1alpha1",
-  kind: "PreviewEnvironment",
-} as const;
-const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
 const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
-const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 const image = "registry.example.com/shop:1";
 const dayMs = 86_400_000;
+/** What a parent asks for besides, as far as it is to be had here. */
+const services = {
+  ...(hasStorage ? { storage: { enabled: true, buckets: [{ name: "uploads" }] } } : {}),
+  ...(hasLogin ? { auth: { enabled: true } } : {}),
+};
 
 clusterSuite("previews", () => {
   test("P47, P48: a preview is its parent once more, in a namespace of its own", async (t) => {
-    await using bed = await PreviewBed.prepare(t.signal);
+    await using bed = await PreviewBed.prepare(t.signal, { hasStorage, hasLogin });
     const { app, schema } = bed;
     await using _operator = bed.operators.start();
     await bed.namespaced(["staging", "dev"]);
@@ -38,6 +35,7 @@ clusterSuite("previews", () => {
     await bed.parent({
       imageRef: image,
       database: { enabled: true },
+      ...services,
       domain: "shop.example.org",
       envVars: [
         { name: "SHARED", ...from("shared") },
@@ -55,7 +53,9 @@ clusterSuite("previews", () => {
     const created = Date.parse(running.object.metadata.creationTimestamp ?? "");
     assert.equal(Date.parse(running.status["expiresAt"] as string), created + 3 * dayMs);
     assert.deepEqual(running.owned.toSorted(), [
+      ...(hasStorage ? [`Bucket plattr-preview-${app}-pr42-uploads Ready`] : []),
       `Namespace ${place} Ready`,
+      ...(hasLogin ? [`Realm ${app}-pr42-preview Ready`] : []),
       `Role ${schema}_anon Ready`,
       `Role ${schema}_app Ready`,
       `Schema ${schema} Ready`,
@@ -66,14 +66,24 @@ clusterSuite("previews", () => {
       one.split(" ").slice(0, 2).join(" "),
     );
     assert.deepEqual(children, [
+      ...(hasLogin ? [`ConfigMap ${app}-pr42-auth`] : []),
+      ...(hasStorage ? [`ConfigMap ${app}-pr42-storage`] : []),
       `Deployment ${app}-pr42`,
       `HorizontalPodAutoscaler ${app}-pr42`,
       `Ingress ${app}-pr42`,
       `Ingress ${app}-pr42-api`,
       "Secret shared",
       `Secret ${app}-pr42-db`,
+      ...(hasStorage ? [`Secret ${app}-pr42-s3`] : []),
       `Service ${app}-pr42`,
       `ServiceAccount ${app}-pr42`,
+    ]);
+    await bed.operators.until(app, ({ phase }) => phase === "Running", "staging");
+    assert.deepEqual(await bed.outside(), [
+      ...(hasStorage
+        ? [`plattr-preview-${app}-pr42-uploads`, `plattr-staging-${app}-uploads`]
+        : []),
+      ...(hasLogin ? [`${app}-pr42-preview`, `${app}-staging`] : []),
     ]);
     const { scaling } = await bed.scaling(place);
     assert.deepEqual(scaling, { minReplicas: 1, maxReplicas: 2 });
@@ -191,10 +201,11 @@ clusterSuite("previews", () => {
   });
 
   test("P41: one whose parent is gone is cleaned up as fully", async (t) => {
-    await using bed = await PreviewBed.prepare(t.signal);
+    await using bed = await PreviewBed.prepare(t.signal, { hasStorage, hasLogin });
     await using _operator = bed.operators.start();
     await bed.namespaced(["staging", "dev"]);
-    await bed.parent({ imageRef: image, database: { enabled: true, schemaName: bed.schemaName } });
+    const database = { enabled: true, schemaName: bed.schemaName };
+    await bed.parent({ imageRef: image, database, ...services });
     await bed.preview("pr", { applicationRef: `staging/${bed.app}` });
     await bed.until("pr", ({ phase }) => phase === "Running");
     await bed.operators.delete(bed.app, "staging");
@@ -204,6 +215,10 @@ clusterSuite("previews", () => {
     );
     const place = `preview-${bed.app}-pr-42`;
     assert.ok(left.owned.includes(`Namespace ${place} Ready`));
+    assert.deepEqual(await bed.outside(), [
+      ...(hasStorage ? [`plattr-preview-${bed.app}-pr42-uploads`] : []),
+      ...(hasLogin ? [`${bed.app}-pr42-preview`] : []),
+    ]);
     assert.notDeepEqual(await bed.operators.children(place), []);
     await bed.delete("pr");
     await bed.untilGone("pr");
@@ -302,124 +317,3 @@ clusterSuite("previews", () => {
     assert.equal(refused.object.metadata.finalizers, undefined);
   });
 });
-
-interface SeenPreview extends Seen {
-  readonly status: JsonObject;
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly env: readonly { readonly name: string; readonly value?: string }[];
-}
-
-/** An operator's bed, with a parent in `staging` and its previews in `dev`. */
-class PreviewBed implements AsyncDisposable {
-  readonly operators: OperatorBed;
-  readonly app = newName();
-  /** Of a parent that says so, as of one that does not. */
-  readonly schemaName = this.app.replaceAll("-", "_");
-  readonly schema = `${this.schemaName}_pr42`;
-  readonly #signal: AbortSignal;
-
-  private constructor(operators: OperatorBed, signal: AbortSignal) {
-    this.operators = operators;
-    this.#signal = signal;
-  }
-
-  static async prepare(signal: AbortSignal): Promise<PreviewBed> {
-    return new PreviewBed(await OperatorBed.prepare({}, signal), signal);
-  }
-
-  async namespaced(names: readonly string[]): Promise<void> {
-    for (const name of names) await this.create({ ...namespaceKind, metadata: { name } });
-  }
-
-  async create(object: DynamicObject): Promise<DynamicObject> {
-    return await (await this.operators.resource(object)).create(object, {}, this.#signal);
-  }
-
-  async parent(spec: JsonObject): Promise<void> {
-    const staging = { environment: "staging", ...spec };
-    await this.operators.apply(this.app, staging, { namespace: "staging" });
-  }
-
-  async preview(name: string, spec: JsonObject): Promise<void> {
-    const given = { pullRequest: 42, branch: "fix", ...spec };
-    await this.create({ ...previewKind, metadata: { name, namespace: "dev" }, spec: given });
-  }
-
-  async patch(name: string, body: JsonObject): Promise<void> {
-    const previews = await this.operators.resource(previewKind);
-    await previews.patch({ namespace: "dev", name }, { type: "merge", body }, this.#signal);
-  }
-
-  async delete(name: string): Promise<void> {
-    const previews = await this.operators.resource(previewKind);
-    await previews.delete({ namespace: "dev", name }, this.#signal);
-  }
-
-  async see(name: string): Promise<SeenPreview | undefined> {
-    const object = await this.operators.find(previewKind, name, "dev");
-    if (object === undefined) return undefined;
-    return { ...seenIn(object), status: (object["status"] ?? {}) as JsonObject };
-  }
-
-  async until(name: string, is: (seen: SeenPreview) => boolean): Promise<SeenPreview> {
-    let last: SeenPreview | undefined;
-    try {
-      return await until(async () => {
-        last = await this.see(name);
-        return last !== undefined && is(last) && last;
-      }, this.#signal);
-    } catch (error) {
-      console.error(`${name} was last seen as`, last?.phase, last?.messages, last?.owned);
-      throw error;
-    }
-  }
-
-  async untilGone(name: string): Promise<void> {
-    await until(async () => (await this.see(name)) === undefined, this.#signal);
-  }
-
-  async containers(where: string): Promise<readonly Container[]> {
-    const found = await this.operators.find(deploymentKind, `${this.app}-pr42`, where);
-    assert.ok(found !== undefined);
-    const { template } = found["spec"] as unknown as {
-      template: { spec: { containers: readonly Container[] } };
-    };
-    return template.spec.containers;
-  }
-
-  async scaling(where: string): Promise<{ readonly scaling: JsonObject }> {
-    const kind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };
-    const found = await this.operators.find(kind, `${this.app}-pr42`, where);
-    assert.ok(found !== undefined);
-    const { minReplicas, maxReplicas } = found["spec"] as unknown as Record<string, number>;
-    return { scaling: { minReplicas: minReplicas ?? 0, maxReplicas: maxReplicas ?? 0 } };
-  }
-
-  /** The reasons of the events about a preview. */
-  async events(name: string): Promise<readonly string[]> {
-    const events = await this.operators.resource({ apiVersion: "events.k8s.io/v1", kind: "Event" });
-    const { items } = await events.list({ namespace: "dev" }, this.#signal);
-    return items
-      .filter((event) => (event["regarding"] as { name?: string } | undefined)?.name === name)
-      .map((event) => event["reason"] as string);
-  }
-
-  /** Of the preview: its namespace, and whatever has the schema's name. */
-  async nothingIsLeft(place: string): Promise<void> {
-    assert.equal(await this.operators.find(namespaceKind, place, ""), undefined);
-    const parent = await this.operators.see(this.app, "staging");
-    if (parent !== undefined) {
-      await this.operators.delete(this.app, "staging");
-      await this.operators.untilGone(this.app, "staging");
-    }
-    assert.deepEqual(await leftovers(this.operators.database, this.app), nothing);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.operators[Symbol.asyncDispose]();
-  }
-}
