@@ -263,8 +263,35 @@ suite("commands about clusters", () => {
       )[0]?.enabled;
     assert.equal(await done("cluster pause two"), "two paused\n");
     assert.equal(await enabled(), false);
-    assert.equal(await done("cluster resume two"), "two resumed\n");
+    assert.deepEqual(await seen("cluster resume two"), {
+      results: [{ name: "two", outcome: "resumed" }],
+    });
     assert.equal(await enabled(), true);
+    await refused(
+      "cluster get two --status Ready",
+      2,
+      "name clusters, or narrow them down with flags, but not both",
+    );
+  });
+
+  test("get --watch shows what there is, what changes and what goes", async () => {
+    await done("cluster create brief --platform gcp --as alice@example.com");
+    const stop = new AbortController();
+    let isDeleting = false;
+    const watched = await keelson("cluster get brief --watch -o json", {
+      signal: stop.signal,
+      onOutput: (all) => {
+        if (/"phase":"deleted"/.test(all)) stop.abort();
+        if (isDeleting) return;
+        isDeleting = true;
+        void keelson("cluster delete brief --force");
+      },
+    });
+    assert.equal(watched.code, 130);
+    const shown = watched.out.trimEnd().split("\n");
+    const seenOf = shown.map((line) => JSON.parse(line) as { name: string; status: object });
+    assert.deepEqual(new Set(seenOf.map(({ name }) => name)), new Set(["brief"]));
+    assert.match(JSON.stringify(seenOf[0]?.status), /"phase":"Pending"/);
   });
 
   test("nodepools are told by name and cluster", async () => {

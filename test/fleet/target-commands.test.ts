@@ -54,16 +54,16 @@ suite("commands about targets", () => {
     assert.deepEqual(await keelson("target list"), {
       code: 0,
       out: "",
-      said: 'there are no targets yet: "keelson target add NAME --kubeconfig FILE" makes one\n',
+      said: 'there are no targets yet: "keelson target create NAME --kubeconfig FILE" makes one\n',
     });
   });
 
-  test("add sends one context, with what its files hold in place of their names", async () => {
+  test("create sends one context, with what its files hold in place of their names", async () => {
     assert.deepEqual(
-      await keelson("target add eu-1 --kubeconfig config --label region=eu --label tier=gold"),
+      await keelson("target create eu-1 --kubeconfig config --label region=eu --label tier=gold"),
       {
         code: 0,
-        out: "eu-1 added: https://one.example:6443\n",
+        out: "eu-1 created: https://one.example:6443\n",
         said: "",
       },
     );
@@ -77,9 +77,9 @@ suite("commands about targets", () => {
   });
 
   test("list and get show targets; what is not there is told with the closest name", async () => {
-    assert.deepEqual(await keelson("target add edge --agent --paused"), {
+    assert.deepEqual(await keelson("target create edge --agent --paused"), {
       code: 0,
-      out: "edge added\n",
+      out: "edge created\n",
       said: "a worker inside the cluster delivers to it: keelson serve --roles worker --cluster-id edge\n",
     });
     assert.equal(
@@ -103,14 +103,42 @@ suite("commands about targets", () => {
       said: "there is no target eu1: did you mean eu-1?\n",
     });
     assert.equal((await keelson("target resume edge")).out, "edge resumed\n");
-    assert.equal((await keelson("target pause eu-1")).out, "eu-1 paused\n");
+    assert.equal((await keelson("target pause eu-1 edge -o name")).out, "eu-1\nedge\n");
+    assert.deepEqual(JSON.parse((await keelson("target resume edge -o json")).out), {
+      results: [{ name: "edge", outcome: "resumed" }],
+    });
     assert.match((await keelson("target list")).out, /^eu-1 {3}Unknown,paused /m);
+  });
+
+  test("get --watch shows what changes, and what goes", async () => {
+    await keelson("target create gone --agent");
+    const stop = new AbortController();
+    let step = 0;
+    const steps = [
+      [/^gone +Unknown +/m, "target pause gone"],
+      [/^gone +Unknown,paused +/m, "target delete gone"],
+    ] as const;
+    const watched = await keelson("target get gone --watch", {
+      signal: stop.signal,
+      onOutput: (all) => {
+        const [pattern, next] = steps[step] ?? [/^gone +deleted +/m, undefined];
+        if (!pattern.test(all)) return;
+        step += 1;
+        if (next === undefined) stop.abort();
+        else void keelson(next);
+      },
+    });
+    assert.equal(watched.code, 130);
+    assert.match(
+      watched.out,
+      /^NAME .*\ngone +Unknown .*\ngone +Unknown,paused .*\ngone +deleted .*\n$/,
+    );
   });
 
   test("--dry-run says what would come of a target, and changes nothing", async () => {
     const before = (await keelson("target list -o json")).out;
     for (const [words, expected] of [
-      ["add x --agent", { code: 0, out: "x added (dry run)\n", said: "" }],
+      ["create x --agent", { code: 0, out: "x created (dry run)\n", said: "" }],
       [
         "pause edge",
         {
@@ -120,12 +148,12 @@ suite("commands about targets", () => {
         },
       ],
       ["resume eu-1", { code: 0, out: "eu-1 resumed (dry run)\n", said: "" }],
-      ["remove eu-1", { code: 0, out: "eu-1 removed (dry run)\n", said: "" }],
-      ["remove eu1", { code: 1, out: "", said: "there is no target eu1: did you mean eu-1?\n" }],
+      ["delete eu-1", { code: 0, out: "eu-1 deleted (dry run)\n", said: "" }],
+      ["delete eu1", { code: 1, out: "", said: "there is no target eu1: did you mean eu-1?\n" }],
     ] as const) {
       assert.deepEqual(await keelson(`target ${words} --dry-run`), expected, words);
     }
-    const away = await keelson("target add x --kubeconfig away --dry-run");
+    const away = await keelson("target create x --kubeconfig away --dry-run");
     assert.deepEqual([away.code, away.out], [1, ""]);
     assert.match(away.said, /^x would be refused: x cannot be reached: .+\n$/);
     // The copies that would come are tried too.
@@ -135,26 +163,26 @@ suite("commands about targets", () => {
       desired_spec: { data: { a: "1" } },
       selector: { matchLabels: { tier: "edge" } },
     });
-    const joining = await keelson("target add x --agent --label tier=edge --dry-run");
-    assert.deepEqual([joining.code, joining.out], [1, "x added (dry run)\n"]);
+    const joining = await keelson("target create x --agent --label tier=edge --dry-run");
+    assert.deepEqual([joining.code, joining.out], [1, "x created (dry run)\n"]);
     assert.match(joining.said, /^x\/default\/configmap\/rules would be refused: .*inside.*\n$/);
     await rest.ask("DELETE", `/global-resources/${made.body.id}`);
     assert.equal((await keelson("target list -o json")).out, before);
   });
 
-  test("what cannot be added is refused with the field and the way out", async () => {
+  test("what cannot be created is refused with the field and the way out", async () => {
     const cases: readonly (readonly [string, number, RegExp])[] = [
-      ["target add x --kubeconfig nowhere", 2, /^nowhere does not exist$/],
+      ["target create x --kubeconfig nowhere", 2, /^nowhere does not exist$/],
       [
-        "target add x --kubeconfig config --context secnd",
+        "target create x --kubeconfig config --context secnd",
         2,
         /^config has no context secnd: did you mean second\?$/,
       ],
-      ["target add x --kubeconfig config --context second", 1, /exec/],
-      ["target add x", 1, /^kubeconfig: is required, except for a target with agent: true$/],
-      ["target add eu-1 --kubeconfig config", 1, /eu-1/],
-      ["target add x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
-      ["target ad x", 2, /unknown command 'ad': did you mean add\?/],
+      ["target create x --kubeconfig config --context second", 1, /exec/],
+      ["target create x", 1, /^kubeconfig: is required, except for a target with agent: true$/],
+      ["target create eu-1 --kubeconfig config", 1, /eu-1/],
+      ["target create x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
+      ["target crate x", 2, /unknown command 'crate': did you mean create\?/],
     ];
     for (const [words, code, said] of cases) {
       const typed = await keelson(words);
@@ -163,18 +191,18 @@ suite("commands about targets", () => {
     }
   });
 
-  test("remove refuses a target with resources, and says how to go on", async () => {
+  test("delete refuses a target with resources, and says how to go on", async () => {
     await keelson("apply -f web.yaml --cluster eu-1");
-    assert.deepEqual(await keelson("target remove eu-1"), {
+    assert.deepEqual(await keelson("target delete eu-1"), {
       code: 1,
       out: "",
       said:
         'eu-1 has resources: delete them with "keelson delete --all --cluster eu-1", ' +
         "or forget them and leave their objects with --orphan\n",
     });
-    assert.equal((await keelson("target remove eu-1 --orphan")).out, "eu-1 removed\n");
+    assert.equal((await keelson("target delete eu-1 --orphan")).out, "eu-1 deleted\n");
     assert.equal((await keelson("get -o name")).out, "");
-    assert.equal((await keelson("target remove edge")).out, "edge removed\n");
-    assert.equal((await keelson("target remove edge")).code, 1);
+    assert.equal((await keelson("target delete edge")).out, "edge deleted\n");
+    assert.equal((await keelson("target delete edge")).code, 1);
   });
 });

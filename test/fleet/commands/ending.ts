@@ -35,7 +35,7 @@ export function testEnding(lab: CommandLab): void {
     assert.deepEqual(lost, {
       code: 0,
       out: "nowhere/default/deployment/web created\n",
-      said: 'no target is registered as nowhere: nothing is delivered until "keelson target add nowhere"\n',
+      said: 'no target is registered as nowhere: nothing is delivered until "keelson target create nowhere"\n',
     });
     const waited = await lab.keelson("apply -f web.yaml --cluster nowhere --wait");
     assert.deepEqual(

@@ -104,7 +104,7 @@ export function testReading(lab: CommandLab): void {
         2,
         "deploy is all of them: name one, as deploy/NAME, or say which with -l or --all",
       ],
-      ["resource hist", 2, "keelson: unknown command 'hist': did you mean history?"],
+      ["resource histry", 2, "keelson: unknown command 'histry': did you mean history?"],
       ["apply -f nowhere --cluster prod", 2, "nowhere does not exist"],
       [
         "apply -f all/1-web.yaml",

@@ -16,10 +16,22 @@ export interface OutputFlags {
 }
 
 export function withOutput(command: Command, choices: readonly Output[] = outputs): Command {
-  const option = new Option("-o, --output <format>", "how to show it").choices(
-    choices.includes("table") ? choices : ["table", ...choices],
-  );
+  const option = new Option("-o, --output <format>", "how to show it").choices(choices);
   return command.addOption(option.default("table"));
+}
+
+/** How commands tell what they have changed. */
+export const changeOutputs = ["table", "json", "yaml", "name"] as const;
+
+export interface WatchFlags {
+  readonly watch?: true;
+}
+
+export function withWatch(
+  command: Command,
+  help = "then show what changes, until Ctrl-C",
+): Command {
+  return command.option("-w, --watch", help);
 }
 
 export interface WaitFlags {

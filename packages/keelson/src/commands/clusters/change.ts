@@ -26,7 +26,7 @@ export async function remove(
   options: DeleteOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, tell } = session;
   const { kind, confirm, isForced, waitMs } = options;
   const found = await findEach(client, words, options, signal);
   for (const one of found) {
@@ -41,7 +41,7 @@ export async function remove(
         { cause: error },
       );
     });
-    terminal.write(`${one.name} deleting\n`);
+    tell(one.name, "deleting");
   }
   if (waitMs === undefined) return;
   await waitFor(session, found, { kind, goal: "gone", timeoutMs: waitMs }, signal);
@@ -62,9 +62,9 @@ export async function ask(
   { verb, ...options }: Asked & { readonly verb: Verb },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, tell } = session;
   for (const one of await findEach(client, words, options, signal)) {
     await client.post(`${addressOf(options.kind, one)}/${verb}`, undefined, signal);
-    terminal.write(`${one.name} ${done[verb]}\n`);
+    tell(one.name, done[verb]);
   }
 }

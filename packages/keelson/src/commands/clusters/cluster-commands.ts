@@ -3,15 +3,20 @@
 import type { Command } from "commander";
 import type { ServerFlags } from "../client/find-server.ts";
 import type { Define } from "../catalog.ts";
-import { inSession, type CommandContext } from "../command-context.ts";
+import { usageError } from "../command-error.ts";
+import { inChange, inSession, type CommandContext } from "../command-context.ts";
+import { withExamples } from "../examples.ts";
 import {
+  changeOutputs,
   countOf,
   waitMsOf,
   withOutput,
   withServer,
   withWait,
+  withWatch,
   type OutputFlags,
   type WaitFlags,
+  type WatchFlags,
 } from "../flags.ts";
 import type { Session } from "../session.ts";
 import { kinds, type Kind } from "./shapes.ts";
@@ -28,20 +33,19 @@ interface DeclareFlags extends PlaceFlags, OutputFlags, WaitFlags {
   readonly ifGeneration?: number;
 }
 
-interface ListFlags extends PlaceFlags, OutputFlags {
+interface GetFlags extends PlaceFlags, OutputFlags, WatchFlags {
   readonly platform?: string;
   readonly status?: string;
   readonly name?: string;
 }
 
-interface DeleteFlags extends PlaceFlags, WaitFlags {
+interface DeleteFlags extends PlaceFlags, OutputFlags, WaitFlags {
   readonly confirm?: string;
   readonly force?: true;
 }
 
-interface EventFlags extends PlaceFlags, OutputFlags {
+interface EventFlags extends PlaceFlags, OutputFlags, WatchFlags {
   readonly limit: number;
-  readonly watch?: true;
 }
 
 /** `keelson cluster …`, or the same of nodepools. */
@@ -64,7 +68,7 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
   const isCluster = noun === "cluster";
   const declaring = (name: string): Command => {
     const command = withWait(
-      withOutput(asked(parent.command(name)), ["json", "yaml", "name"]),
+      withOutput(asked(parent.command(name)), changeOutputs),
       "wait until it is Ready, and fail with the reason if it cannot be",
     ).option("--platform <type>", "the platform: gcp, aws, azure or any other");
     return isCluster
@@ -78,7 +82,15 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
     return { kind, specFile, platform, project, output, clusterId, waitMs };
   };
 
-  const create = declaring("create").description(`declare a ${noun}`);
+  const create = withExamples(
+    declaring("create").description(`declare a ${noun}`),
+    isCluster
+      ? [
+          ["keelson cluster create one --platform gcp"],
+          ["keelson cluster create two --spec two.yaml --wait"],
+        ]
+      : [["keelson nodepool create workers --cluster one --spec workers.yaml"]],
+  );
   if (!isCluster) create.requiredOption("--cluster <name>", "the cluster it is for, or its id");
   create
     .argument("<name>", `what the ${noun} is called`)
@@ -90,7 +102,10 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
       }),
     );
 
-  placed(declaring("update"), kind)
+  withExamples(placed(declaring("update"), kind), [
+    [`keelson ${noun} update one --spec one.yaml --wait`],
+    [`keelson ${noun} update one --spec one.yaml --if-generation 3`, "only if nobody was faster"],
+  ])
     .description(`replace the spec of a ${noun}, the whole of it`)
     .argument("<what>", `a ${noun}: its name, or its id`)
     .requiredOption(
@@ -110,33 +125,37 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
 
 function addShowing(parent: Command, { kind, context }: Parts): void {
   const { noun, plural } = kind;
-  placed(withOutput(asked(parent.command("list"))), kind)
-    .description(`show ${plural}, newest first`)
+  withExamples(placed(withWatch(withOutput(asked(parent.command("get").alias("list")))), kind), [
+    [`keelson ${noun} get`, "all of them, newest first"],
+    [`keelson ${noun} get one -o yaml`],
+    [`keelson ${noun} get --status Failed --watch`],
+  ])
+    .description(`show ${plural}: all, newest first, or by name or id`)
+    .argument("[what...]", `${plural}: names, or ids`)
     .option("--platform <type>", "only those of this platform")
     .option("--status <phase>", "only those in this phase: Pending, Progressing, Ready, …")
     .option("--name <name>", "only those of this name; a* means all that begin with a")
-    .action(async (options: ListFlags) =>
+    .action(async (words: string[], options: GetFlags) =>
       inSession(options, context, async (session, signal) => {
-        const { list } = await import("./show.ts");
+        const { get, list, watch } = await import("./show.ts");
         const { platform, status, name, output } = options;
+        const filters = { platform, status, name };
+        const isNarrowed = Object.values(filters).some((filter) => filter !== undefined);
+        if (words.length > 0 && isNarrowed) {
+          throw usageError(`name ${plural}, or narrow them down with flags, but not both`);
+        }
         const clusterId = await placeOf(session, options, signal);
-        const filters = { platform, status, name, clusterId };
-        await list(session, { kind, output, filters }, signal);
+        const asking = { kind, output, filters: { ...filters, clusterId } };
+        if (options.watch === true) await watch(session, words, asking, signal);
+        else if (words.length > 0) await get(session, words, { kind, output, clusterId }, signal);
+        else await list(session, asking, signal);
       }),
     );
 
-  placed(withOutput(asked(parent.command("get"))), kind)
-    .description(`show ${plural} by name or id`)
-    .argument("<what...>", `${plural}: names, or ids`)
-    .action(async (words: string[], options: PlaceFlags & OutputFlags) =>
-      inSession(options, context, async (session, signal) => {
-        const { get } = await import("./show.ts");
-        const clusterId = await placeOf(session, options, signal);
-        await get(session, words, { kind, output: options.output, clusterId }, signal);
-      }),
-    );
-
-  placed(withOutput(asked(parent.command("status")), ["table", "wide", "json", "yaml"]), kind)
+  withExamples(
+    placed(withOutput(asked(parent.command("status")), ["table", "wide", "json", "yaml"]), kind),
+    [[`keelson ${noun} status one`], [`keelson ${noun} status one -o wide`, "all conditions"]],
+  )
     .description("show where it stands, and what each controller has reported")
     .argument("<what>", `a ${noun}: its name, or its id`)
     .action(async (word: string, options: PlaceFlags & OutputFlags) =>
@@ -147,7 +166,10 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
       }),
     );
 
-  placed(withOutput(asked(parent.command("events")), ["json", "yaml"]), kind)
+  withExamples(
+    placed(withOutput(asked(parent.command("events")), ["table", "json", "yaml"]), kind),
+    [[`keelson ${noun} events one`], [`keelson ${noun} events one --watch -o json`, "a line each"]],
+  )
     .description("show what was told of it, newest first")
     .argument("<what>", `a ${noun}: its name, or its id`)
     .option("--limit <count>", "how many", countOf, 20)
@@ -165,7 +187,14 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
 
 function addChanging(parent: Command, { kind, context }: Parts): void {
   const { noun, plural } = kind;
-  const remove = withWait(placed(asked(parent.command("delete")), kind), "wait until it is gone")
+  const changing = (verb: string): Command =>
+    placed(withOutput(asked(parent.command(verb)), changeOutputs), kind);
+  const remove = withExamples(withWait(changing("delete"), "wait until it is gone"), [
+    noun === "cluster"
+      ? ["keelson cluster delete one --confirm Ready --wait"]
+      : ["keelson nodepool delete workers --cluster one --wait"],
+    [`keelson ${noun} delete one --force`, "waits for no controller"],
+  ])
     .description(`delete ${plural}, after their controllers have let go`)
     .argument("<what...>", `${plural}: names, or ids`)
     .option("--force", "in any phase, and at once: no controller is waited for");
@@ -173,7 +202,7 @@ function addChanging(parent: Command, { kind, context }: Parts): void {
     remove.option("--confirm <phase>", "although it is in this phase, as Ready or Progressing");
   }
   remove.action(async (words: string[], options: DeleteFlags) =>
-    inSession(options, context, async (session, signal) => {
+    inChange(options, context, async (session, signal) => {
       const changes = await import("./change.ts");
       const clusterId = await placeOf(session, options, signal);
       const { confirm, force } = options;
@@ -187,11 +216,11 @@ function addChanging(parent: Command, { kind, context }: Parts): void {
     ["pause", "announce it by schedule no longer; changes are announced still"],
     ["resume", "announce it by schedule again"],
   ] as const) {
-    placed(asked(parent.command(verb)), kind)
+    withExamples(changing(verb), [[`keelson ${noun} ${verb} one`]])
       .description(summary)
       .argument("<what...>", `${plural}: names, or ids`)
-      .action(async (words: string[], options: PlaceFlags) =>
-        inSession(options, context, async (session, signal) => {
+      .action(async (words: string[], options: PlaceFlags & OutputFlags) =>
+        inChange(options, context, async (session, signal) => {
           const changes = await import("./change.ts");
           const clusterId = await placeOf(session, options, signal);
           await changes.ask(session, words, { kind, clusterId, verb }, signal);

@@ -6,6 +6,7 @@ import { valueText, type Output } from "../output/formats.ts";
 import { colourOf } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
+import { watchByAsking } from "../watch-list.ts";
 import { findEach, listAll, type ListFilters } from "./find.ts";
 import { kinds, platformOf, reasonOf, type Declared, type Kind } from "./shapes.ts";
 
@@ -55,23 +56,60 @@ export async function get(
   }
 }
 
+/** Shows them until `signal`, at which it throws. */
+export async function watch(
+  session: Session,
+  words: readonly string[],
+  { kind, output, filters }: Asked & { readonly filters: ListFilters },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client } = session;
+  const { clusterId } = filters;
+  // Names are looked up once: whatever has another id is something else.
+  const named = await findEach(client, words, { kind, clusterId }, signal);
+  const ids = new Set(named.map(({ id }) => id));
+  const parents = await parentsOf(session, kind, signal);
+  await watchByAsking<Declared>(
+    session,
+    {
+      output,
+      columns: columns(session, { parents, isWide: output === "wide" }),
+      nameOf: ({ name }) => name,
+      goneOf: (one) => ({ ...one, status: { ...one.status, phase: "deleted" } }),
+      ask: async () => {
+        const found = await listAll(client, kind, filters, signal);
+        return words.length === 0 ? found : found.filter(({ id }) => ids.has(id));
+      },
+    },
+    signal,
+  );
+}
+
 async function showRows(
   session: Session,
   found: readonly Declared[],
   { kind, output }: Asked,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { terminal } = session;
   if (output === "name") {
     terminal.write(found.map(({ name }) => `${name}\n`).join(""));
     return;
   }
-  const parents =
-    kind.noun === "nodepool"
-      ? new Map((await listAll(client, kinds.cluster, {}, signal)).map((one) => [one.id, one]))
-      : undefined;
+  const parents = await parentsOf(session, kind, signal);
   const table = new Table(columns(session, { parents, isWide: output === "wide" }));
   terminal.write(table.first(found));
+}
+
+/** The clusters of nodepools, by id. */
+async function parentsOf(
+  { client }: Session,
+  { noun }: Kind,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Declared> | undefined> {
+  if (noun === "cluster") return undefined;
+  const found = await listAll(client, kinds.cluster, {}, signal);
+  return new Map(found.map((one) => [one.id, one]));
 }
 
 /** With `parents`, by id, they are nodepools. */

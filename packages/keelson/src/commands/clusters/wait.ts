@@ -19,7 +19,7 @@ export async function waitFor(
   }: { readonly kind: Kind; readonly goal: Goal; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, terminal } = session;
+  const { client, clock, tell } = session;
   const startMs = clock.monotonic();
   const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
   for (const { id, name } of found) {
@@ -35,7 +35,7 @@ export async function waitFor(
       }
       await clock.sleep(backoff.next(), signal);
     }
-    terminal.write(`${name} ${goal}\n`);
+    tell(name, goal);
   }
 }
 

@@ -110,7 +110,7 @@ async function warnOfTargets(
     const details = await findDetails(client, id, signal);
     if (details?.conditions.some(({ reason }) => reason === "UnknownTarget") === true) {
       terminal.note(
-        `no target is registered as ${clusterId}: nothing is delivered until "keelson target add ${clusterId}"`,
+        `no target is registered as ${clusterId}: nothing is delivered until "keelson target create ${clusterId}"`,
       );
     }
   }

@@ -56,7 +56,7 @@ async function changeEach(
       trials.push({ name, word: word(resource), answer });
     } else {
       await send(resource, {});
-      session.terminal.write(`${name} ${word(resource)}\n`);
+      session.tell(name, word(resource));
     }
   }
   tellTrials(session, trials);

@@ -4,16 +4,20 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { JsonObject } from "@keelson/base";
 import type { ServerFlags } from "../client/find-server.ts";
 import type { Define } from "../catalog.ts";
-import { inSession } from "../command-context.ts";
+import { inChange, inSession } from "../command-context.ts";
+import { withExamples } from "../examples.ts";
 import {
+  changeOutputs,
   countOf,
   gather,
   waitMsOf,
   withOutput,
   withServer,
   withWait,
+  withWatch,
   type OutputFlags,
   type WaitFlags,
+  type WatchFlags,
 } from "../flags.ts";
 import { policiesOf, withDryRun, withPolicies, type PolicyFlags, type TryFlags } from "./flags.ts";
 import { targetSelector } from "./target-selector.ts";
@@ -22,7 +26,7 @@ interface PlaceFlags extends ServerFlags {
   readonly namespace?: string;
 }
 
-interface ApplyFlags extends PlaceFlags, WaitFlags, PolicyFlags, TryFlags {
+interface ApplyFlags extends PlaceFlags, OutputFlags, WaitFlags, PolicyFlags, TryFlags {
   readonly filename: readonly string[];
   readonly recursive?: true;
   readonly targets?: JsonObject;
@@ -33,13 +37,17 @@ export const defineGlobal: Define = (global, context) => {
   global.description("what many clusters are to hold, chosen by their labels, those to come too");
   const placed = (name: string): Command =>
     withServer(global.command(name)).option("-n, --namespace <name>", "only in this namespace");
+  const changing = (name: string): Command => withOutput(placed(name), changeOutputs);
 
-  withOutput(placed("get"))
+  withExamples(withWatch(withOutput(placed("get").alias("list"))), [
+    ["keelson global get", "all of them"],
+    ["keelson global get clusterrole/view", "how far each cluster got"],
+    ["keelson global get --watch"],
+  ])
     .description("show global resources; of one that is named also how far each cluster got")
     .summary("show global resources and how far they got")
     .argument("[what...]", "kinds or names")
-    .option("-w, --watch", "then show what changes, until Ctrl-C")
-    .action(async (words: string[], options: PlaceFlags & OutputFlags & { watch?: true }) =>
+    .action(async (words: string[], options: PlaceFlags & OutputFlags & WatchFlags) =>
       inSession(options, context, async (session, signal) => {
         const { output, namespace } = options;
         if (options.watch === true) {
@@ -52,7 +60,15 @@ export const defineGlobal: Define = (global, context) => {
       }),
     );
 
-  withDryRun(withPolicies(withWait(withServer(global.command("apply")))))
+  withExamples(
+    withDryRun(
+      withPolicies(withWait(withOutput(withServer(global.command("apply")), changeOutputs))),
+    ),
+    [
+      ["keelson global apply -f roles.yaml --all-targets --wait"],
+      ["keelson global apply -f limits.yaml --targets region=eu,tier!=gold"],
+    ],
+  )
     .description(
       "declare the objects of manifests in every cluster that is chosen, one after the other",
     )
@@ -78,7 +94,7 @@ export const defineGlobal: Define = (global, context) => {
       ),
     )
     .action(async (options: ApplyFlags) =>
-      inSession(options, context, async (session, signal) => {
+      inChange(options, context, async (session, signal) => {
         const { applyGlobals } = await import("./globals.ts");
         const { filename: files, recursive, namespace, targets, allTargets } = options;
         const selector = allTargets === true ? null : targets;
@@ -89,7 +105,7 @@ export const defineGlobal: Define = (global, context) => {
       }),
     );
 
-  withOutput(placed("history"))
+  withExamples(withOutput(placed("history")), [["keelson global history clusterrole/view"]])
     .description("show what a global resource was, newest first")
     .argument("<what...>", "a global resource: clusterrole/view, or its id")
     .option("--limit <count>", "how many", countOf, 20)
@@ -101,16 +117,18 @@ export const defineGlobal: Define = (global, context) => {
       }),
     );
 
-  withDryRun(withWait(placed("rollback")))
+  withExamples(withDryRun(withWait(changing("rollback"))), [
+    ["keelson global rollback clusterrole/view --to-revision 1 --wait"],
+  ])
     .description("make a global resource again what it was")
     .argument("<what...>", "a global resource: clusterrole/view, or its id")
     .requiredOption("--to-revision <number>", "the revision to go back to", countOf)
     .action(
       async (
         words: string[],
-        options: PlaceFlags & WaitFlags & TryFlags & { toRevision: number },
+        options: PlaceFlags & OutputFlags & WaitFlags & TryFlags & { toRevision: number },
       ) =>
-        inSession(options, context, async (session, signal) => {
+        inChange(options, context, async (session, signal) => {
           const { rollbackGlobal } = await import("./globals.ts");
           const { toRevision, namespace } = options;
           const isTrial = options.dryRun === true;
@@ -123,11 +141,11 @@ export const defineGlobal: Define = (global, context) => {
     ["pause", true, "write nothing of it to any cluster until it is resumed; watching goes on"],
     ["resume", false, "go on after a pause"],
   ] as const) {
-    withDryRun(placed(verb))
+    withExamples(withDryRun(changing(verb)), [[`keelson global ${verb} clusterrole/view`]])
       .description(help)
       .argument("<what...>", "a global resource: clusterrole/view, or its id")
-      .action(async (words: string[], options: PlaceFlags & TryFlags) =>
-        inSession(options, context, async (session, signal) => {
+      .action(async (words: string[], options: PlaceFlags & OutputFlags & TryFlags) =>
+        inChange(options, context, async (session, signal) => {
           const { setGlobalPaused } = await import("./globals.ts");
           const { namespace } = options;
           const isTrial = options.dryRun === true;
@@ -136,13 +154,19 @@ export const defineGlobal: Define = (global, context) => {
       );
   }
 
-  withDryRun(withWait(placed("delete")))
+  withExamples(withDryRun(withWait(changing("delete"))), [
+    ["keelson global delete clusterrole/view --wait"],
+    ["keelson global delete clusterrole/view --orphan", "its objects stay"],
+  ])
     .description("delete a global resource, and its objects in all clusters")
     .argument("<what...>", "a global resource: clusterrole/view, or its id")
     .option("--orphan", "forget it and leave its objects in the clusters")
     .action(
-      async (words: string[], options: PlaceFlags & WaitFlags & TryFlags & { orphan?: true }) =>
-        inSession(options, context, async (session, signal) => {
+      async (
+        words: string[],
+        options: PlaceFlags & OutputFlags & WaitFlags & TryFlags & { orphan?: true },
+      ) =>
+        inChange(options, context, async (session, signal) => {
           const { removeGlobals } = await import("./globals.ts");
           const { namespace, orphan } = options;
           const how = { isOrphaning: orphan === true, isTrial: options.dryRun === true };

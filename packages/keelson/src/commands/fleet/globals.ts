@@ -37,7 +37,7 @@ export async function applyGlobals(
   { files, isRecursive, namespace, policies, selector, isTrial, waitMs }: GlobalApplyOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, terminal, tell } = session;
   const builtin = await session.kindNames();
   const manifests = await readManifests(session, files, { isRecursive });
   const wanted = manifests.map((manifest) => desiredOfManifest(manifest, { namespace, builtin }));
@@ -65,7 +65,7 @@ export async function applyGlobals(
       const { id } = answer as unknown as { readonly id: number };
       const now = await readGlobal(session, id, signal);
       ids.push(id);
-      terminal.write(`${shortName(desired)} ${outcomeOf(before, now)}\n`);
+      tell(shortName(desired), outcomeOf(before, now));
       if (now.cluster_statuses.length === 0) {
         terminal.note(`${shortName(desired)}: no target is selected, it is delivered once one is`);
       }
@@ -121,7 +121,7 @@ export async function removeGlobals(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, tell } = session;
   const global = await theGlobal(session, words, place, signal);
   const path = `/global-resources/${global.id}`;
   const query = isOrphaning ? { orphan: true } : {};
@@ -131,7 +131,7 @@ export async function removeGlobals(
   }
   await client.delete(path, query, signal);
   const done = isOrphaning ? "forgotten, its objects stay" : "deleting";
-  terminal.write(`${shortName(global)} ${done}\n`);
+  tell(shortName(global), done);
   if (waitMs === undefined || isOrphaning) return;
   await waitForGlobal(session, global.id, waitMs, signal, {
     goal: "gone",
@@ -150,14 +150,14 @@ export async function setGlobalPaused(
   }: Place & { readonly isPaused: boolean; readonly isTrial: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, tell } = session;
   const global = await theGlobal(session, words, place, signal);
   const send = (query: Query) =>
     client.put(`/global-resources/${global.id}`, { paused: isPaused }, signal, query);
   if (isTrial) return tellTrials(session, await tryGlobal(session, global, send(asTrial)));
   await send({});
   const was = global.paused === isPaused ? "already " : "";
-  terminal.write(`${shortName(global)} ${was}${isPaused ? "paused" : "resumed"}\n`);
+  tell(shortName(global), `${was}${isPaused ? "paused" : "resumed"}`);
 }
 
 export async function globalHistory(
@@ -188,7 +188,7 @@ export async function rollbackGlobal(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, tell } = session;
   const global = await theGlobal(session, words, place, signal);
   const name = shortName(global);
   const send = (query: Query) =>
@@ -196,10 +196,11 @@ export async function rollbackGlobal(
   if (isTrial) return tellTrials(session, await tryGlobal(session, global, send(asTrial)));
   const answer = await send({});
   const { generation, revision } = answer as unknown as ListedGlobal;
-  terminal.write(
+  tell(
+    name,
     generation === global.generation
-      ? `${name} is at revision ${revision} already\n`
-      : `${name} rolled back to revision ${revision} (generation ${generation})\n`,
+      ? `is at revision ${revision} already`
+      : `rolled back to revision ${revision} (generation ${generation})`,
   );
   if (waitMs !== undefined) await waitForGlobal(session, global.id, waitMs, signal);
 }

@@ -56,7 +56,7 @@ export async function rollback(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, terminal } = session;
+  const { client, terminal, tell, isForPeople } = session;
   const resource = await theOne(session, words, { filters }, signal);
   const name = fullName(resource);
   if ((toRevision === undefined) === (toGeneration === undefined)) {
@@ -82,7 +82,8 @@ export async function rollback(
     const where =
       toRevision === undefined ? `generation ${toGeneration}` : `revision ${toRevision}`;
     const fields = "diff" in answer ? answer.diff.filter(wouldChange).filter(isOurs) : [];
-    if (fields.length > 0) terminal.write(await diffText(session, name, fields, pendingText));
+    if (fields.length > 0 && isForPeople)
+      terminal.write(await diffText(session, name, fields, pendingText));
     tellTrials(session, [{ name, word: `rolled back to ${where}`, answer }]);
     return;
   }
@@ -90,10 +91,11 @@ export async function rollback(
     ListedResource,
     "generation" | "revision"
   >;
-  terminal.write(
+  tell(
+    name,
     generation === resource.generation
-      ? `${name} is at revision ${revision} already\n`
-      : `${name} rolled back to revision ${revision} (generation ${generation})\n`,
+      ? `is at revision ${revision} already`
+      : `rolled back to revision ${revision} (generation ${generation})`,
   );
   if (waitMs !== undefined) {
     await waitFor(session, [resource], { goal: "synced", timeoutMs: waitMs }, signal);

@@ -136,7 +136,7 @@ export async function waitForGlobal(
     name: "",
   },
 ): Promise<void> {
-  const { clock, terminal } = session;
+  const { clock, tell } = session;
   const startMs = clock.monotonic();
   const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
   for (;;) {
@@ -145,7 +145,7 @@ export async function waitForGlobal(
       throw error;
     });
     if (global === undefined || (goal === "synced" && global.status === "synced")) {
-      terminal.write(`${global === undefined ? name : shortName(global)} ${goal}\n`);
+      tell(global === undefined ? name : shortName(global), goal);
       return;
     }
     if (clock.monotonic() - startMs >= timeoutMs) {

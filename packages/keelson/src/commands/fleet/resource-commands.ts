@@ -3,9 +3,12 @@
 import type { Command } from "commander";
 import { resourceVerbs, type Define, type ResourceVerb } from "../catalog.ts";
 import { usageError } from "../command-error.ts";
-import { inSession, type CommandContext } from "../command-context.ts";
+import { inChange, inSession, type CommandContext } from "../command-context.ts";
+import { withExamples } from "../examples.ts";
 import {
+  changeOutputs,
   withServer,
+  withWatch,
   type OutputFlags,
   withOutput,
   type WaitFlags,
@@ -39,6 +42,7 @@ import {
 export const defineResource: Define = (command, context) => {
   for (const name of Object.keys(verbs) as ResourceVerb[]) {
     const verb = command.command(name).summary(resourceVerbs[name]);
+    if (name === "get") verb.alias("list");
     verbs[name](verb.description(resourceVerbs[name]), context);
   }
 };
@@ -51,14 +55,18 @@ export function defineVerb(name: ResourceVerb): Define {
 /** By name, in the order of help. */
 const verbs: Readonly<Record<ResourceVerb, Define>> = {
   get: (command, context) =>
-    withOutput(withFilters(withServer(command)))
+    withExamples(withWatch(withOutput(withFilters(withServer(command)))), [
+      ["keelson get", "everything"],
+      ["keelson get deployments,services -n shop --watch"],
+      ["keelson get deployment/web -o yaml"],
+      ["keelson get --status error --cluster prod"],
+    ])
       .description(
         "show resources and how they are: all, of kinds (deployments), or by name (deployment/web, an id, or in full local/default/deployment/web)",
       )
       .summary("show resources and how they are")
       .argument("[what...]", "kinds or names")
       .option("--status <status>", "only those in this status: synced, error, drifted, …")
-      .option("-w, --watch", "then show what changes, until Ctrl-C")
       .action(async (words: string[], options: GetFlags) =>
         inSession(options, context, async (session, signal) => {
           const asked = { output: options.output, filters: filtersOf(options) };
@@ -72,11 +80,16 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         }),
       ),
   apply: (command, context) =>
-    withDryRun(
-      withPolicies(
-        withWait(withOutput(withManifests(withServer(command)), ["json", "yaml", "name"])),
+    withExamples(
+      withDryRun(
+        withPolicies(withWait(withOutput(withManifests(withServer(command)), changeOutputs))),
+        "let the clusters try it, keep nothing, and say what would become of each object",
       ),
-      "let the clusters try it, keep nothing, and say what would become of each object",
+      [
+        ["keelson apply -f web.yaml --cluster local --wait"],
+        ["keelson apply -f manifests -R --cluster prod --cluster edge --dry-run"],
+        ["kustomize build . | keelson apply -f - --cluster prod"],
+      ],
     )
       .description("declare the objects of Kubernetes manifests in clusters, all or none of them")
       .summary("declare the objects of manifests in clusters")
@@ -94,10 +107,15 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         }),
       ),
   diff: (command, context) =>
-    withOptionalManifests(
-      withAll(
-        withOutput(withFilters(withServer(command), { cluster: "many" }), ["json", "yaml", "name"]),
+    withExamples(
+      withOptionalManifests(
+        withAll(withOutput(withFilters(withServer(command), { cluster: "many" }), changeOutputs)),
       ),
+      [
+        ["keelson diff deployment/web", "what is there (-) and what is wanted (+)"],
+        ["keelson diff --all -o name", "which differ at all"],
+        ["keelson diff -f web.yaml --cluster local", "what an apply would change"],
+      ],
     )
       .description(
         "show where clusters differ from what they are to hold, or from what manifests would make of them: what is there (-) and what is wanted (+); ends with 1 if they do",
@@ -135,7 +153,10 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
           }),
       ),
   history: (command, context) =>
-    withOutput(withPlace(withServer(command)))
+    withExamples(withOutput(withPlace(withServer(command))), [
+      ["keelson history deployment/web"],
+      ["keelson history deployment/web --limit 1 -o yaml"],
+    ])
       .description("show what a resource was, newest first")
       .argument("<what...>", "a resource: deployment/web, an id, or in full")
       .option("--limit <count>", "how many", countOf, 20)
@@ -147,7 +168,10 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         }),
       ),
   rollback: (command, context) =>
-    withDryRun(withWait(withPlace(withServer(command))))
+    withExamples(withDryRun(withWait(changed(withPlace(withServer(command))))), [
+      ["keelson rollback deployment/web --to-revision 1 --dry-run", "what would change"],
+      ["keelson rollback deployment/web --to-revision 1 --wait"],
+    ])
       .description("make a resource again what it was")
       .argument("<what...>", "a resource: deployment/web, an id, or in full")
       .option("--to-revision <number>", "the revision to go back to", countOf)
@@ -156,10 +180,11 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         async (
           words: string[],
           options: PlaceFlags &
+            OutputFlags &
             WaitFlags &
             TryFlags & { toRevision?: number; toGeneration?: number },
         ) =>
-          inSession(options, context, async (session, signal) => {
+          inChange(options, context, async (session, signal) => {
             const { rollback } = await import("./history.ts");
             const { toRevision, toGeneration } = options;
             const isTrial = options.dryRun === true;
@@ -168,11 +193,14 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
           }),
       ),
   sync: (command, context) =>
-    withDryRun(withWait(withAll(withFilters(withServer(command)))))
+    withExamples(withDryRun(withWait(withAll(changed(withFilters(withServer(command)))))), [
+      ["keelson sync deployment/web --wait"],
+      ["keelson sync --all --cluster prod"],
+    ])
       .description("apply now, whatever failed before")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
-      .action(async (words: string[], options: FilterFlags & AllFlags & WaitFlags & TryFlags) =>
-        inSession(options, context, async (session, signal) => {
+      .action(async (words: string[], options: ChangeFlags & WaitFlags) =>
+        inChange(options, context, async (session, signal) => {
           const { sync } = await import("./change.ts");
           await sync(session, words, changeOf(options), signal);
         }),
@@ -183,10 +211,19 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       .summary("write nothing to the cluster for now"),
   resume: (command, context) => pausing(command, context, false).description("go on after a pause"),
   delete: (command, context) =>
-    withDryRun(
-      withWait(
-        withOptionalManifests(withAll(withFilters(withServer(command), { cluster: "many" }))),
+    withExamples(
+      withDryRun(
+        withWait(
+          withOptionalManifests(
+            withAll(changed(withFilters(withServer(command), { cluster: "many" }))),
+          ),
+        ),
       ),
+      [
+        ["keelson delete deployment/web --wait"],
+        ["keelson delete -f web.yaml --cluster local --ignore-not-found"],
+        ["keelson delete -l app=web --orphan", "their objects stay"],
+      ],
     )
       .description("delete resources and their objects")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
@@ -195,13 +232,11 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       .action(
         async (
           words: string[],
-          options: Omit<FilterFlags, "cluster"> &
-            AllFlags &
+          options: Omit<ChangeFlags, "cluster"> &
             WaitFlags &
-            TryFlags &
             ManifestFlags & { orphan?: true; ignoreNotFound?: true },
         ) =>
-          inSession(options, context, async (session, signal) => {
+          inChange(options, context, async (session, signal) => {
             const { remove } = await import("./change.ts");
             const cluster = oneCluster(options);
             await remove(
@@ -219,11 +254,22 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       ),
 };
 
+/** What every verb that changes resources takes. */
+type ChangeFlags = FilterFlags & AllFlags & TryFlags & OutputFlags;
+
+function changed(command: Command): Command {
+  return withOutput(command, changeOutputs);
+}
+
 function pausing(command: Command, context: CommandContext, isPaused: boolean): Command {
-  return withDryRun(withAll(withFilters(withServer(command))))
+  const verb = isPaused ? "pause" : "resume";
+  return withExamples(withDryRun(withAll(changed(withFilters(withServer(command))))), [
+    [`keelson ${verb} deployment/web`],
+    [`keelson ${verb} --all --cluster prod`],
+  ])
     .argument("[what...]", "resources: deployment/web, an id, or in full")
-    .action(async (words: string[], options: FilterFlags & AllFlags & TryFlags) =>
-      inSession(options, context, async (session, signal) => {
+    .action(async (words: string[], options: ChangeFlags) =>
+      inChange(options, context, async (session, signal) => {
         const { setPaused } = await import("./change.ts");
         await setPaused(session, words, { ...changeOf(options), isPaused }, signal);
       }),

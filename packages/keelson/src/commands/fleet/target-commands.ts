@@ -1,19 +1,23 @@
 // `keelson target …`, as it is typed.
 
 import type { Define } from "../catalog.ts";
-import { inSession } from "../command-context.ts";
+import { inChange, inSession } from "../command-context.ts";
+import { withExamples } from "../examples.ts";
 import {
+  changeOutputs,
   waitMsOf,
   withOutput,
   withServer,
   withWait,
+  withWatch,
   type OutputFlags,
   type WaitFlags,
+  type WatchFlags,
 } from "../flags.ts";
 import { labelsOf, withDryRun, type TryFlags } from "./flags.ts";
 import type { ServerFlags } from "../client/find-server.ts";
 
-interface AddFlags extends ServerFlags, WaitFlags, TryFlags {
+interface CreateFlags extends ServerFlags, OutputFlags, WaitFlags, TryFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly label: readonly string[];
@@ -22,9 +26,17 @@ interface AddFlags extends ServerFlags, WaitFlags, TryFlags {
 }
 
 export const defineTarget: Define = (target, context) => {
+  const changing = (verb: string) => withOutput(withServer(target.command(verb)), changeOutputs);
+
   const tryHelp =
     "try whether the cluster can be reached so, keep nothing, and say what would come of it";
-  withDryRun(withWait(withServer(target.command("add")), "wait until the cluster answers"), tryHelp)
+  withExamples(
+    withDryRun(withWait(changing("create"), "wait until the cluster answers"), tryHelp),
+    [
+      ["keelson target create prod --kubeconfig ~/.kube/config --context prod --wait"],
+      ["keelson target create edge --agent --label region=eu", "its own worker delivers"],
+    ],
+  )
     .description(
       "register a cluster by a kubeconfig; certificates and tokens in files go along, commands that fetch them cannot",
     )
@@ -40,57 +52,65 @@ export const defineTarget: Define = (target, context) => {
     )
     .option("--agent", "a worker inside the cluster delivers to it; no kubeconfig is needed")
     .option("--paused", "write nothing to it until it is resumed")
-    .action(async (name: string, options: AddFlags) =>
-      inSession(options, context, async (session, signal) => {
-        const { addTarget } = await import("./targets.ts");
+    .action(async (name: string, options: CreateFlags) =>
+      inChange(options, context, async (session, signal) => {
+        const { createTarget } = await import("./targets.ts");
         const { kubeconfig, context: chosen, label: labels, agent, paused } = options;
         const settings = { kubeconfig, context: chosen, labels, isAgent: agent === true };
         const isTrial = options.dryRun === true;
         const rest = { isPaused: paused === true, isTrial, waitMs: waitMsOf(options) };
-        await addTarget(session, name, { ...settings, ...rest }, signal);
+        await createTarget(session, name, { ...settings, ...rest }, signal);
       }),
     );
 
-  for (const [verb, summary, argument] of [
-    ["list", "show all clusters and whether they answer", undefined],
-    ["get", "show clusters by name", "<name...>"],
-  ] as const) {
-    const command = withOutput(withServer(target.command(verb))).description(summary);
-    if (argument !== undefined) command.argument(argument, "targets");
-    command.action(async (...given: unknown[]) => {
-      const names = argument === undefined ? [] : (given[0] as readonly string[]);
-      const options = given[argument === undefined ? 0 : 1] as ServerFlags & OutputFlags;
-      await inSession(options, context, async (session, signal) => {
-        const { showTargets } = await import("./targets.ts");
-        await showTargets(session, names, { output: options.output }, signal);
-      });
-    });
-  }
-
-  withDryRun(withServer(target.command("remove")))
-    .description("deliver to a cluster no longer")
-    .argument("<name>", "the target")
-    .option("--orphan", "forget its resources as well, and leave their objects")
-    .action(async (name: string, options: ServerFlags & TryFlags & { readonly orphan?: true }) =>
+  withExamples(withWatch(withOutput(withServer(target.command("get").alias("list")))), [
+    ["keelson target get", "all of them"],
+    ["keelson target get prod -o yaml"],
+    ["keelson target get --watch"],
+  ])
+    .description("show clusters and whether they answer: all, or by name")
+    .argument("[name...]", "targets")
+    .action(async (names: string[], options: ServerFlags & OutputFlags & WatchFlags) =>
       inSession(options, context, async (session, signal) => {
-        const { removeTarget } = await import("./targets.ts");
-        const asked = { isOrphaning: options.orphan === true, isTrial: options.dryRun === true };
-        await removeTarget(session, name, asked, signal);
+        const { showTargets, watchTargets } = await import("./show-targets.ts");
+        const show = options.watch === true ? watchTargets : showTargets;
+        await show(session, names, { output: options.output }, signal);
       }),
+    );
+
+  withExamples(withDryRun(changing("delete")), [
+    ["keelson target delete prod"],
+    ["keelson target delete prod --orphan", "its objects stay in the cluster"],
+  ])
+    .description("deliver to clusters no longer")
+    .argument("<name...>", "targets")
+    .option("--orphan", "forget its resources as well, and leave their objects")
+    .action(
+      async (
+        names: string[],
+        options: ServerFlags & OutputFlags & TryFlags & { readonly orphan?: true },
+      ) =>
+        inChange(options, context, async (session, signal) => {
+          const { deleteTarget } = await import("./targets.ts");
+          const asked = { isOrphaning: options.orphan === true, isTrial: options.dryRun === true };
+          for (const name of names) await deleteTarget(session, name, asked, signal);
+        }),
     );
 
   for (const [verb, isPaused, summary] of [
-    ["pause", true, "write nothing to a cluster until it is resumed; watching goes on"],
+    ["pause", true, "write nothing to clusters until they are resumed; watching goes on"],
     ["resume", false, "go on after a pause"],
   ] as const) {
-    withDryRun(withServer(target.command(verb)))
+    withExamples(withDryRun(changing(verb)), [[`keelson target ${verb} prod`]])
       .description(summary)
-      .argument("<name>", "the target")
-      .action(async (name: string, options: ServerFlags & TryFlags) =>
-        inSession(options, context, async (session, signal) => {
+      .argument("<name...>", "targets")
+      .action(async (names: string[], options: ServerFlags & OutputFlags & TryFlags) =>
+        inChange(options, context, async (session, signal) => {
           const { setTargetPaused } = await import("./targets.ts");
           const isTrial = options.dryRun === true;
-          await setTargetPaused(session, name, { isPaused, isTrial }, signal);
+          for (const name of names) {
+            await setTargetPaused(session, name, { isPaused, isTrial }, signal);
+          }
         }),
       );
   }

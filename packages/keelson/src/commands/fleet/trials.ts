@@ -58,9 +58,9 @@ export async function trialAnswer<Answer = Accepted>(
 }
 
 /** Says what would come of each, who would refuse what and why, and what else there is to know. Fails if any is refused. */
-export function tellTrials({ terminal }: Session, trials: readonly Trial[]): void {
+export function tellTrials({ terminal, tell }: Session, trials: readonly Trial[]): void {
   for (const { name, word, answer } of trials) {
-    if (reasonAgainst(answer) === undefined) terminal.write(`${name} ${word} (dry run)\n`);
+    if (reasonAgainst(answer) === undefined) tell(name, `${word} (dry run)`);
   }
   noteTrials({ terminal }, trials);
   if (trials.some(({ answer }) => reasonAgainst(answer) !== undefined)) throw quietFailure();

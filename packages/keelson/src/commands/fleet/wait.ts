@@ -38,13 +38,13 @@ export async function waitFor(
   { goal, timeoutMs }: WaitOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, terminal } = session;
+  const { clock, tell } = session;
   const startMs = clock.monotonic();
   // Mostly it is there within milliseconds; whoever waits longer asks less.
   const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
   let waiting = resources;
   const leaveOut = (isDone: (one: NamedResource) => boolean): void => {
-    for (const done of waiting.filter(isDone)) terminal.write(`${fullName(done)} ${goal}\n`);
+    for (const done of waiting.filter(isDone)) tell(fullName(done), goal);
     waiting = waiting.filter((one) => !isDone(one));
   };
   for (;;) {

@@ -15,7 +15,7 @@ import { readReferences } from "./reference.ts";
 import { groupOf, shortName } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 import { globalColumns } from "./show-globals.ts";
-import { insisting, shower } from "./watch-list.ts";
+import { insisting, shower } from "../watch-list.ts";
 
 /** Shows them until `signal`, at which it throws. */
 export async function watchGlobals(

@@ -14,7 +14,7 @@ import {
 } from "./resource-shapes.ts";
 import { eachOnce, select, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
-import { insisting, shower } from "./watch-list.ts";
+import { insisting, shower } from "../watch-list.ts";
 
 export interface WatchOptions {
   readonly output: Output;
