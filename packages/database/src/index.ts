@@ -24,6 +24,8 @@ export {
   isTransient,
 } from "./errors.ts";
 export { PostgresServerError, type PostgresServerErrorCode } from "./server/errors.ts";
+export { embeddedVersion } from "./server/binaries.ts";
+export { serverFacts } from "./sql/server-facts.ts";
 export { statement, type Sql, type Statement } from "./sql/statement.ts";
 export { type TransactionModes } from "./sql/transaction.ts";
 export {

@@ -37,13 +37,12 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
     "",
     ...lines,
     "",
-    `  Try        curl '${rest}/readyz?verbose'`,
+    "  Try        keelson target get            # in a checkout: npm run -s keelson -- target get",
+    "             keelson apply -f FILE --cluster local --wait",
     ...(kubernetes === undefined
       ? []
-      : [
-          `             curl ${rest}/api/v1/targets`,
-          `             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`,
-        ]),
+      : [`             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`]),
+    `             curl '${rest}/readyz?verbose'`,
     "  Stop       Ctrl-C",
     "",
   ].join("\n");

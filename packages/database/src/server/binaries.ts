@@ -30,6 +30,11 @@ export async function embeddedBinaries(account: Account | undefined): Promise<st
   return usableBinaries(await platformPackage(), account);
 }
 
+/** The version of that package, as `18.4.0`. Throws a `PostgresServerError` where it is not installed. */
+export async function embeddedVersion(): Promise<string> {
+  return (await platformPackage()).version;
+}
+
 /** A package of PostgreSQL's programs. */
 export interface BinaryPackage {
   readonly root: string;

@@ -12,6 +12,8 @@ export interface Entry {
   /** Under which heading help shows it. */
   readonly heading: string;
   readonly summary: string;
+  /** Whether it is for programs only. */
+  readonly isHidden?: true;
   readonly load: () => Promise<Define>;
 }
 
@@ -93,6 +95,25 @@ export const catalog: readonly Entry[] = [
     load: async () => (await import("./fleet/global-commands.ts")).defineGlobal,
   },
   ...shortcuts,
+  {
+    name: "doctor",
+    heading: "Others",
+    summary: "look whether Keelson can run here, and say what mends what is wrong",
+    load: async () => (await import("./doctor-command.ts")).defineDoctor,
+  },
+  {
+    name: "completion",
+    heading: "Others",
+    summary: "print the script that completes commands in bash, zsh or fish",
+    load: async () => (await import("./completion-commands.ts")).defineCompletion,
+  },
+  {
+    name: "complete",
+    heading: "Others",
+    summary: "print what may stand at the end of the words",
+    isHidden: true,
+    load: async () => (await import("./completion-commands.ts")).defineComplete,
+  },
   {
     name: "crds",
     heading: "Others",

@@ -32,9 +32,12 @@ export async function commandLine(
     })
     .addHelpText("after", '\n"keelson COMMAND --help" tells more of each, with examples.');
   const typed = words === "all" ? [] : words.filter((word) => !word.startsWith("-")).slice(0, 2);
-  for (const { name, heading, summary, load } of catalog) {
+  for (const { name, heading, summary, isHidden, load } of catalog) {
     program.commandsGroup(`${heading}:`);
-    const command = program.command(name).description(summary).summary(summary);
+    const command = program
+      .command(name, { hidden: isHidden === true })
+      .description(summary)
+      .summary(summary);
     // `help NAME` is about NAME.
     if (words !== "all" && name !== typed[typed[0] === "help" ? 1 : 0]) continue;
     const define = await load();

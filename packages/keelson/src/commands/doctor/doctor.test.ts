@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test, type TestContext } from "node:test";
+import { systemClock } from "@keelson/base";
+import { loadConfig } from "../../config.ts";
+import { CommandError } from "../command-error.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { Output } from "../output/formats.ts";
+import { doctor } from "./doctor.ts";
+import type { Finding } from "./finding.ts";
+
+const freePorts = { port: "0", "kube-port": "0", "metrics-port": "0" };
+
+interface Patient {
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly output?: Output;
+  readonly nowMs?: number;
+}
+
+/** Examines a folder; gives what was printed, and the exit code. */
+async function examined(t: TestContext, folder: string, patient: Patient = {}) {
+  const { flags = {}, environment = {}, output = "json", nowMs = systemClock.now() } = patient;
+  let out = "";
+  const context: CommandContext = {
+    environment: { PATH: process.env["PATH"] ?? "", ...environment },
+    workingFolder: folder,
+    clock: { ...systemClock, now: () => nowMs },
+    isWatched: false,
+    openTerminal: () => ({
+      write: (text) => {
+        out += text;
+      },
+      note: (line) => assert.fail(line),
+      hasColours: false,
+      readInput: () => assert.fail("nothing is to be read"),
+    }),
+    run: (work) => work(t.signal),
+    exit: () => assert.fail("it is not to exit"),
+  };
+  const readConfig = () =>
+    loadConfig({
+      flags: { ...freePorts, ...flags },
+      environment,
+      workingFolder: folder,
+      purpose: "up",
+      isTerminal: false,
+    });
+  try {
+    await doctor(context, { output, readConfig }, t.signal);
+    return { code: 0, out };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    assert.equal(error.message, "");
+    return { code: error.exitCode, out };
+  }
+}
+
+/** The same, by what was looked at. */
+async function findingsOf(t: TestContext, folder: string, patient: Patient = {}) {
+  const { code, out } = await examined(t, folder, patient);
+  const { findings } = JSON.parse(out) as { readonly findings: readonly Finding[] };
+  const of = (check: string): Finding => {
+    const found = findings.find((one) => one.check === check);
+    assert.ok(found !== undefined, `${check} is not in ${out}`);
+    return found;
+  };
+  const wrong = findings.filter(({ state }) => state === "failed").map(({ check }) => check);
+  return { code, of, wrong, findings };
+}
+
+suite("keelson doctor", () => {
+  async function folderFor(t: TestContext): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "keelson-doctor-"));
+    t.after(() => rm(folder, { recursive: true }));
+    return folder;
+  }
+
+  test("finds nothing wrong with a fresh folder, and says what it has seen", async (t) => {
+    const folder = await folderFor(t);
+    const { code, of, wrong } = await findingsOf(t, folder);
+    assert.deepEqual([code, wrong], [0, []]);
+    assert.match(of("Node").found, /^24\./);
+    assert.equal(of("data folder").found, `${folder}/.keelson, made at the first start`);
+    assert.match(of("embedded PostgreSQL").found, /^18\..*, no data yet$/);
+    assert.equal(of("port of the REST API").found, "any free one");
+    assert.match((await examined(t, folder, { output: "table" })).out, /^STATE +CHECK +FOUND\nok /);
+  });
+
+  test("names what is wrong with settings, all of it, and looks no further", async (t) => {
+    const environment = { KEELSON_PROT: "1", KEELSON_LOG_LEVEL: "loud" };
+    const { code, wrong, findings } = await findingsOf(t, await folderFor(t), { environment });
+    assert.deepEqual([code, wrong], [1, ["settings", "settings"]]);
+    assert.ok(findings.every(({ state, fix }) => state !== "failed" || fix !== null));
+    assert.ok(findings.every(({ check }) => !check.startsWith("port")));
+  });
+
+  test("says who has a port", async (t) => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const flags = { port: String(port) };
+    const { code, of, wrong } = await findingsOf(t, await folderFor(t), { flags });
+    assert.deepEqual([code, wrong], [1, ["port of the REST API"]]);
+    const { found, fix } = of("port of the REST API");
+    const place = `127.0.0.1:${port} is taken`;
+    const holder = process.platform === "linux" ? ` by process ${process.pid} ` : "";
+    assert.ok(found.startsWith(`${place}${holder}`), found);
+    assert.match(fix ?? "", /--port/);
+  });
+
+  test("sees a data folder that is none, and data of another PostgreSQL", async (t) => {
+    const folder = await folderFor(t);
+    await writeFile(join(folder, "file"), "");
+    const flags = { "data-dir": "file" };
+    assert.deepEqual((await findingsOf(t, folder, { flags })).wrong, ["data folder"]);
+    await mkdir(join(folder, ".keelson/postgres"), { recursive: true });
+    await writeFile(join(folder, ".keelson/postgres/PG_VERSION"), "12\n");
+    const { of, wrong } = await findingsOf(t, folder);
+    assert.deepEqual(wrong, ["embedded PostgreSQL"]);
+    assert.match(of("embedded PostgreSQL").found, /is of version 12$/);
+  });
+
+  test("sees a PostgreSQL that does not answer, and keeps its password to itself", async (t) => {
+    const flags = { "database-url": "postgres://me:hidden@127.0.0.1:1/keelson" };
+    const folder = await folderFor(t);
+    const { code, out } = await examined(t, folder, { flags });
+    assert.equal(code, 1);
+    assert.match(out, /"check": "PostgreSQL",\n *"state": "failed"/);
+    assert.doesNotMatch(out, /hidden/);
+  });
+
+  test("reads the kubeconfig of each target", async (t) => {
+    const folder = await folderFor(t);
+    const targets = ["good", "gone"].map(
+      (name) => `  - {cluster_id: ${name}, kubeconfig: ${name}}`,
+    );
+    await writeFile(join(folder, "keelson.config.yaml"), ["targets:", ...targets, ""].join("\n"));
+    const parts = {
+      clusters: [{ name: "c", cluster: { server: "https://one.example:6443" } }],
+      users: [{ name: "u", user: { token: "t" } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    };
+    const kubeconfig = { apiVersion: "v1", kind: "Config", ...parts, "current-context": "x" };
+    await writeFile(join(folder, "good"), JSON.stringify(kubeconfig));
+    const { of, wrong } = await findingsOf(t, folder);
+    assert.deepEqual(wrong, ["kubeconfig of target gone"]);
+    assert.match(of("kubeconfig of target good").found, /leads to https:\/\/one\.example:6443$/);
+  });
+
+  test("sees a clock that is before the installation, and does without kubectl", async (t) => {
+    const environment = { PATH: "/nowhere" };
+    const patient = { environment, nowMs: Date.parse("2001-01-01T00:00:00Z") };
+    const { of, wrong } = await findingsOf(t, await folderFor(t), patient);
+    assert.deepEqual(wrong, ["clock"]);
+    assert.equal(of("kubectl").state, "warning");
+  });
+});
