@@ -114,6 +114,16 @@ suite("tidy", () => {
     });
   }
 
+  test("what is large and seldom needed is loaded by who needs it", () => {
+    const eager = sources
+      .filter(({ path }) => !path.includes("/testing/"))
+      .filter(({ text }) =>
+        /^(import|export) (?!type\b)[^;]*"(@aws-sdk|@keycloak|@google-cloud)\//m.test(text),
+      )
+      .map(({ path }) => path);
+    assert.deepEqual(eager, []);
+  });
+
   test("file names say what is inside", () => {
     const vague = files
       .map(({ path }) => path)

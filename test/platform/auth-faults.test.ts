@@ -9,6 +9,7 @@ import { clusterSuite } from "../fleet/cluster.ts";
 import { HttpProxy } from "../fleet/http-proxy.ts";
 import { noting, prepareAuth, tenant, type AuthBed, type Tenant } from "./auth-bed.ts";
 import { withoutKeycloak, type KeycloakServer } from "./keycloak-server.ts";
+import { LossyProxy } from "./lossy-proxy.ts";
 
 const skip = withoutKeycloak;
 
@@ -180,6 +181,44 @@ clusterSuite("a Keycloak in trouble", () => {
       [true, undefined, []],
     );
   });
+
+  test(
+    "a realm whose creation was not answered is waited for, and goes too",
+    { skip },
+    async (t) => {
+      await using bed = await prepareAuth(t.signal);
+      const shop = tenant();
+      const { uid, namespace, name } = shop.app.owner;
+      const { realm } = shop.app.names;
+      await using proxy = await LossyProxy.to(bed.keycloak.port);
+      proxy.decide = ({ method, url }) => {
+        const isCreation = method === "POST" && url === "/admin/realms";
+        return isCreation ? "lose request" : "pass";
+      };
+      const access = async () => ({ ...(await bed.keycloak.access()), url: proxy.url });
+      const admin = bed.admin({ access });
+      await assert.rejects(bed.reconcile(shop, { admin }), { reason: "Unreachable" });
+      await assert.rejects(bed.cleanup(shop, "Delete", admin), {
+        reason: "Unreachable",
+        message: `the creation of realm ${realm} was not answered: it may still come to be, and is waited for`,
+      });
+      assert.deepEqual(shop.ledger.contents, [`Realm ${realm} Creating`]);
+      // At last Keycloak has done it.
+      const attributes = { "platform.internal/owner": `${uid} ${namespace}/${name}` };
+      await bed.keycloak.ask("POST", "", { realm, enabled: true, attributes });
+      await bed.cleanup(shop, "Delete", admin);
+      assert.deepEqual(
+        [await bed.keycloak.ask("GET", `/${realm}`), shop.ledger.contents],
+        [undefined, []],
+      );
+      // One that never comes to be is forgotten in the end.
+      const other = tenant();
+      const impatient = bed.admin({ access, unansweredMs: 0 });
+      await assert.rejects(bed.reconcile(other, { admin: impatient }), { reason: "Unreachable" });
+      await bed.cleanup(other, "Delete", impatient);
+      assert.deepEqual(other.ledger.contents, []);
+    },
+  );
 
   test(
     "who has no rights is refused; a password that was changed is asked for again",

@@ -7,6 +7,7 @@ import type { DynamicObject } from "@keelson/client";
 import { measure } from "../apiserver/scenarios/length.ts";
 import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { searchPathsAt } from "./drivers.ts";
 import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
@@ -70,6 +71,47 @@ clusterSuite("the operator, while apps run", () => {
       writes.filter((name) => !name.includes("/events")),
       [`PATCH /api/v1/namespaces/${namespace}/services/${first}`],
     );
+  });
+
+  test("P10, P19: psql and both drivers log in with the Secret, whatever happens to it", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    const name = newName();
+    const schema = `prod_${name.replaceAll("-", "_")}`;
+    const urlNow = async (): Promise<string> =>
+      (await bed.secret(`${name}-db`))?.["DATABASE_URL"] ?? "";
+    const allEnter = async (url: string): Promise<void> => {
+      assert.deepEqual(await searchPathsAt(url), [schema, schema, schema]);
+    };
+    let url = "";
+    {
+      await using _first = bed.start();
+      await bed.apply(name, { imageRef: image, database: { enabled: true } });
+      await bed.until(name, ({ phase }) => phase === "Running");
+      url = await urlNow();
+      await allEnter(url);
+    }
+    await using _second = bed.start();
+    await allEnter(await urlNow());
+    // A Secret that is deleted is made anew, with another password.
+    await (await bed.resource(secrets)).delete({ namespace, name: `${name}-db` }, t.signal);
+    await until(async () => ![url, ""].includes(await urlNow()), t.signal);
+    const enters = async (): Promise<boolean> =>
+      await bed.database.queryAs(await urlNow(), "SELECT 1").then(
+        () => true,
+        () => false,
+      );
+    await until(enters, t.signal);
+    await allEnter(await urlNow());
+    // A password that somebody else sets is set back when the app is next looked at.
+    url = await urlNow();
+    await bed.database.query(`ALTER ROLE ${schema}_app PASSWORD 'mine'`);
+    const annotations = { "example.com/touched": "yes" };
+    await bed.patch(services, name, { metadata: { annotations } });
+    await until(enters, t.signal);
+    assert.equal(await urlNow(), url);
+    await allEnter(url);
+    await bed.delete(name);
+    await bed.untilGone(name);
   });
 
   test("P22: what somebody deletes or edits is put right", async (t) => {

@@ -51,6 +51,14 @@ export class Children {
     return resource;
   }
 
+  /** Resolves once all that is ours has been seen, of the kinds that were asked for and that the cluster serves. */
+  async untilSeen(signal: AbortSignal): Promise<void> {
+    const seen = [...this.#resources.values()].map(async ({ kind, cache }) => {
+      if (await this.#isServed(kind, signal)) await cache.untilSynced(signal);
+    });
+    await Promise.all(seen);
+  }
+
   /** The child as it was last seen, if it is there and the app's. */
   async find(
     app: App,

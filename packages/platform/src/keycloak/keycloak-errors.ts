@@ -1,6 +1,6 @@
 // The one place that reads what Keycloak answers when it does not do as it was asked.
 
-import { NetworkError } from "@keycloak/keycloak-admin-client";
+import type { NetworkError } from "@keycloak/keycloak-admin-client";
 import { StepError, type StepReason } from "../steps/step-error.ts";
 
 const saidMax = 300;
@@ -20,10 +20,18 @@ export function isGone(error: unknown): boolean {
   return statusOf(error) === 404;
 }
 
+/** Whether nobody knows what became of it: it was sent, and no answer came. */
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof StepError) || error.reason !== "Unreachable") return false;
+  const { code = "" } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  const isUnsent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
+  return statusOf(error) === undefined && !isUnsent;
+}
+
 /** What `error` of the call `name` means to a step. What is named already passes through. */
 export function nameKeycloakError(error: unknown, name: string, server: string): Error {
   if (error instanceof StepError) return error;
-  if (error instanceof NetworkError) return nameAnswer(error, name, server);
+  if (isAnswered(error)) return nameAnswer(error, name, server);
   const { message, cause } = error as Error;
   // `fetch failed`, and below it why.
   if (error instanceof TypeError && cause instanceof Error) {
@@ -32,6 +40,11 @@ export function nameKeycloakError(error: unknown, name: string, server: string):
     return new StepError("Unreachable", `${server}: no answer to ${name}: ${why}`, { cause });
   }
   return new Error(`${server}: ${name} failed: ${message}`, { cause: error });
+}
+
+/** By what it has: its class would bring the whole library. */
+function isAnswered(error: unknown): error is NetworkError {
+  return error instanceof Error && "response" in error && "responseData" in error;
 }
 
 function nameAnswer({ response, responseData }: NetworkError, name: string, server: string): Error {

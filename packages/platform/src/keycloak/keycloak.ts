@@ -1,7 +1,6 @@
 // Keycloak's admin API: calls under a name, each in time, and with whatever token holds now.
 
-import KeycloakAdminClient from "@keycloak/keycloak-admin-client";
-import { getToken } from "@keycloak/keycloak-admin-client/lib/utils/auth.js";
+import type KeycloakAdminClient from "@keycloak/keycloak-admin-client";
 import { onAbort, type Clock } from "@keelson/base";
 import type { OnCall } from "../steps/call-point.ts";
 import { StepError } from "../steps/step-error.ts";
@@ -72,10 +71,12 @@ export class Keycloak {
     const { url } = await this.#accessNow();
     return await this.#send(
       name,
-      (requestOptions) => {
-        const api = new KeycloakAdminClient({ baseUrl: baseOf(url), requestOptions });
+      async (requestOptions) => {
+        // The library is large: whoever has no logins does without.
+        const { default: Api } = await import("@keycloak/keycloak-admin-client");
+        const api = new Api({ baseUrl: baseOf(url), requestOptions });
         api.setAccessToken(token.text);
-        return work(api);
+        return await work(api);
       },
       signal,
     );
@@ -105,8 +106,9 @@ export class Keycloak {
     const startedMs = clock.monotonic();
     const { accessToken, expiresIn } = await this.#send(
       "logIn",
-      (requestOptions) =>
-        getToken({
+      async (requestOptions) => {
+        const { getToken } = await import("@keycloak/keycloak-admin-client/lib/utils/auth.js");
+        return await getToken({
           baseUrl: baseOf(url),
           realmName: "master",
           credentials: {
@@ -116,7 +118,8 @@ export class Keycloak {
             password,
           },
           requestOptions,
-        }),
+        });
+      },
       signal,
     );
     const lifeMs = Number(expiresIn) * 1000 * tokenShare;

@@ -8,10 +8,11 @@ import { claim, type Mark } from "../ownership/claim.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import { isOwnedBy, type Owner } from "../ownership/owner.ts";
 import type { OnCall } from "../steps/call-point.ts";
+import { StepError } from "../steps/step-error.ts";
 import { clientFields, type ClientUrls } from "./client-plan.ts";
 import { differences, isNone } from "./differences.ts";
 import { Keycloak, type KeycloakAccess } from "./keycloak.ts";
-import { isGone, isTaken } from "./keycloak-errors.ts";
+import { isGone, isTaken, isUnanswered } from "./keycloak-errors.ts";
 import { ensureProviders, type ProvidersWanted } from "./providers.ts";
 import { markOf, withMark, type Realm } from "./realm-mark.ts";
 
@@ -19,8 +20,10 @@ export interface RealmAdminOptions {
   /** Where Keycloak is as it is now. Asked for at first use, and after Keycloak refused the last one. */
   readonly access: () => Promise<KeycloakAccess>;
   readonly timeoutMs?: number;
-  /** How long a realm may still come to be after a call of which nobody heard the answer. */
+  /** How long a realm may still come to be after a call that an operator before us may have left. */
   readonly settleMs?: number;
+  /** The same after a call of ours that was not answered in time. */
+  readonly unansweredMs?: number;
   readonly clock?: Clock;
   readonly onCall?: OnCall | undefined;
 }
@@ -47,12 +50,16 @@ export class RealmAdmin {
   readonly #keycloak: Keycloak;
   readonly #clock: Clock;
   readonly #settleMs: number;
+  readonly #unansweredMs: number;
+  /** When the creation of a realm was last given up, by the monotonic clock. */
+  readonly #unanswered = new Map<string, number>();
 
   constructor(options: RealmAdminOptions) {
     const { access, timeoutMs = 10_000, settleMs = 10_000, clock = systemClock, onCall } = options;
     this.#keycloak = new Keycloak({ access, timeoutMs, clock, onCall });
     this.#clock = clock;
     this.#settleMs = settleMs;
+    this.#unansweredMs = options.unansweredMs ?? 60_000;
   }
 
   /**
@@ -86,6 +93,7 @@ export class RealmAdmin {
         }
         await this.#delete(realm, signal);
       }
+      this.#unanswered.delete(realm);
       await ledger.forget("Realm", realm, signal);
     }
   }
@@ -152,6 +160,7 @@ export class RealmAdmin {
       );
       return undefined;
     } catch (error) {
+      if (isUnanswered(error)) this.#unanswered.set(realm, this.#clock.monotonic());
       const there = isTaken(error) ? await this.#find(realm, signal) : undefined;
       if (there === undefined) throw error;
       return there;
@@ -215,7 +224,14 @@ export class RealmAdmin {
     signal: AbortSignal,
   ): Promise<Realm | undefined> {
     let found = await this.#find(realm, signal);
-    if (found === undefined && state === "Creating") {
+    const givenUpMs = this.#unanswered.get(realm);
+    if (found === undefined && givenUpMs !== undefined) {
+      // Keycloak may still be at it: once forgotten, nobody would look for it again.
+      if (this.#clock.monotonic() - givenUpMs < this.#unansweredMs) {
+        const message = `the creation of realm ${realm} was not answered: it may still come to be, and is waited for`;
+        throw new StepError("Unreachable", message);
+      }
+    } else if (found === undefined && state === "Creating") {
       // An operator may have ended while Keycloak was at it: once forgotten, nobody would look for it again.
       await this.#clock.sleep(this.#settleMs, signal);
       found = await this.#find(realm, signal);

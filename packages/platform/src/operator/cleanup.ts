@@ -120,7 +120,7 @@ async function endStep(
 const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
 function failed(
-  { clock, random, log }: OperatorParts,
+  { clock, random, log, departures }: OperatorParts,
   what: Pick<CleanupWork, "memory" | "stamp" | "key"> & {
     readonly error: unknown;
     readonly resourceType: Step["resourceType"] | "workload";
@@ -139,7 +139,16 @@ function failed(
   const nowMs = clock.monotonic();
   const sinceMs = before?.sinceMs ?? nowMs;
   const failure = cleanupFailure(error);
-  memory.steps.set(resourceType, { stamp, sinceMs, untilMs: nowMs + waitMs, failure, attempts });
+  const untilMs = nowMs + waitMs;
+  const { count } = departures;
+  memory.steps.set(resourceType, {
+    stamp,
+    sinceMs,
+    untilMs,
+    failure,
+    attempts,
+    departures: count,
+  });
   log.warn({ app: key, step: resourceType, attempts, waitMs, error }, "a clean-up failed");
   return { finding: findingOf(failure), afterMs: waitMs };
 }

@@ -3,11 +3,15 @@
 import { keyOf, refOf, type DynamicObject, type ObjectRef } from "@keelson/client";
 import type { ObjectCache } from "@keelson/controller";
 
+import { statusOf } from "./object-status.ts";
+
 const byHost = "host";
 
 export class Hosts {
   readonly #cache: ObjectCache;
   readonly #hostOf: (object: DynamicObject) => string | undefined;
+  /** Whose a host was when that was last asked, by uid. */
+  readonly #holders = new Map<string, string>();
 
   /** `hostOf` gives the host that an Application asks for, if it asks for one. */
   constructor(cache: ObjectCache, hostOf: (object: DynamicObject) => string | undefined) {
@@ -16,6 +20,14 @@ export class Hosts {
     cache.addIndex(byHost, (object) => {
       const host = hostOf(object);
       return host === undefined ? [] : [host];
+    });
+    // What nobody asks for any more need not be known.
+    cache.subscribe((change) => {
+      const before = change.type === "updated" ? change.previous : change.object;
+      const host = hostOf(before);
+      const isLeft = change.type === "deleted" || hostOf(change.object) !== host;
+      if (host === undefined || !isLeft) return;
+      if (this.#holders.get(host) === before.metadata.uid) this.#holders.delete(host);
     });
   }
 
@@ -27,17 +39,39 @@ export class Hosts {
   takenBy(object: DynamicObject): string | undefined {
     const host = this.#hostOf(object);
     if (host === undefined) return undefined;
-    const [oldest] = [...this.#cache.byIndex(byHost, host)].sort(byAge);
-    if (oldest === undefined || oldest.metadata.uid === object.metadata.uid) return undefined;
-    if (byAge(object, oldest) < 0) return undefined; // We know of it what the cache does not yet.
-    return `host ${host} belongs to Application ${keyOf(refOf(oldest))}, which asked for it first`;
+    const first = this.#firstFor(host);
+    // What the cache does not know of yet asks first, if it is older.
+    if (
+      first === undefined ||
+      first.metadata.uid === object.metadata.uid ||
+      createdAt(object) < createdAt(first)
+    ) {
+      this.#holders.set(host, object.metadata.uid ?? "");
+      return undefined;
+    }
+    return `host ${host} belongs to Application ${keyOf(refOf(first))}, which asked for it first`;
   }
 
   /** Why a host is nobody else's: an Application asks for it. */
   claimOn(host: string): string | undefined {
-    const [oldest] = [...this.#cache.byIndex(byHost, host)].sort(byAge);
+    const oldest = this.#firstFor(host);
     if (oldest === undefined) return undefined;
     return `host ${host} belongs to Application ${keyOf(refOf(oldest))}, which asked for it`;
+  }
+
+  /**
+   * The oldest. Times have seconds: of those of one second it stays with who has it, by our memory, else by what is said of
+   * them; where nobody has it yet, uids decide.
+   */
+  #firstFor(host: string): DynamicObject | undefined {
+    const holder = this.#holders.get(host);
+    const all = [...this.#cache.byIndex(byHost, host)];
+    const isKnown = all.some(({ metadata }) => metadata.uid === holder);
+    const has = (object: DynamicObject) =>
+      isKnown ? object.metadata.uid === holder : hadHost(object);
+    const rank = (object: DynamicObject) =>
+      `${createdAt(object)} ${has(object) ? 0 : 1} ${object.metadata.uid ?? ""}`;
+    return all.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
   }
 
   /** All who ask for the same host. */
@@ -48,9 +82,12 @@ export class Hosts {
   }
 }
 
-/** Times have seconds: those of one second are told apart by their uids. */
-function byAge(a: DynamicObject, b: DynamicObject): number {
-  const age = ({ metadata }: DynamicObject) =>
-    `${metadata.creationTimestamp ?? ""} ${metadata.uid ?? ""}`;
-  return age(a) < age(b) ? -1 : 1;
+function createdAt({ metadata }: DynamicObject): string {
+  return metadata.creationTimestamp ?? "";
+}
+
+/** Whether it had its host when something was last said of it. */
+function hadHost(object: DynamicObject): boolean {
+  const ingress = (statusOf(object).conditions ?? []).find(({ type }) => type === "IngressReady");
+  return ingress !== undefined && ingress.reason !== "Conflict";
 }

@@ -14,7 +14,13 @@ export type StepMemory = {
   readonly untilMs: number;
 } & (
   | { readonly outcome: StepOutcome; readonly failure?: undefined }
-  | { readonly outcome?: undefined; readonly failure: Failure; readonly attempts: number }
+  | {
+      readonly outcome?: undefined;
+      readonly failure: Failure;
+      readonly attempts: number;
+      /** How many objects had gone by then. */
+      readonly departures: number;
+    }
 );
 
 export interface AppMemory {

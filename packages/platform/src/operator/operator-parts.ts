@@ -7,6 +7,7 @@ import type { Children } from "../children/children.ts";
 import type { ExternalService } from "../steps/step.ts";
 import type { WorkloadStep } from "../steps/workload-step.ts";
 import type { AppSteps } from "./app-steps.ts";
+import type { Departures } from "./departures.ts";
 import type { Happenings } from "./happenings.ts";
 import type { Lanes } from "./lanes.ts";
 import type { OperatorMetrics } from "./metrics.ts";
@@ -18,6 +19,7 @@ export interface OperatorParts {
   readonly steps: AppSteps;
   readonly workload: WorkloadStep;
   readonly lanes: Lanes<ExternalService>;
+  readonly departures: Departures;
   readonly settings: OperatorSettings;
   readonly happenings: Happenings;
   readonly metrics: OperatorMetrics;

@@ -169,9 +169,10 @@ function waiting(
 
 /** The workload as a step among the others: it is looked at in every pass, and costs nothing outside the cluster. */
 function lookAtWorkload(
-  { clock, random, takeWrites }: OperatorParts,
+  parts: OperatorParts,
   work: PassWork & { readonly workload: WorkloadOutcome },
 ): StepResult {
+  const { clock, random, takeWrites } = parts;
   const { app, memory, stamp, workload, hostTakenBy } = work;
   const nowMs = clock.monotonic();
   const known = memory.steps.get("workload");
@@ -192,7 +193,8 @@ function lookAtWorkload(
     const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
     const { reason, retryAfterMs } = failure;
     const untilMs = nowMs + retryWaitMs({ reason, attempts, retryAfterMs }, random);
-    memory.steps.set("workload", { stamp, sinceMs, untilMs, failure, attempts });
+    const departures = parts.departures.count;
+    memory.steps.set("workload", { stamp, sinceMs, untilMs, failure, attempts, departures });
     return { ...common, isFresh: true, failure, attempts, untilMs };
   }
   memory.steps.set("workload", {

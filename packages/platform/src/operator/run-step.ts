@@ -95,6 +95,7 @@ export async function runStep(
     return {
       ...resultOf(step, app, done),
       isFresh: true,
+      isStanding: false,
       repaired: isRepair ? writes : [],
       ...(isRepair || outcome.changes.length === 0
         ? {}
@@ -107,7 +108,9 @@ export async function runStep(
     const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
     const { reason, retryAfterMs } = failureOf(error);
     const waitMs = retryWaitMs({ reason, attempts, retryAfterMs }, random);
-    const failed = { stamp, sinceMs, untilMs: clock.monotonic() + waitMs, failure, attempts };
+    const untilMs = clock.monotonic() + waitMs;
+    const departures = parts.departures.count;
+    const failed = { stamp, sinceMs, untilMs, failure, attempts, departures };
     memory.steps.set(step.resourceType, failed);
     parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
     return { ...resultOf(step, app, failed), isFresh: true };
@@ -172,9 +175,12 @@ async function doStep(
 }
 
 /** Whether what was remembered is still so, and not to be asked for anew. */
-function holds({ children, clock }: OperatorParts, memory: StepMemory): boolean {
+function holds({ children, clock, departures }: OperatorParts, memory: StepMemory): boolean {
   if (clock.monotonic() >= memory.untilMs) return false;
-  if (memory.outcome === undefined) return true;
+  if (memory.outcome === undefined) {
+    // Whose it was may be gone.
+    return memory.failure.reason !== "Conflict" || memory.departures === departures.count;
+  }
   const { wanted, holdsImage, left } = memory.outcome;
   return (holdsImage ?? left) === undefined && children.areUntouched(wanted);
 }

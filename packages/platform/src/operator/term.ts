@@ -2,7 +2,7 @@
 // it ends. Without an election there is one term, as long as the process.
 
 import { onAbort, TaskScope, type Clock, type Log, type Metrics, type Random } from "@keelson/base";
-import type { Client, ClientOptions } from "@keelson/client";
+import { refOf, type Client, type ClientOptions } from "@keelson/client";
 import {
   Caches,
   controllerMetrics,
@@ -21,7 +21,8 @@ import type { OnCall } from "../steps/call-point.ts";
 import { AppPods } from "./app-pods.ts";
 import { appSteps } from "./app-steps.ts";
 import { Applications, applicationKind } from "./applications.ts";
-import { Calls } from "./calls.ts";
+import { Calls, laneKey } from "./calls.ts";
+import { Departures } from "./departures.ts";
 import { Happenings } from "./happenings.ts";
 import { Lanes } from "./lanes.ts";
 import type { OperatorMetrics } from "./metrics.ts";
@@ -106,6 +107,7 @@ export async function runTerm(
       podsOf: (app, within) => pods.count(app, within),
     },
     lanes: new Lanes({ workers: settings.concurrency, call: (key) => calls.call(key) }),
+    departures: new Departures(),
     happenings: new Happenings(recorder),
     metrics: options.operatorMetrics,
     takeWrites: (uid) => writes.take(uid),
@@ -120,6 +122,9 @@ export async function runTerm(
     secrets,
     operatorSecrets,
   });
+  using _departures = parts.departures.follow([applications.cache, previews.cache], (object) =>
+    calls.call(laneKey(object, refOf(object))),
+  );
   using _phases = followPhases(applications.cache, options.operatorMetrics);
   using _previewPhases = followPhases(previews.cache, options.operatorMetrics, (object) =>
     phaseLabelsOfPreview(object, settings),
@@ -168,7 +173,12 @@ export async function runTerm(
     signal,
   );
   scope.spawn("synced", async () => {
-    await caches.untilSynced(ending.signal).then(options.onSynced, () => undefined);
+    // Not for every cache: one of a kind that the cluster does not serve would be waited for in vain.
+    const seen = [
+      ...sources.map((one) => one.untilReady(ending.signal)),
+      children.untilSeen(ending.signal),
+    ];
+    await Promise.all(seen).then(options.onSynced, () => undefined);
   });
   try {
     await running;

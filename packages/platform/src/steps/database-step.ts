@@ -72,13 +72,11 @@ export async function reconcileDatabase(
       }),
     );
 
-  const ref = { ...secretKind, name: names.children.database };
-  const given = passwordIn(variablesOf(await children.findNow(app, ref, signal)));
-  const enters =
-    given !== undefined &&
-    !made.includes("createAppRole") &&
-    (await admin.logsIn({ user: names.appRole, password: given }, signal));
-  const password = enters || isOurPassword(given) ? given : newPassword(random);
+  const isNewRole = made.includes("createAppRole");
+  const tried = await tryPassword({ admin, children }, { app, isNewRole }, signal);
+  const { enters, given } = tried;
+  const kept = tried.enters ? tried.given : isOurPassword(given) ? given : undefined;
+  const password = kept ?? newPassword(random);
   // The Secret first: a crash from here on leaves a password that the next run gives to the role.
   const secret = await children.apply(app, secretWith(password), signal);
   if (!enters) await admin.setPassword({ names, owner, password }, signal);
@@ -92,6 +90,32 @@ export async function reconcileDatabase(
   if (isNews && !tellsByItself) await admin.tellOfChanges(signal);
   if (migration === "done") told.set(names.schema, job.metadata.uid);
   return { changes, migration, wanted: [secret, job] };
+}
+
+type Tried =
+  | { readonly enters: true; readonly given: string }
+  | { readonly enters: false; readonly given: string | undefined };
+
+/** What the Secret holds, and whether it logs in. */
+async function tryPassword(
+  { admin, children }: { readonly admin: DatabaseAdmin; readonly children: DatabaseChildren },
+  { app, isNewRole }: { readonly app: App; readonly isNewRole: boolean },
+  signal: AbortSignal,
+): Promise<Tried> {
+  const { names } = app;
+  const ref = { ...secretKind, name: names.children.database };
+  const find = async () => passwordIn(variablesOf(await children.findNow(app, ref, signal)));
+  for (;;) {
+    signal.throwIfAborted();
+    const given = await find();
+    if (given === undefined) return { enters: false, given };
+    const tried: Tried =
+      !isNewRole && (await admin.logsIn({ user: names.appRole, password: given }, signal))
+        ? { enters: true, given }
+        : { enters: false, given };
+    // Somebody may have deleted it while PostgreSQL was asked: what is gone is not to come back.
+    if ((await find()) === given) return tried;
+  }
 }
 
 /** Takes the database away, or keeps it, by the policy; of an app that never had one nothing is asked. */
