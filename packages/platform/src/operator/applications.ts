@@ -24,23 +24,21 @@ import {
 import { application, type ApplicationSpec } from "../kinds/application.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
 import { appLabel } from "../children/child.ts";
-import { conditionsOf } from "../status/conditions.ts";
 import { workloadKinds } from "../steps/workload-step.ts";
 import { isTelling, type AppPods } from "./app-pods.ts";
 import { runCleanup } from "./cleanup.ts";
 import { Hosts } from "./hosts.ts";
 import { laneKey } from "./calls.ts";
-import { Memories } from "./memory.ts";
-import { ObjectGone, ObjectStatus, statusOf } from "./object-status.ts";
+import { ObjectGone } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
-import { runPass, timeText } from "./pass.ts";
+import { runPass } from "./pass.ts";
 import { hostOfApplication, leavingApplication, readApplication } from "./read-application.ts";
 import { retryWaitMs } from "./retry.ts";
 import { secretsOf, type CachedSecretDigests } from "./secret-digests.ts";
+import { finalizer, SeenObjects } from "./seen-objects.ts";
 import { unawaited } from "./unawaited.ts";
 
-export const finalizer = `${platformGroup}/cleanup`;
 const adoptAnnotation = `${platformGroup}/adopt`;
 
 export const applicationKind: ObjectKind = {
@@ -67,15 +65,15 @@ export class Applications {
   readonly #options: ApplicationsOptions;
   readonly #resource: CachedResource;
   readonly #hosts: Hosts;
-  readonly #memories = new Memories();
-  /** What `status.observedGeneration` says, for whoever is asked whether a change is news. */
-  readonly #reconciledGenerations = new Map<string, number>();
+  readonly #seen: SeenObjects;
 
   constructor(options: ApplicationsOptions) {
     const { parts, caches } = options;
     this.#parts = parts;
     this.#options = options;
     this.#resource = caches.resource(applicationKind, { indexes: { [bySecret]: secretsOf } });
+    const resource = this.#resource;
+    this.#seen = new SeenObjects({ parts, resource, annotation: adoptAnnotation });
     this.#hosts = new Hosts(this.#resource.cache, (object) =>
       hostOfApplication(object, parts.settings),
     );
@@ -100,7 +98,9 @@ export class Applications {
       { apiVersion: "v1", kind: "Secret" },
       { apiVersion: "v1", kind: "ConfigMap" },
     ];
-    const own = watches(cache, (object) => [refOf(object)], { when: (it) => this.#isNews(it) });
+    const own = watches(cache, (object) => [refOf(object)], {
+      when: (it) => this.#seen.isNews(it),
+    });
     const rivals = watches(cache, (object) => this.#hosts.rivalsOf(object), {
       when: (change) => this.#movesHosts(change),
     });
@@ -128,11 +128,10 @@ export class Applications {
     using _run = this.#parts.lanes.begin(laneKey(applicationKind, ref));
     const object = await this.#resource.find(ref, signal);
     if (object === undefined) {
-      this.#memories.forget(key);
-      this.#reconciledGenerations.delete(key);
+      this.#seen.forget(key);
       return done;
     }
-    const memory = this.#memories.of(key, object.metadata.uid ?? "");
+    const memory = this.#seen.memoryOf(object);
     try {
       const result = await this.#see(object, signal);
       memory.failures = 0;
@@ -160,7 +159,6 @@ export class Applications {
     const held = await this.#resource.addFinalizer(object, finalizer, signal);
     const { uid = "", generation = 0, annotations = {} } = held.metadata;
     const ref = refOf(held);
-    const key = keyOf(ref);
     const isCurrent = () => {
       const { metadata } = this.#resource.cache.get(ref) ?? {};
       return (
@@ -175,8 +173,8 @@ export class Applications {
         key: laneKey(applicationKind, ref),
         object: held,
         app,
-        status: this.#statusOf(held),
-        memory: this.#memories.of(key, uid),
+        status: this.#seen.statusOf(held),
+        memory: this.#seen.memoryOf(held),
         stamp: JSON.stringify([uid, generation, annotations[adoptAnnotation]]),
         adopts: annotations[adoptAnnotation] === "true",
         policy: app.spec.deletionPolicy,
@@ -186,7 +184,7 @@ export class Applications {
       signal,
     );
     if (result.type === "superseded") return requeueAfter(0);
-    if (result.isComplete) this.#reconciledGenerations.set(key, generation);
+    if (result.isComplete) this.#seen.noteReconciled(held);
     return result.afterMs === Infinity ? done : requeueAfter(result.afterMs);
   }
 
@@ -196,15 +194,11 @@ export class Applications {
     problems: readonly string[],
     signal: AbortSignal,
   ): Promise<Result> {
-    const status = this.#statusOf(object);
-    const { generation = 0 } = object.metadata;
+    const status = this.#seen.statusOf(object);
     const message = problems.join("; ");
     const unready = { status: "False", reason: "InvalidSpec", message } as const;
-    const now = timeText(this.#parts.clock.now());
-    const before = status.said.conditions ?? [];
-    const conditions = conditionsOf({}, before, { generation, now, unready });
-    status.say({ phase: "Failed", url: undefined, conditions });
-    await status.save(signal);
+    status.say({ url: undefined });
+    await this.#seen.sayUnready({ object, status }, { phase: "Failed", unready }, signal);
     return done;
   }
 
@@ -212,15 +206,14 @@ export class Applications {
     const { settings, happenings } = this.#parts;
     const { uid = "", finalizers = [] } = object.metadata;
     if (!finalizers.includes(finalizer)) return done;
-    const key = keyOf(refOf(object));
     const app = leavingApplication(object, settings);
     if (app !== undefined) {
       const work = {
         key: laneKey(applicationKind, refOf(object)),
         object,
         app,
-        status: this.#statusOf(object),
-        memory: this.#memories.of(key, uid),
+        status: this.#seen.statusOf(object),
+        memory: this.#seen.memoryOf(object),
         stamp: JSON.stringify([uid, "leaving"]),
         policy: app.spec.deletionPolicy,
       };
@@ -228,31 +221,9 @@ export class Applications {
       if (!isDone) return requeueAfter(afterMs);
     }
     await this.#resource.removeFinalizer(object, finalizer, signal);
-    this.#memories.forget(key);
-    this.#reconciledGenerations.delete(key);
+    this.#seen.forget(keyOf(refOf(object)));
     happenings.tell(object, "CleanedUp", `nothing of ${object.metadata.name ?? ""} is left`);
     return done;
-  }
-
-  #statusOf(object: DynamicObject): ObjectStatus {
-    return new ObjectStatus({ client: this.#parts.client, resource: this.#resource, object });
-  }
-
-  /** Status is what we write ourselves; a generation that was reconciled needs nothing either. */
-  #isNews(change: Change): boolean {
-    if (change.type !== "updated") return true;
-    const [now, before] = [change.object.metadata, change.previous.metadata];
-    const observed =
-      this.#reconciledGenerations.get(keyOf(refOf(change.object))) ??
-      statusOf(change.object).observedGeneration;
-    if (now.generation !== before.generation && now.generation !== observed) return true;
-    if (now.deletionTimestamp !== undefined) {
-      return before.deletionTimestamp === undefined;
-    }
-    const isLetGo =
-      before.finalizers?.includes(finalizer) === true &&
-      now.finalizers?.includes(finalizer) !== true;
-    return isLetGo || now.annotations?.[adoptAnnotation] !== before.annotations?.[adoptAnnotation];
   }
 
   #movesHosts(change: Change): boolean {

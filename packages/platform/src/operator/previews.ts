@@ -7,7 +7,6 @@ import {
   watches,
   type CachedResource,
   type Caches,
-  type Change,
   type ObjectCache,
   type Reconciler,
   type Result,
@@ -15,7 +14,6 @@ import {
 } from "@keelson/controller";
 
 import type { App } from "../app.ts";
-import type { Phase } from "../kinds/status.ts";
 import { previewKind, type PreviewSpec } from "../kinds/preview-environment.ts";
 import { expiresAtMs, refreshAnnotation, refreshDueMs } from "../previews/expiry.ts";
 import { cleanupNamespace, namespaceKind, reconcileNamespace } from "../previews/namespace-step.ts";
@@ -23,15 +21,12 @@ import { parentRef } from "../previews/preview-app.ts";
 import { previewFinding } from "../previews/preview-finding.ts";
 import { usualPreviewSettings } from "../previews/preview-namespace.ts";
 import { SharedSecrets } from "../previews/shared-secrets.ts";
-import { conditionsOf, type Finding } from "../status/conditions.ts";
 import { failureOf } from "../steps/failure.ts";
 import { workloadKinds } from "../steps/workload-step.ts";
 import type { AppPods } from "./app-pods.ts";
-import { finalizer } from "./applications.ts";
 import { laneKey } from "./calls.ts";
 import { runCleanup } from "./cleanup.ts";
-import { Memories } from "./memory.ts";
-import { ObjectGone, ObjectStatus, statusOf } from "./object-status.ts";
+import { ObjectGone, type ObjectStatus } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass, timeText } from "./pass.ts";
@@ -40,6 +35,7 @@ import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
 import { retryWaitMs } from "./retry.ts";
 import { cleanupFailure } from "./run-step.ts";
 import type { CachedSecretDigests } from "./secret-digests.ts";
+import { finalizer, SeenObjects } from "./seen-objects.ts";
 
 export interface PreviewsOptions {
   readonly parts: OperatorParts;
@@ -66,9 +62,7 @@ export class Previews {
   readonly #options: PreviewsOptions;
   readonly #resource: CachedResource;
   readonly #shared: SharedSecrets;
-  readonly #memories = new Memories();
-  /** What `status.observedGeneration` says, for whoever is asked whether a change is news. */
-  readonly #reconciledGenerations = new Map<string, number>();
+  readonly #seen: SeenObjects;
 
   constructor(options: PreviewsOptions) {
     const { parts, caches } = options;
@@ -77,6 +71,8 @@ export class Previews {
     this.#shared = new SharedSecrets({ caches, children: parts.children });
     const indexes = previewIndexes(parts.settings);
     this.#resource = caches.resource(previewKind, { indexes });
+    const resource = this.#resource;
+    this.#seen = new SeenObjects({ parts, resource, annotation: refreshAnnotation });
   }
 
   get cache(): CachedResource["cache"] {
@@ -95,7 +91,7 @@ export class Previews {
       { apiVersion: "v1", kind: "ConfigMap" },
     ];
     return [
-      watches(cache, (object) => [refOf(object)], { when: (change) => this.#isNews(change) }),
+      watches(cache, (object) => [refOf(object)], { when: (change) => this.#seen.isNews(change) }),
       ...previewSources({
         previews: cache,
         parents,
@@ -115,12 +111,12 @@ export class Previews {
     using _run = this.#parts.lanes.begin(laneKey(previewKind, ref));
     const object = await this.#resource.find(ref, signal);
     if (object === undefined) {
-      this.#forget(key);
+      this.#seen.forget(key);
       return done;
     }
     const isLeaving = object.metadata.deletionTimestamp !== undefined;
-    const memory = this.#memories.of(key, object.metadata.uid ?? "");
-    const visit: Visit = { object, status: this.#statusOf(object) };
+    const memory = this.#seen.memoryOf(object);
+    const visit: Visit = { object, status: this.#seen.statusOf(object) };
     try {
       const result = await (isLeaving ? this.#end(visit, signal) : this.#see(visit, signal));
       memory.failures = 0;
@@ -152,14 +148,14 @@ export class Previews {
       // What it has stays as it is until it expires: nobody says what it should be.
       const message = `Application ${keyOf(parentAt)} is not there`;
       const unready = { status: "False", reason: "ParentNotFound", message } as const;
-      await this.#sayUnready(visit, { phase: "Pending", unready }, signal);
+      await this.#seen.sayUnready(visit, { phase: "Pending", unready }, signal);
       return this.#sooner(object, Infinity);
     }
     const made = appOfPreview(object, { spec, parent }, this.#parts.settings);
     if ("problems" in made) return await this.#refuse(visit, made.problems, signal);
     // Before anything is made outside: from here on it cannot go without us.
     visit.object = await this.#resource.addFinalizer(object, finalizer, signal);
-    visit.status = this.#statusOf(visit.object);
+    visit.status = this.#seen.statusOf(visit.object);
     const { app } = made;
     visit.status.say({ expiresAt: this.#expiresAt(object, spec), namespace: app.namespace });
     return await this.#pass(visit, { app, spec, parent }, signal);
@@ -181,7 +177,6 @@ export class Previews {
     if (!copies.every((copy) => this.#isHeard(copy))) return requeueAfter(heardMs);
     const { app, leftOut } = shared;
     const { uid = "", generation = 0 } = object.metadata;
-    const key = keyOf(refOf(object));
     const result = await runPass(
       this.#parts,
       {
@@ -189,7 +184,7 @@ export class Previews {
         object,
         app,
         status,
-        memory: this.#memories.of(key, uid),
+        memory: this.#seen.memoryOf(object),
         stamp: JSON.stringify([uid, generation, parent.metadata.uid, parent.metadata.generation]),
         adopts: false,
         policy: "Delete",
@@ -201,7 +196,7 @@ export class Previews {
       signal,
     );
     if (result.type === "superseded") return requeueAfter(0);
-    if (result.isComplete) this.#reconciledGenerations.set(key, generation);
+    if (result.isComplete) this.#seen.noteReconciled(object);
     return this.#sooner(object, result.afterMs);
   }
 
@@ -209,7 +204,7 @@ export class Previews {
   async #refuse(visit: Visit, problems: readonly string[], signal: AbortSignal): Promise<Result> {
     const message = problems.join("; ");
     const unready = { status: "False", reason: "InvalidSpec", message } as const;
-    await this.#sayUnready(visit, { phase: "Failed", unready }, signal);
+    await this.#seen.sayUnready(visit, { phase: "Failed", unready }, signal);
     return done;
   }
 
@@ -219,7 +214,6 @@ export class Previews {
     const { settings, happenings } = this.#parts;
     const { uid = "", finalizers = [], name = "" } = object.metadata;
     if (!finalizers.includes(finalizer)) return done;
-    const key = keyOf(refOf(object));
     const app = leavingPreview(object, settings);
     if (app !== undefined) {
       const work = {
@@ -227,7 +221,7 @@ export class Previews {
         object,
         app,
         status,
-        memory: this.#memories.of(key, uid),
+        memory: this.#seen.memoryOf(object),
         stamp: JSON.stringify([uid, "leaving"]),
         policy: "Delete" as const,
       };
@@ -236,26 +230,14 @@ export class Previews {
       const { left } = await cleanupNamespace(this.#parts, { app, ledger: status }, signal);
       if (left !== undefined) {
         const unready = { status: "False", reason: "Terminating", message: left } as const;
-        await this.#sayUnready(visit, { phase: "Terminating", unready }, signal);
+        await this.#seen.sayUnready(visit, { phase: "Terminating", unready }, signal);
         return requeueAfter(lookMs);
       }
     }
     await this.#resource.removeFinalizer(object, finalizer, signal);
-    this.#forget(key);
+    this.#seen.forget(keyOf(refOf(object)));
     happenings.tell(object, "CleanedUp", `nothing of ${name} is left`);
     return done;
-  }
-
-  async #sayUnready(
-    { object, status }: Visit,
-    { phase, unready }: { readonly phase: Phase; readonly unready: Finding },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { generation = 0 } = object.metadata;
-    const now = timeText(this.#parts.clock.now());
-    const before = status.said.conditions ?? [];
-    status.say({ phase, conditions: conditionsOf({}, before, { generation, now, unready }) });
-    await status.save(signal);
   }
 
   async #sayFailure(
@@ -269,7 +251,7 @@ export class Previews {
     const isStanding = reason === "Conflict" || reason === "Refused" || attempts > attemptsMax;
     const phase = isLeaving ? "Terminating" : isStanding ? "Failed" : "Pending";
     try {
-      await this.#sayUnready(visit, { phase, unready }, signal);
+      await this.#seen.sayUnready(visit, { phase, unready }, signal);
     } catch (cause) {
       signal.throwIfAborted();
       // It is tried again anyhow, and said then.
@@ -311,31 +293,6 @@ export class Previews {
       itsParent?.uid === parent.metadata.uid &&
       itsParent?.generation === parent.metadata.generation
     );
-  }
-
-  /** Status is what we write ourselves; a generation that was reconciled needs nothing either. */
-  #isNews(change: Change): boolean {
-    if (change.type !== "updated") return true;
-    const [now, before] = [change.object.metadata, change.previous.metadata];
-    const observed =
-      this.#reconciledGenerations.get(keyOf(refOf(change.object))) ??
-      statusOf(change.object).observedGeneration;
-    if (now.generation !== before.generation && now.generation !== observed) return true;
-    if (now.deletionTimestamp !== undefined) return before.deletionTimestamp === undefined;
-    const isLetGo =
-      before.finalizers?.includes(finalizer) === true &&
-      now.finalizers?.includes(finalizer) !== true;
-    const refreshOf = ({ annotations }: typeof now) => annotations?.[refreshAnnotation];
-    return isLetGo || refreshOf(now) !== refreshOf(before);
-  }
-
-  #statusOf(object: DynamicObject): ObjectStatus {
-    return new ObjectStatus({ client: this.#parts.client, resource: this.#resource, object });
-  }
-
-  #forget(key: string): void {
-    this.#memories.forget(key);
-    this.#reconciledGenerations.delete(key);
   }
 }
 
