@@ -63,6 +63,7 @@ export class ProcessBed implements AsyncDisposable {
   readonly #folder: string;
   readonly #kept: AsyncDisposableStack;
   readonly #signal: AbortSignal;
+  #pair: readonly OperatorProcess[] = [];
 
   private constructor(
     parts: { cluster: AuditedCluster; apps: OperatorBed; postgres: LoggedPostgres; folder: string },
@@ -123,33 +124,33 @@ export class ProcessBed implements AsyncDisposable {
     };
   }
 
-  /** Two of them: the leader, once it leads, and the other. */
-  async startPair(): Promise<[OperatorProcess, OperatorProcess]> {
-    await using setup = new AsyncDisposableStack();
-    const [a, b] = await Promise.all([this.start("a"), this.start("b")]);
-    setup.use(a);
-    setup.use(b);
-    const aLeads = await until(async () => {
-      if (await a.leads()) return "yes";
-      return (await b.leads()) && "no";
-    }, this.#signal);
-    this.#kept.use(setup.move());
-    return aLeads === "yes" ? [a, b] : [b, a];
+  /** Two of them; which of them leads is up to them. */
+  async startPair(): Promise<void> {
+    this.#pair = await Promise.all([this.start("a"), this.start("b")]);
+    for (const one of this.#pair) this.#kept.use(one);
   }
 
-  /** Resolves as soon as PostgreSQL is asked for what matches, by anybody, having called `act` at once. */
-  async whenAsked(pattern: RegExp, act: () => void): Promise<void> {
-    let isAsked = false;
+  /** Calls `act` at once when PostgreSQL is asked for what matches; resolves with who asked, and the other. */
+  async whenAsked(
+    pattern: RegExp,
+    act: (asker: OperatorProcess) => void,
+  ): Promise<[OperatorProcess, OperatorProcess]> {
+    let asked: [OperatorProcess, OperatorProcess] | undefined;
     using _listener = this.#postgres.onLine((line) => {
-      if (isAsked || !pattern.test(line)) return;
-      isAsked = true;
-      act();
+      if (asked !== undefined || !pattern.test(line)) return;
+      const [a, b] = this.#pair;
+      if (a === undefined || b === undefined) return;
+      asked = / a LOG: /.test(line) ? [a, b] : [b, a];
+      act(asked[0]);
     });
-    await until(() => isAsked, this.#signal);
+    return await until(() => asked, this.#signal);
   }
 
-  /** Who changed something in the cluster, or spoke with PostgreSQL: one after another, each as often as its turn came. */
-  async turns(): Promise<readonly string[]> {
+  /**
+   * Whoever changed something in the cluster, or spoke with PostgreSQL, had won the Lease for it: each had its turn at
+   * most as often, and nobody came between.
+   */
+  async checkTurns(): Promise<void> {
     const isWork = ({ user, what }: Write) => /^[ab]$/.test(user) && !what.includes("/leases");
     const inCluster = (await this.cluster.writes()).filter(isWork);
     const inDatabase = this.#statements().filter(isWork);
@@ -158,7 +159,12 @@ export class ProcessBed implements AsyncDisposable {
     const users = [...inCluster, ...inDatabase]
       .toSorted((one, other) => one.atMs - other.atMs)
       .map(({ user }) => user);
-    return users.filter((user, index) => user !== users[index - 1]);
+    const turns = users.filter((user, index) => user !== users[index - 1]);
+    for (const { name, process } of this.#pair) {
+      const won = process.output.split("leadership won").length - 1;
+      const had = turns.filter((user) => user === name).length;
+      assert.ok(had > 0 && had <= won, `${turns.join()}: ${name} had won ${won} times`);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
