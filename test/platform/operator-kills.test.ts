@@ -1,208 +1,232 @@
-// The operator is ended before and after every call that changes something, and another goes on where it was: the end is
-// always that of a life without any of it, and nothing is left behind.
+// The operator is ended before and after every call that it makes, and another goes on where it was: the end is always that
+// of a life without any of it; and where the object is deleted before another comes, nothing is left. Some calls in the gate,
+// by a seed; all of them with KEELSON_TEST_KILLS=all, or those that have a text in them: KEELSON_TEST_KILLS='s3 createBucket'.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "@keelson/base";
-import type { CallPoint } from "@keelson/platform";
-import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
-import { newName, OperatorBed, type RunningOperator } from "./operator-bed.ts";
-import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
-import { sharedS3, withoutS3 } from "./s3-server.ts";
+import { Mortality, textOf, type KillPoint } from "./kill-points.ts";
+import {
+  endOf,
+  find,
+  hasStorage,
+  lives,
+  prepareProviders,
+  remove,
+  untilOver,
+  type Life,
+  type Stage,
+  type Subject,
+} from "./kill-lives.ts";
+import { OperatorBed } from "./operator-bed.ts";
+import { Traces } from "./traces.ts";
 
-/** At how many calls of each phase, by a seed; `all` in long runs. */
-const { KEELSON_TEST_KILLS: wanted = "1", KEELSON_TEST_SEED: seed = String(Date.now()) } =
-  process.env;
+const {
+  KEELSON_TEST_KILLS: wanted = "1",
+  KEELSON_TEST_LANES: lanes = "1",
+  KEELSON_TEST_SEED: seed = String(Date.now()),
+} = process.env;
 
-const hasLogin = withoutKeycloak === false;
-const hasStorage = withoutS3 === false;
-const shared = {
-  database: { enabled: true },
-  ...(hasLogin ? { auth: { enabled: true } } : {}),
-  redis: { enabled: true },
-};
-const created = {
-  ...shared,
-  imageRef: "registry.example.com/shop:1",
-  search: { enabled: true },
-  envVars: [{ name: "A", value: "1" }],
-  ...(hasStorage ? { storage: { enabled: true, buckets: [{ name: "up" }] } } : {}),
-};
-/** Another image, another host, another bucket instead of the first, and no search. */
-const changed = {
-  ...shared,
-  imageRef: "registry.example.com/shop:2",
-  ...(hasStorage ? { storage: { enabled: true, buckets: [{ name: "down", public: true }] } } : {}),
-  scaling: { min: 3, max: 4, targetCPU: 50 },
-  domain: "shop.example.org",
-};
+/** Nobody waits longer for one life. */
+const lifeMsMax = 400_000;
 
-/** One phase of a life, and when it is over. */
-interface Phase {
-  readonly name: string;
-  begin(bed: OperatorBed, app: string): Promise<unknown>;
-  untilOver(bed: OperatorBed, app: string): Promise<unknown>;
+/** Lives that are all disturbed in one stage, and where; abandoned: the object is deleted while nobody is there. */
+interface Plan {
+  readonly life: Life;
+  readonly stage: Stage;
+  /** Those that it takes to come there and to be gone again. */
+  readonly stages: readonly Stage[];
+  readonly isAbandoned: boolean;
 }
 
-const phases: readonly Phase[] = [
-  {
-    name: "create",
-    begin: (bed, app) => bed.apply(app, created),
-    untilOver: (bed, app) =>
-      bed.until(
-        app,
-        ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 1,
-      ),
-  },
-  {
-    name: "update",
-    begin: (bed, app) => bed.apply(app, changed),
-    untilOver: (bed, app) =>
-      bed.until(
-        app,
-        ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 2,
-      ),
-  },
-  {
-    name: "delete",
-    begin: (bed, app) => bed.delete(app),
-    untilOver: (bed, app) => bed.untilGone(app),
-  },
-];
+/** A stage in which nothing happens: what it ends in, and the calls that it takes. */
+interface Undisturbed {
+  readonly end: unknown;
+  readonly points: readonly KillPoint[];
+}
 
 clusterSuite("an operator that is ended", () => {
-  for (const [index, phase] of phases.entries()) {
-    test(`P29: at any call of ${phase.name}, and another goes on`, async (t) => {
-      await using bed = await OperatorBed.prepare({ hasStorage, hasLogin }, t.signal);
-      const earlier = phases.slice(0, index);
-      const later = phases.slice(index + 1);
-      /** What there is after the phase, and how many calls it took; with `killAt` it is ended at that one. */
-      const live = async (killAt: number) => {
-        const app = newName();
-        {
-          await using _before = bed.start();
-          for (const one of earlier) {
-            await one.begin(bed, app);
-            await one.untilOver(bed, app);
-          }
-        }
-        await phase.begin(bed, app);
-        const counter = new Counter(killAt);
-        {
-          await using mortal = bed.start({ onCall: (point) => counter.pass(point) });
-          await Promise.race([
-            phase.untilOver(bed, app).catch(() => undefined),
-            until(() => counter.isKilled, t.signal).catch(() => undefined),
-          ]);
-          await mortal.stop().catch(() => undefined);
-        }
-        await using _next: RunningOperator = bed.start();
-        await phase.untilOver(bed, app);
-        const end = await endOf(bed, app);
-        for (const one of later) {
-          await one.begin(bed, app);
-          await one.untilOver(bed, app);
-        }
-        assert.deepEqual(await leftovers(bed.database, app), nothing, counter.last);
-        assert.deepEqual(await bucketsOf(app), [], counter.last);
-        assert.equal(await realmOf(app), undefined, counter.last);
-        return { end, counter };
-      };
-      const { end: undisturbed, counter: whole } = await live(Infinity);
-      assert.ok(whole.count > 10, `${whole.count} calls are too few to be all`);
-      const random = seededRandom(`${seed} ${phase.name}`);
-      const all = Array.from({ length: whole.count }, (_, call) => call + 1);
-      const chosen = wanted === "all" ? all : random.shuffle(all).slice(0, Number(wanted));
-      let kills = 0;
-      for (const first of chosen) {
-        let killAt = first;
-        let { end, counter } = await live(killAt);
-        // How many calls there are depends on when changes are heard of: it may have been over before.
-        while (!counter.isKilled && killAt > 1) {
-          killAt = Math.ceil(killAt / 2);
-          ({ end, counter } = await live(killAt));
-        }
-        assert.deepEqual(end, undisturbed, `seed ${seed}, call ${killAt}: ${counter.last}`);
-        if (counter.isKilled) kills += 1;
+  for (const life of lives) {
+    test(`P29: at any call in the life of ${life.name}`, async (t) => {
+      await using kept = new AsyncDisposableStack();
+      const beds: Lane[] = [];
+      for (let lane = 0; lane < Number(lanes); lane += 1) {
+        beds.push(await openLane(kept, life, t.signal));
       }
-      t.diagnostic(`${whole.count} calls, ended at ${kills} of them, seed ${seed}`);
+      // Each with the others there: they share a server.
+      for (const { traces } of beds) await traces.accept();
+      const random = seededRandom(`${seed} ${life.name}`);
+      const isChance = /^\d+$/.test(wanted);
+      const plans = isChance ? random.shuffle(plansOf(life)).slice(0, 1) : plansOf(life);
+      const failures: string[] = [];
+      let kills = 0;
+      for (const plan of plans) {
+        const startedMs = performance.now();
+        const { end, points } = await liveUndisturbed(beds, plan);
+        // Which calls there are depends on when changes are heard of: some are not made again.
+        const enough = isChance ? Number(wanted) : Infinity;
+        const chosen = isChance
+          ? random.shuffle(points)
+          : points.filter((point) => wanted === "all" || textOf(point).includes(wanted));
+        const tally = new Tally();
+        const waiting = chosen.values();
+        const run = async (lane: Lane): Promise<void> => {
+          for (const point of waiting) {
+            if (tally.kills >= enough) return;
+            try {
+              const isKilled = await liveThrough(lane, { plan, point, end });
+              tally.count(point, isKilled);
+            } catch (error) {
+              t.signal.throwIfAborted();
+              const failure = `${nameOf(plan)}, ended ${textOf(point)}: ${(error as Error).message}`;
+              failures.push(failure);
+              console.error(failure); // A long run tells of it at once.
+              await lane.traces.accept(); // Told once: the next life is not to blame.
+            }
+          }
+        };
+        await Promise.all(beds.map(run));
+        kills += tally.kills;
+        const seconds = Math.round((performance.now() - startedMs) / 1000);
+        const told = `${nameOf(plan)}: ${points.length} points, ended at ${tally.text}; ${seconds} s`;
+        t.diagnostic(`${told}, seed ${seed}`);
+        if (!isChance) console.error(told);
+      }
+      assert.deepEqual(failures, []);
       assert.ok(kills > 0);
     });
   }
 });
 
-/** Counts the calls that may change something, and ends the operator at one of them: nothing passes any more. */
-class Counter {
-  readonly #killAt: number;
-  count = 0;
-  isKilled = false;
-  last = "";
+interface Lane {
+  readonly bed: OperatorBed;
+  readonly traces: Traces;
+  readonly signal: AbortSignal;
+}
 
-  constructor(killAt: number) {
-    this.#killAt = killAt;
+async function openLane(
+  kept: AsyncDisposableStack,
+  { hasLogin }: Life,
+  signal: AbortSignal,
+): Promise<Lane> {
+  const bed = kept.use(await OperatorBed.prepare({ hasStorage, hasLogin }, signal));
+  await prepareProviders(bed, signal);
+  return { bed, traces: await Traces.startingAt(bed, signal), signal };
+}
+
+function plansOf(life: Life): readonly Plan[] {
+  return life.stages
+    .filter(({ isSafe = false }) => !isSafe)
+    .flatMap((stage) => {
+      const stages = life.stages.filter((one) => one === stage || one.isExtra !== true);
+      const plan = { life, stage, stages, isAbandoned: false };
+      return stage.isAbandonable === true ? [plan, { ...plan, isAbandoned: true }] : [plan];
+    });
+}
+
+async function liveUndisturbed(
+  [lane]: readonly Lane[],
+  { life, stage, stages }: Plan,
+): Promise<Undisturbed> {
+  assert.ok(lane !== undefined);
+  const subject = newSubject(lane);
+  const index = stages.indexOf(stage);
+  await using _before = await life.prepare?.(subject);
+  if (index > 0) {
+    await using _operator = lane.bed.start();
+    await pass(life, stages.slice(0, index), subject);
+  }
+  await stage.begin(subject);
+  const { points } = await endAt(undefined, { life, stage, subject });
+  const end = await endOf(life, subject);
+  assert.ok(points.length > 10, `${points.length} points of ${stage.name} are too few to be all`);
+  await using _operator = lane.bed.start();
+  await pass(life, stages.slice(index + 1), subject);
+  return { end, points };
+}
+
+/** Whether it came to the call at which it is to end. */
+async function liveThrough(
+  lane: Lane,
+  { plan, point, end }: { readonly plan: Plan; readonly point: KillPoint; readonly end: unknown },
+): Promise<boolean> {
+  const { bed, traces } = lane;
+  const { life, stage, stages, isAbandoned } = plan;
+  const subject = newSubject(lane);
+  const index = stages.indexOf(stage);
+  let mortality: Mortality;
+  {
+    await using _before = await life.prepare?.(subject);
+    if (index > 0) {
+      await using _operator = bed.start();
+      await pass(life, stages.slice(0, index), subject);
+    }
+    await stage.begin(subject);
+    mortality = await endAt(point, { life, stage, subject });
+    if (isAbandoned && (await find(life, subject)) !== undefined) await remove(life, subject);
+    await using _next = bed.start();
+    if (isAbandoned) {
+      await untilOver(life, { isEnd: true }, subject);
+    } else {
+      await untilOver(life, stage, subject);
+      assert.deepEqual(await endOf(life, subject), end);
+      await pass(life, stages.slice(index + 1), subject);
+    }
+  }
+  assert.deepEqual(await traces.left(), []);
+  return mortality.isKilled;
+}
+
+async function pass(life: Life, stages: readonly Stage[], subject: Subject): Promise<void> {
+  for (const stage of stages) {
+    await stage.begin(subject);
+    await untilOver(life, stage, subject);
+  }
+}
+
+/** Runs an operator until it comes to `point`, or is through without. */
+async function endAt(
+  point: KillPoint | undefined,
+  {
+    life,
+    stage,
+    subject,
+  }: { readonly life: Life; readonly stage: Stage; readonly subject: Subject },
+): Promise<Mortality> {
+  const mortality = new Mortality(subject.app, point);
+  const operator = subject.bed.start({ onCall: mortality.pass });
+  const enough = new AbortController();
+  const signal = AbortSignal.any([subject.signal, enough.signal]);
+  const over = untilOver(life, stage, { ...subject, signal });
+  over.catch(() => undefined);
+  await Promise.race([over, mortality.ended]);
+  enough.abort(new Error("it has ended"));
+  await operator.stop().catch(() => undefined);
+  return mortality;
+}
+
+function newSubject({ bed, traces, signal }: Lane): Subject {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(lifeMsMax)]);
+  return { bed, app: traces.newName(), signal: within };
+}
+
+function nameOf({ life, stage, isAbandoned }: Plan): string {
+  return `${life.name}, ${stage.name}${isAbandoned ? ", then deleted" : ""}`;
+}
+
+/** How often it ended where. */
+class Tally {
+  kills = 0;
+  readonly #counts = new Map<string, number>();
+
+  count({ service }: KillPoint, isKilled: boolean): void {
+    if (isKilled) this.kills += 1;
+    const where = isKilled ? service : "missed";
+    this.#counts.set(where, (this.#counts.get(where) ?? 0) + 1);
   }
 
-  pass({ service, name, when }: CallPoint): void {
-    if (this.isKilled) throw new Error("the operator has ended");
-    const isRead = service === "kubernetes" && name.startsWith("GET ");
-    if (isRead || name.includes("/events")) return;
-    this.count += 1;
-    if (this.count !== this.#killAt) return;
-    this.isKilled = true;
-    this.last = `${when} ${service} ${name}`;
-    throw new Error("the operator has ended");
+  get text(): string {
+    return [...this.#counts].map(([where, count]) => `${where} ${count}`).join(", ");
   }
-}
-
-async function realmOf(app: string): Promise<unknown> {
-  if (!hasLogin) return undefined;
-  const { ask } = await sharedKeycloak();
-  const realm = await ask<{ enabled: boolean; attributes: object }>("GET", `/${app}`);
-  const clients = await ask<{ clientId: string; redirectUris: string[] }[]>(
-    "GET",
-    `/${app}/clients`,
-  );
-  const { enabled, attributes } = realm ?? {};
-  const client = clients?.find(({ clientId }) => clientId === app);
-  return realm === undefined
-    ? undefined
-    : { enabled, attributes, redirectUris: client?.redirectUris };
-}
-
-async function bucketsOf(app: string): Promise<readonly string[]> {
-  if (!hasStorage) return [];
-  const buckets = await (await sharedS3()).buckets();
-  return buckets.filter((bucket) => bucket.includes(`-${app}-`));
-}
-
-/** Everything that an app came to, without what chance decides. */
-async function endOf(bed: OperatorBed, app: string): Promise<unknown> {
-  const role = `prod_${app.replaceAll("-", "_")}`;
-  const names = { schema: role, appRole: `${role}_app`, anonRole: `${role}_anon` };
-  const seen = await bed.see(app);
-  const { DATABASE_URL: url } = (await bed.secret(`${app}-db`)) ?? {};
-  const enters = url === undefined ? [] : await bed.database.queryAs(url, "SELECT 1 AS one");
-  const children = (await bed.children())
-    .filter((child) => child.includes(app))
-    .map((child) => child.split(" ").slice(0, 2).join(" "));
-  const state = {
-    children,
-    enters,
-    conditions: seen?.conditions,
-    owned: seen?.owned.toSorted(),
-    url: seen?.url,
-    finalizers: seen?.object.metadata.finalizers,
-    buckets: await bucketsOf(app),
-    realm: seen === undefined ? undefined : await realmOf(app),
-    catalog: seen === undefined ? undefined : await stateOf(bed.database, names),
-  };
-  const uid = seen?.object.metadata.uid ?? app;
-  return JSON.parse(
-    JSON.stringify(state)
-      .replaceAll(uid, "<uid>")
-      .replaceAll(app, "<app>")
-      .replaceAll(app.replaceAll("-", "_"), "<app_>"),
-  ) as unknown;
 }

@@ -52,3 +52,21 @@ export const nothing = {
   dangling: null,
   comments: null,
 };
+
+/** Every role of the server, and whatever of the database or the server may be an app's: `role prod_a_app`. */
+export async function serverTraces({
+  query,
+}: Pick<AppDatabase, "query">): Promise<readonly string[]> {
+  const rows = await query<{ trace: string }>(`
+    SELECT 'role ' || rolname AS trace FROM pg_roles
+    UNION ALL SELECT 'schema ' || nspname FROM pg_namespace
+      WHERE nspname !~ '^(pg_|information_schema$|public$|plattr_operator$)'
+    UNION ALL SELECT 'relation ' || c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname !~ '^(pg_|information_schema$)'
+    UNION ALL SELECT 'default privileges ' || defaclacl::text FROM pg_default_acl
+    UNION ALL SELECT 'setting ' || setrole::regrole || ' ' || setconfig::text FROM pg_db_role_setting
+    UNION ALL SELECT 'comment ' || description FROM pg_shdescription
+    UNION ALL SELECT 'dependency on a role that is gone ' || refobjid FROM pg_shdepend d
+      WHERE refclassid = 'pg_authid'::regclass AND NOT EXISTS (SELECT FROM pg_authid a WHERE a.oid = d.refobjid)`);
+  return rows.map(({ trace }) => trace);
+}

@@ -2,5 +2,5 @@
 
 export { createAppDatabase, type AdminRights, type AppDatabase } from "./app-database.ts";
 export { appWith, ownerless } from "./app-with.ts";
-export { leftovers, nothing, stateOf } from "./catalog-state.ts";
+export { leftovers, nothing, serverTraces, stateOf } from "./catalog-state.ts";
 export { MemoryLedger } from "./memory-ledger.ts";
