@@ -88,6 +88,11 @@ suite("the command line", () => {
     assert.ok(count > 10, `only ${count} commands were found`);
   });
 
+  test("a target is also added and removed", async () => {
+    assert.equal(await complaint(["target", "add", "prod", "--kubeconfig", "config"]), undefined);
+    assert.equal(await complaint(["target", "remove", "prod"]), undefined);
+  });
+
   test("nouns share their verbs, and verbs their flags", () => {
     const nouns = ["cluster", "nodepool", "target", "resource", "global"];
     for (const noun of nouns) {

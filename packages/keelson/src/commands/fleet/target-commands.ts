@@ -31,7 +31,10 @@ export const defineTarget: Define = (target, context) => {
   const tryHelp =
     "try whether the cluster can be reached so, keep nothing, and say what would come of it";
   withExamples(
-    withDryRun(withWait(changing("create"), "wait until the cluster answers"), tryHelp),
+    withDryRun(
+      withWait(changing("create").alias("add"), "wait until the cluster answers"),
+      tryHelp,
+    ),
     [
       ["keelson target create prod --kubeconfig ~/.kube/config --context prod --wait"],
       ["keelson target create edge --agent --label region=eu", "its own worker delivers"],
@@ -78,7 +81,7 @@ export const defineTarget: Define = (target, context) => {
       }),
     );
 
-  withExamples(withDryRun(changing("delete")), [
+  withExamples(withDryRun(changing("delete").alias("remove")), [
     ["keelson target delete prod"],
     ["keelson target delete prod --orphan", "its objects stay in the cluster"],
   ])
