@@ -4,9 +4,12 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the range from which kernels take the local ports of outgoing connections. */
-const lowest = 20_000;
-const highest = 32_000;
+/**
+ * Below the range from which kernels take the local ports of outgoing connections, and below that of throwaway PostgreSQLs: a
+ * program may take a minute until it listens.
+ */
+const lowest = 11_000;
+const highest = 20_000;
 
 /** Loopback ports that are free now. Chosen at random, so that clusters started together do not meet. */
 export async function findFreePorts(count: number): Promise<number[]> {
