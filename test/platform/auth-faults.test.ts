@@ -152,6 +152,26 @@ clusterSuite("a Keycloak in trouble", () => {
     assert.notEqual(await bed.keycloak.ask("GET", `/${realm}`), undefined);
   });
 
+  test(
+    "a realm that is being made is nobody's yet: it is asked for again soon",
+    { skip },
+    async (t) => {
+      await using bed = await prepareAuth(t.signal);
+      await using proxy = await HttpProxy.to(bed.keycloak.port);
+      const url = `http://127.0.0.1:${proxy.port}`;
+      const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+      proxy.intercept = ({ method, path }) =>
+        method === "POST" && path === "/admin/realms"
+          ? { code: 409, body: { errorMessage: "Conflict detected. See logs for details" } }
+          : undefined;
+      const shop = tenant();
+      await assert.rejects(bed.reconcile(shop, { admin }), { reason: "Unreachable" });
+      proxy.intercept = () => undefined;
+      await bed.reconcile(shop, { admin });
+      await bed.cleanup(shop, "Delete");
+    },
+  );
+
   test("a realm that comes to be only after its app is gone goes too", { skip }, async (t) => {
     await using bed = await prepareAuth(t.signal);
     const shop = tenant();

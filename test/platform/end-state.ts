@@ -136,7 +136,13 @@ async function bucketsOf(app: string): Promise<unknown> {
     return await Promise.all(
       names.map(async (Bucket) => ({
         Bucket,
-        tags: await s3.getBucketTagging({ Bucket }).then(({ TagSet }) => TagSet, nameOf),
+        // In an order of their own, another each time.
+        tags: await s3
+          .getBucketTagging({ Bucket })
+          .then(
+            ({ TagSet = [] }) => TagSet.map(({ Key, Value }) => `${Key}=${Value}`).toSorted(),
+            nameOf,
+          ),
         cors: await s3.getBucketCors({ Bucket }).then(({ CORSRules }) => CORSRules, nameOf),
         policy: await s3.getBucketPolicy({ Bucket }).then(({ Policy }) => Policy, nameOf),
       })),

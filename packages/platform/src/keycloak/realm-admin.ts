@@ -161,9 +161,11 @@ export class RealmAdmin {
       return undefined;
     } catch (error) {
       if (isUnanswered(error)) this.#unanswered.set(realm, this.#clock.monotonic());
-      const there = isTaken(error) ? await this.#find(realm, signal) : undefined;
-      if (there === undefined) throw error;
-      return there;
+      if (!isTaken(error)) throw error;
+      const there = await this.#find(realm, signal);
+      if (there !== undefined) return there;
+      // Perhaps by a call of our own that took longer than we waited: whose it is will be seen.
+      throw new StepError("Unreachable", `realm ${realm} is being made, and cannot be read yet`);
     }
   }
 
