@@ -46,6 +46,8 @@ export interface Life {
 
 const previewKind = { ...applications, kind: "PreviewEnvironment" };
 const secretKind = { apiVersion: "v1", kind: "Secret" };
+/** By somebody else's hand: it stays while it is being deleted. */
+const held = { finalizers: ["example.com/held"] };
 const adopting = { annotations: { "platform.internal/adopt": "true" } };
 
 const image = "registry.example.com/shop:1";
@@ -174,7 +176,7 @@ const previewLife: Life = {
       begin: async (subject) => {
         const { bed, app, signal } = subject;
         await fill(previewLife, subject);
-        await bed.apply(app, { ...changed, envVars: [fromSecret("two", app)] });
+        await bed.apply(app, { ...changed, envVars: [fromSecret("two", app)] }, held);
         const body = { spec: { imageRef: "registry.example.com/shop:pr42" } };
         const previews = await bed.resource(previewKind);
         await previews.patch({ namespace, name: app }, { type: "merge", body }, signal);
@@ -275,7 +277,7 @@ async function parentOfPreview({ bed, app, signal }: Subject): Promise<AsyncDisp
     await secrets.create({ ...secret, stringData: { key: name } }, {}, signal);
   }
   const spec = { ...created, envVars: [fromSecret("one", app)] };
-  await bed.apply(app, spec, { finalizers: ["example.com/held"] });
+  await bed.apply(app, spec, held);
   await bed.delete(app);
   return {
     [Symbol.asyncDispose]: async () => {
