@@ -91,7 +91,6 @@ clusterSuite("a Keycloak in trouble", () => {
         [500, "Unreachable", undefined],
         [403, "Refused", undefined],
         [400, "Refused", undefined],
-        [409, "Conflict", undefined],
       ] as const) {
         proxy.intercept = ({ method, path }) =>
           method === "POST" && path === "/admin/realms"
