@@ -13,7 +13,6 @@ import {
   secretText,
   showingRoutes,
 } from "../testing/rest-fixture.ts";
-import { RequestTrace } from "./request-signal.ts";
 import type { RouteModule } from "./route-module.ts";
 import type { RestServer } from "./server.ts";
 
@@ -37,25 +36,6 @@ function assertErrorShape(reply: LightMyRequestResponse, code: RestErrorCode, pl
     assert.ok(!reply.body.includes(leak), `${place}: ${reply.body}`);
   }
 }
-
-suite("a trace", () => {
-  test("says whose request a signal is, and nothing of other signals", async () => {
-    const trace = new RequestTrace();
-    const asking: RouteModule = {
-      name: "asking",
-      prefix: "/api/v1",
-      bodyBytesMax: 1,
-      routes: () => (app, _options, done) => {
-        app.get("/who", (request) => trace.fieldsOf(request.signal));
-        done();
-      },
-    };
-    await using rest = await restFixture({ trace, modules: [asking] });
-    const reply = await inject(rest, { url: "/api/v1/who", headers: { "x-request-id": "r-1" } });
-    assert.deepEqual(reply.json(), { request_id: "r-1", user: "controller@system.local" });
-    assert.equal(trace.fieldsOf(new AbortController().signal), undefined);
-  });
-});
 
 suite("the error shape", () => {
   test("is that of every code, thrown by a route", async () => {

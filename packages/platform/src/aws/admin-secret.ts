@@ -1,9 +1,10 @@
 // The administrator's URL from a secret of AWS Secrets Manager, as RDS and Aurora keep it: who may enter, and where.
 
-import { onAbort, systemClock, type Clock } from "@keelson/base";
+import { systemClock, type Clock } from "@keelson/base";
 
 import { nameS3Error } from "../s3/s3-errors.ts";
 import { StepError, type StepReason } from "../steps/step-error.ts";
+import { inTime } from "./in-time.ts";
 
 export interface AdminSecretOptions {
   /** Its ARN, which says its region too; or its name. */
@@ -38,23 +39,9 @@ export function adminUrlFromSecret(
 async function readSecret(options: AdminSecretOptions, signal: AbortSignal): Promise<string> {
   const { arn, clock = systemClock, timeoutMs = 10_000 } = options;
   signal.throwIfAborted();
-  const stop = new AbortController();
-  // Not only the SDK's own word for it: looking for keys does not heed its signal.
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => {});
-  const abandon = (reason: Error): void => {
-    reject(reason);
-    stop.abort(reason);
-  };
-  using _timer = clock.after(timeoutMs, () => {
-    const message = `AWS Secrets Manager: ${arn} was not answered within ${timeoutMs / 1000} s`;
-    abandon(new StepError("Unreachable", message));
-  });
-  using _abort = onAbort(signal, () => abandon(signal.reason as Error));
-  const answered = ask(options, stop.signal);
-  answered.catch(() => {}); // Somebody else may have been faster.
+  const what = `AWS Secrets Manager: ${arn}`;
   try {
-    return await Promise.race([answered, failed]);
+    return await inTime({ clock, timeoutMs, what }, (stop) => ask(options, stop), signal);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw nameError(error, arn);

@@ -1,10 +1,10 @@
 // Requests to an S3 store: each within its time, under a name, and with errors that a step understands.
 
-import { onAbort, type Clock } from "@keelson/base";
+import type { Clock } from "@keelson/base";
 import type { S3 } from "@aws-sdk/client-s3";
 
+import { inTime } from "../aws/in-time.ts";
 import type { OnCall } from "../steps/call-point.ts";
-import { StepError } from "../steps/step-error.ts";
 import { disbelieved, isAnswer, nameS3Error, type S3Call } from "./s3-errors.ts";
 
 export interface S3Keys {
@@ -77,23 +77,12 @@ export class S3Connection implements Disposable {
     signal: AbortSignal,
   ): Promise<T> {
     const { clock, timeoutMs } = this.#options;
-    const stop = new AbortController();
-    // Not only the SDK's own word for it: looking for keys does not heed its signal.
-    const { promise: failed, reject } = Promise.withResolvers<never>();
-    failed.catch(() => {});
-    const abandon = (reason: Error): void => {
-      reject(reason);
-      stop.abort(reason);
-    };
-    using _timer = clock.after(timeoutMs, () => {
-      const of = bucket === undefined ? "" : ` of bucket ${bucket}`;
-      const message = `${this.#store}: ${name}${of} was not answered within ${timeoutMs / 1000} s`;
-      abandon(new StepError("Unreachable", message));
-    });
-    using _abort = onAbort(signal, () => abandon(signal.reason as Error));
-    const answered = this.#connect().then((s3) => send(s3, { abortSignal: stop.signal }));
-    answered.catch(() => {}); // Somebody else may have been faster.
-    return await Promise.race([answered, failed]);
+    const what = `${this.#store}: ${name}${bucket === undefined ? "" : ` of bucket ${bucket}`}`;
+    return await inTime(
+      { clock, timeoutMs, what },
+      async (abortSignal) => await send(await this.#connect(), { abortSignal }),
+      signal,
+    );
   }
 
   #connect(): Promise<S3> {
