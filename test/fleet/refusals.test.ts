@@ -351,13 +351,14 @@ suite("clusters that refuse", { skip }, () => {
       await it.becomes(id, applied(2));
     });
     await it.becomes(id, synced);
-    // What was applied is locked: a wish is written, and what the cluster says is recorded.
+    // What was applied is locked: what the cluster says is recorded, and a wish is written. In this order: what the
+    // cluster says of the new wish is compared with the record of its apply, and waits for that.
     const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
     await holding("resource_applied_states", async () => {
-      await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "3" } } });
       const body = { metadata: { labels: { x: "y" } } };
       await maps.patch(ref, { type: "merge", body }, t.signal);
       await it.becomes(id, ({ current }) => current.spec.metadata?.labels?.x === "y");
+      await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "3" } } });
     });
     await it.becomes(id, (body) => synced(body) && body.generation === 3);
     await worker.stop();

@@ -6,9 +6,10 @@ import { PostgresServerError, startEmbeddedPostgres } from "@keelson/database";
 try {
   const dataDir = process.argv[2] ?? "";
   await using server = await startEmbeddedPostgres({ dataDir }, new AbortController().signal);
-  process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+  const ended = once(process, "SIGTERM"); // Before a word is said: whoever hears it may end us at once.
   const alive = setInterval(() => {}, 60_000);
-  await once(process, "SIGTERM");
+  process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+  await ended;
   clearInterval(alive);
 } catch (error) {
   if (!(error instanceof PostgresServerError)) throw error;

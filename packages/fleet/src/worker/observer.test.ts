@@ -10,7 +10,7 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { createFleetDatabase } from "../testing/fleet-database.ts";
 import { WorkBell } from "../work-bell.ts";
 import { workerMetrics } from "./metrics.ts";
-import { Observer, type Seen } from "./observer.ts";
+import { Observer, type ObserverOptions, type Seen } from "./observer.ts";
 import { ownedFields } from "./owned-fields.ts";
 
 const fieldsV1 = {
@@ -41,6 +41,8 @@ function at(id: number, version: number, a: string, generation = "1"): DynamicOb
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a } };
 }
 
+type OnGone = ObserverOptions["onGone"];
+
 async function startObserver(
   t: TestContext,
   onStatement: (point: StatementPoint) => Promise<void> = async () => undefined,
@@ -66,7 +68,7 @@ async function startObserver(
   const id = await insert("web");
   const database = tables.openAnother({ onStatement });
   const wakeups = new Wakeups({ database });
-  const observerOn = (clock: Clock, onGone = (): void => undefined): Observer =>
+  const observerOn = (clock: Clock, onGone: OnGone = () => undefined): Observer =>
     new Observer({
       database,
       bell: new WorkBell({ wakeups, log: silentLog, signal: t.signal }),
@@ -79,7 +81,7 @@ async function startObserver(
   const watch = async (fence: string, seen: readonly Seen[]): Promise<void> => {
     for (const one of seen) {
       const gone = Promise.withResolvers<void>();
-      const observer = observerOn(systemClock, gone.resolve);
+      const observer = observerOn(systemClock, () => gone.resolve());
       const stop = new AbortController();
       // A row that is not there comes after it: once that is known, this one has been recorded or refused.
       observer.see(id, one);
@@ -114,8 +116,8 @@ async function startObserver(
         [JSON.stringify(ownedFields(at(id, 11, "2", "2"), "kontrol"))],
       ),
     /** A watcher that goes on until the test ends. */
-    startWatching: (clock: Clock): Observer => {
-      const observer = observerOn(clock);
+    startWatching: (clock: Clock, onGone?: OnGone): Observer => {
+      const observer = observerOn(clock, onGone);
       scope.spawn("observer", (signal) => observer.run("1", signal));
       return observer;
     },
@@ -207,6 +209,31 @@ suite("what is seen of a row", () => {
     await it.becomes("12 1 t");
     assert.equal(recordNext, undefined);
   });
+
+  for (const seen of ["present", "absent"] as const) {
+    test(`a row that is purged between the look at it and the record of what is ${seen} is told of as gone`, async (t) => {
+      let purge: (() => Promise<unknown>) | undefined;
+      await using it = await startObserver(t, async ({ statement, phase }) => {
+        if (!/^record(?:Observed|Absent)$/.test(statement) || phase !== "before") return;
+        await purge?.();
+        purge = undefined;
+      });
+      await it.query(`UPDATE resources SET deleted_at = now()`);
+      const gone = Promise.withResolvers<Seen>();
+      const observer = it.startWatching(systemClock, (_id, last) => gone.resolve(last));
+      purge = async () => {
+        await it.query(`DELETE FROM resources`);
+        // By now, and not again: whoever purged it has rung.
+        observer.lookAgain();
+      };
+      const last: Seen =
+        seen === "present"
+          ? { type: seen, object: at(it.id, 12, "1") }
+          : { type: seen, version: "12" };
+      observer.see(it.id, last);
+      assert.equal(await gone.promise, last);
+    });
+  }
 
   test("what is new does not wait for what must be looked at again", async (t) => {
     await using it = await startObserver(t);

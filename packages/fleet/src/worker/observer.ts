@@ -232,10 +232,10 @@ export class Observer {
       const { version } = seen;
       const repair = this.#repairOf({ id: row.id, seen: version }, absence, applied);
       const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
-      const { heals = null, is_settled: isSettled = true } = outcome ?? {};
-      if (heals !== null) this.#options.metrics.drifts.add();
-      if (heals === true) bell.ring();
-      return isSettled;
+      if (outcome === undefined) return false; // Gone, as below.
+      if (outcome.heals !== null) this.#options.metrics.drifts.add();
+      if (outcome.heals === true) bell.ring();
+      return outcome.is_settled;
     }
     const observed = observe(seen.object, row.id, applied);
     if (observed === "early") return false;
@@ -253,17 +253,19 @@ export class Observer {
       { ...row, ...state, generation, revision, repair, appliedUid, appliedVersion },
       signal,
     );
-    if (outcome?.is_drifted === true && outcome.was_drifted !== true) {
+    // The row was purged since our look, and must be missed by the next: an object that outlives it is to be told of.
+    if (outcome === undefined) return false;
+    if (outcome.is_drifted === true && outcome.was_drifted !== true) {
       this.#options.metrics.drifts.add();
     }
-    const sinceApplied = outcome?.since_applied_seconds ?? undefined;
+    const sinceApplied = outcome.since_applied_seconds ?? undefined;
     if (sinceApplied !== undefined) {
       this.#options.metrics.convergence.observe({ hop: "observed" }, sinceApplied);
     }
-    if (outcome?.heals === true) bell.ring();
+    if (outcome.heals === true) bell.ring();
     // It was compared with what we applied before. If an apply is under way, or has been recorded since, this may be what
     // another wrote after it: nobody would tell of it again.
-    return outcome?.is_settled ?? true;
+    return outcome.is_settled;
   }
 
   /** At once, unless somebody keeps undoing it. */
