@@ -31,7 +31,7 @@ if (found < needed) {
 function limitMemory() {
   const [, script, ...words] = process.argv;
   const asksForHelp = words.some((word) => word === "--help" || word === "-h");
-  const serving = !asksForHelp && ["apiserver", "up"].includes(words[0]);
+  const serving = !asksForHelp && ["apiserver", "serve", "up"].includes(words[0]);
   const said = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
   if (!serving || /semi-space-size|old-space-size|heap-growing-percent/.test(said)) return;
   const flags = [
