@@ -2,7 +2,13 @@
 
 import type { Clock, Random } from "@keelson/base";
 import type { ManualClock } from "@keelson/base/testing";
-import { ConnectionFailed, type KubeObject, type ObjectRef } from "@keelson/client";
+import {
+  ConnectionFailed,
+  DeadlineExceeded,
+  type CallOptions,
+  type KubeObject,
+  type ObjectRef,
+} from "@keelson/client";
 import { failures } from "@keelson/kube";
 
 /** Objects by name, with versions. */
@@ -122,6 +128,9 @@ export class ProcessClock implements Clock {
   }
 }
 
+/** What befalls a write: the server refuses it, its answer is lost, or nothing is answered in its time. */
+export type WriteFault = "refused" | "unheard" | "unanswered";
+
 /** A process's way to the server: requests and answers take time, and may be lost. */
 export class LeaseWire {
   readonly #server: LeaseServer;
@@ -129,6 +138,8 @@ export class LeaseWire {
   readonly #random: Random;
   isCut = false;
   lossShare = 0;
+  /** What befalls the next updates, one after the other. */
+  readonly faults: WriteFault[] = [];
 
   constructor(server: LeaseServer, clock: ProcessClock, random: Random) {
     this.#server = server;
@@ -152,8 +163,19 @@ export class LeaseWire {
       },
       create: (object: T, _: object, signal: AbortSignal) =>
         this.#send(() => this.#server.create(object) as T, signal),
-      update: (object: T, _: object, signal: AbortSignal) =>
-        this.#send(() => this.#server.update(object) as T, signal),
+      update: async (object: T, { timeoutMs = 10_000 }: CallOptions, signal: AbortSignal) => {
+        const fault = this.faults.shift();
+        if (fault === "unanswered") {
+          await this.#clock.sleep(timeoutMs, signal);
+          throw new DeadlineExceeded("an update", timeoutMs);
+        }
+        const updated = await this.#send(() => {
+          if (fault === "refused") throw failures.internalError("no");
+          return this.#server.update(object) as T;
+        }, signal);
+        if (fault === "unheard") throw lost();
+        return updated;
+      },
     });
   }
 

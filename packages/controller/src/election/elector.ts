@@ -32,7 +32,7 @@ export interface ElectionTimes {
   readonly renewDeadlineMs: number;
   /** How often a leader renews. */
   readonly renewMs: number;
-  /** How often the others look. */
+  /** How long after a renewal that failed another is tried, and how often the others look. */
   readonly lookMs: number;
 }
 
@@ -95,9 +95,12 @@ class Elector {
   constructor(options: ElectionOptions) {
     this.#options = options;
     this.#times = { ...usualElectionTimes, ...options.times };
-    const { durationMs, renewDeadlineMs, renewMs } = this.#times;
+    const { durationMs, renewDeadlineMs, renewMs, lookMs } = this.#times;
     if (!(renewMs < renewDeadlineMs && renewDeadlineMs < durationMs)) {
       throw new RangeError("renewMs < renewDeadlineMs < durationMs must hold");
+    }
+    if (!(renewMs + lookMs < renewDeadlineMs)) {
+      throw new RangeError("renewMs + lookMs < renewDeadlineMs must hold, for a second try");
     }
   }
 
@@ -166,15 +169,23 @@ class Elector {
     const { renewDeadlineMs } = this.#times;
     const stop = new AbortController();
     using _listener = onAbort(signal, () => stop.abort(signal.reason));
+    // Apart from `stop`: whoever was told to stop still holds the Lease, and can still lose it.
+    const loss = new AbortController();
+    const lose = (): void => {
+      const lost = new LeadershipLost(lease.name);
+      loss.abort(lost);
+      stop.abort(lost);
+    };
     const leadership = new Leadership({
       lease: lease.name,
       // The version of the write that won: every later one is higher, even if the Lease is deleted meanwhile.
       token: BigInt(held.lease.metadata.resourceVersion ?? "0"),
-      isHeld: () => !stop.signal.aborted && clock.monotonic() - held.renewedAtMs < renewDeadlineMs,
+      isHeld: () => !loss.signal.aborted && clock.monotonic() - held.renewedAtMs < renewDeadlineMs,
+      lost: loss.signal,
     });
     log.info({ lease: lease.name, token: String(leadership.token) }, "leadership won");
     const working = new AbortController();
-    const renewing = this.#keepRenewed(held, stop, working.signal);
+    const renewing = this.#keepRenewed(held, lose, working.signal);
     try {
       await lead(leadership, stop.signal);
     } catch (error) {
@@ -186,11 +197,10 @@ class Elector {
     }
   }
 
-  /** Renews while the work goes on, also after it was told to end. Aborts `stop` when leadership is lost. */
-  async #keepRenewed(held: Held, stop: AbortController, working: AbortSignal): Promise<void> {
-    const { client, clock, log, lease: ref } = this.#options;
-    const { renewMs, renewDeadlineMs } = this.#times;
-    const lose = (): void => stop.abort(new LeadershipLost(ref.name));
+  /** Renews while the work goes on, also after it was told to end. Calls `lose` when leadership is lost. */
+  async #keepRenewed(held: Held, lose: () => void, working: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { renewMs, renewDeadlineMs, lookMs } = this.#times;
     const leftMs = (): number => held.renewedAtMs + renewDeadlineMs - clock.monotonic();
     // Apart from the renewals, one of which may be stuck.
     let timer: Disposable | undefined;
@@ -198,23 +208,21 @@ class Elector {
       timer = clock.after(Math.max(1, leftMs()), () => (leftMs() > 0 ? guard() : lose()));
     };
     guard();
+    // From when they were sent: what an answer takes is not to be had a second time.
+    let dueMs = held.renewedAtMs + renewMs;
+    let wasOvertaken = false;
     try {
-      while (!working.aborted && leftMs() > 0) {
-        await clock.sleep(renewMs, working).catch(() => undefined);
+      while (leftMs() > 0) {
+        await clock.sleep(dueMs - clock.monotonic(), working).catch(() => undefined);
         if (working.aborted) return;
         const sentAtMs = clock.monotonic();
-        try {
-          // Not to be cancelled: only a version that we know of can be given back.
-          const leases = await client.resource<Lease>(leaseKind, toTheEnd);
-          const wanted = renewed(held.lease, this.#parts());
-          held.lease = await leases.update(wanted, call(this.#times), toTheEnd);
-          held.renewedAtMs = sentAtMs;
-        } catch (error) {
-          if (isConflict(error) || isNotFound(error)) {
-            // It is somebody else's, or was an earlier renewal of ours whose answer was lost.
-            if (!(await this.#isStillOurs(held))) return lose();
-          } else log.warn({ lease: ref.name, error }, "the lease cannot be renewed");
-        }
+        const outcome = await this.#renew(held);
+        if (outcome === "lost") return lose();
+        if (outcome === "renewed") held.renewedAtMs = sentAtMs;
+        // A version that we did not know of is renewed at once; whoever writes it without end is not raced.
+        const isAtOnce = outcome === "overtaken" && !wasOvertaken;
+        dueMs = isAtOnce ? sentAtMs : sentAtMs + (outcome === "renewed" ? renewMs : lookMs);
+        wasOvertaken = outcome === "overtaken";
       }
       if (!working.aborted) lose();
     } finally {
@@ -222,20 +230,44 @@ class Elector {
     }
   }
 
+  /** `overtaken`: it is still ours, in a version that we know only now. */
+  async #renew(held: Held): Promise<"renewed" | "failed" | "overtaken" | "lost"> {
+    const { client, log, lease: ref } = this.#options;
+    const { renewDeadlineMs, renewMs } = this.#times;
+    // One that is not answered leaves as much time for another.
+    const timeoutMs = (renewDeadlineMs - renewMs) / 2;
+    try {
+      // Not to be cancelled: only a version that we know of can be given back.
+      const leases = await client.resource<Lease>(leaseKind, toTheEnd);
+      const wanted = renewed(held.lease, this.#parts());
+      held.lease = await leases.update(wanted, { ...call(this.#times), timeoutMs }, toTheEnd);
+      return "renewed";
+    } catch (error) {
+      // It is somebody else's, or was an earlier renewal of ours whose answer was lost.
+      if (isConflict(error) || isNotFound(error)) return await this.#whoseNow(held);
+      log.warn({ lease: ref.name, error }, "the lease cannot be renewed");
+      return "failed";
+    }
+  }
+
   /** Whether the Lease names us, in an acquisition that is this one; then its present version is ours to renew. */
-  async #isStillOurs(held: Held): Promise<boolean> {
+  async #whoseNow(held: Held): Promise<"overtaken" | "failed" | "lost"> {
     const { client, identity, lease: ref } = this.#options;
+    const { renewDeadlineMs, renewMs } = this.#times;
+    const timeoutMs = (renewDeadlineMs - renewMs) / 2;
     try {
       const leases = await client.resource<Lease>(leaseKind, toTheEnd);
-      const found = await leases.find({ ...ref, ...call(this.#times) }, toTheEnd);
+      const asked = { ...ref, ...call(this.#times), timeoutMs };
+      const found = await leases.find(asked, toTheEnd);
       const isOurs =
         found?.spec?.holderIdentity === identity &&
         found.metadata.uid === held.lease.metadata.uid &&
         found.spec.leaseTransitions === held.lease.spec?.leaseTransitions;
-      if (isOurs) held.lease = found;
-      return isOurs;
+      if (!isOurs) return "lost";
+      held.lease = found;
+      return "overtaken";
     } catch {
-      return true; // Nobody can say. The deadline will, if it stays so.
+      return "failed"; // Nobody can say. The deadline will, if it stays so.
     }
   }
 
@@ -252,7 +284,7 @@ class Elector {
       await give().catch(async (error: unknown) => {
         if (!isConflict(error)) throw error;
         // Perhaps a renewal of ours whose answer was lost.
-        if (await this.#isStillOurs(held)) await give();
+        if ((await this.#whoseNow(held)) === "overtaken") await give();
       });
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) return;
@@ -272,7 +304,7 @@ const releaseMsMax = 2_000;
 /** For requests that have a deadline and must not be given up before it. */
 const toTheEnd = new AbortController().signal;
 
-/** Ahead of everything else we send, and with time for another try before the deadline. */
+/** Ahead of everything else we send. */
 function call({ renewDeadlineMs }: ElectionTimes) {
   return { priority: "system", timeoutMs: renewDeadlineMs / 2 } as const;
 }

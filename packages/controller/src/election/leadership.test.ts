@@ -37,7 +37,12 @@ suite("Leadership", () => {
 
   test("tells when it may not be believed any more", () => {
     let isHeld = true;
-    const term = new Leadership({ lease: "operator", token: 1n, isHeld: () => isHeld });
+    const term = new Leadership({
+      lease: "operator",
+      token: 1n,
+      isHeld: () => isHeld,
+      lost: never,
+    });
     term.throwIfLost();
     isHeld = false;
     assert.throws(() => term.throwIfLost(), {
@@ -57,7 +62,7 @@ suite("Leadership", () => {
 const blank = { apiVersion: "v1", kind: "Ledger" } as const;
 
 function leadership(token: bigint): Leadership {
-  return new Leadership({ lease: "ledger", token, isHeld: () => true });
+  return new Leadership({ lease: "ledger", token, isHeld: () => true, lost: never });
 }
 
 async function add(term: Leadership, store: ReturnType<typeof ledgerAt>): Promise<void> {

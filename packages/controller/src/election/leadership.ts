@@ -40,6 +40,7 @@ export interface LeadershipParts {
   readonly lease: string;
   readonly token: bigint;
   readonly isHeld: () => boolean;
+  readonly lost: AbortSignal;
 }
 
 /** The object that is written. */
@@ -54,11 +55,14 @@ const conflictTriesMax = 8;
 export class Leadership {
   /** Higher than that of every earlier leader. Targets that keep the highest one they saw can refuse the lower. */
   readonly token: bigint;
+  /** Aborts with `LeadershipLost` when we must take it that another leads; a stop alone does not abort it. */
+  readonly lost: AbortSignal;
   readonly #lease: string;
   readonly #isHeld: () => boolean;
 
-  constructor({ lease, token, isHeld }: LeadershipParts) {
+  constructor({ lease, token, isHeld, lost }: LeadershipParts) {
     this.token = token;
+    this.lost = lost;
     this.#lease = lease;
     this.#isHeld = isHeld;
   }

@@ -20,7 +20,7 @@ export interface OperatorOptions extends Pick<
 }
 
 /** Others see the Lease expire after 15 s; we stop 5 s before that. */
-const usualTimes: ElectionTimes = {
+export const operatorElectionTimes: ElectionTimes = {
   durationMs: 15_000,
   renewDeadlineMs: 10_000,
   renewMs: 5_000,
@@ -59,7 +59,7 @@ export class Operator {
         client,
         lease: { namespace: settings.namespace, name: leaseName },
         identity,
-        times: { ...usualTimes, ...this.#options.electionTimes },
+        times: { ...operatorElectionTimes, ...this.#options.electionTimes },
         clock,
         random,
         log,

@@ -7,7 +7,6 @@ import {
   Caches,
   controllerMetrics,
   EventRecorder,
-  LeadershipLost,
   runController,
   type Leadership,
   type Reconciler,
@@ -152,7 +151,7 @@ export async function runTerm(
           {
             name: "apps",
             sources,
-            reconcile: abandonedWith(lossOf(signal), reconcile),
+            reconcile: abandonedWith(leadership?.lost, reconcile),
             workers: settings.concurrency,
             ...shared,
             metrics: loops,
@@ -218,21 +217,9 @@ function fencedCalls(leadership: Leadership | undefined, onCall: OnCall | undefi
   };
 }
 
-/** Aborts when `signal` does because leadership was lost; a stop lets what is under way end. */
-function lossOf(signal: AbortSignal): AbortSignal {
-  const loss = new AbortController();
-  signal.addEventListener(
-    "abort",
-    () => {
-      if (signal.reason instanceof LeadershipLost) loss.abort(signal.reason);
-    },
-    { once: true },
-  );
-  return loss.signal;
-}
-
 /** Ends runs under way as soon as leadership is lost: the next leader begins soon. */
-function abandonedWith(loss: AbortSignal, reconcile: Reconciler): Reconciler {
+function abandonedWith(loss: AbortSignal | undefined, reconcile: Reconciler): Reconciler {
+  if (loss === undefined) return reconcile;
   return async (ref, signal) => {
     const stop = new AbortController();
     using _run = onAbort(signal, () => stop.abort(signal.reason));
