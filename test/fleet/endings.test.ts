@@ -25,6 +25,18 @@ async function configMaps(it: Bed, signal: AbortSignal) {
   return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
 }
 
+/** The request that made a ConfigMap, with its marks, for once more. */
+function sentAgain(made: DynamicObject) {
+  const { metadata, data } = made as DynamicObject & { data: object };
+  const { annotations = {} } = metadata;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...ref, annotations },
+    data: { ...data },
+  };
+}
+
 async function isGone(it: Bed, id: number): Promise<boolean> {
   return (await it.rest.ask("GET", `/resources/${id}`)).code === 404;
 }
@@ -94,14 +106,7 @@ clusterSuite("how things end", () => {
     const maps = await configMaps(it, t.signal);
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const { metadata, data } = (await maps.get(ref, t.signal)) as DynamicObject & { data: object };
-    const { annotations = {} } = metadata;
-    const late = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { ...ref, annotations },
-      data: { ...data },
-    };
+    const late = sentAgain(await maps.get(ref, t.signal));
     const applyLate = () => maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
     await it.rest.ask("DELETE", `/resources/${id}`);
     await until(() => isGone(it, id), t.signal);
@@ -138,14 +143,7 @@ clusterSuite("how things end", () => {
     const maps = await configMaps(it, t.signal);
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const { metadata, data } = (await maps.get(ref, t.signal)) as DynamicObject & { data: object };
-    const { annotations = {} } = metadata;
-    const late = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { ...ref, annotations },
-      data: { ...data },
-    };
+    const late = sentAgain(await maps.get(ref, t.signal));
     atPurge = async () => {
       const made = await maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
       // It was seen while its row was there, and nothing of it will be heard again.
