@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   cleanupAuth,
+  prepareAuth as prepareStep,
   RealmAdmin,
   reconcileAuth,
   type App,
@@ -98,8 +99,12 @@ export async function prepareCluster(signal: AbortSignal, publicUrl: string): Pr
   const kept = setup.move();
   return {
     children,
-    reconcile: ({ app, ledger }, { admin, adopts = false }) =>
-      reconcileAuth({ admin, children, secrets, settings }, { app, ledger, adopts }, signal),
+    reconcile: async ({ app, ledger }, { admin, adopts = false }) => {
+      const step = { admin, children, secrets, settings };
+      const prepared = await prepareStep(step, { app }, signal);
+      const outcome = await reconcileAuth(step, { app, ledger, adopts }, signal);
+      return { ...outcome, wanted: [...prepared, ...outcome.wanted] };
+    },
     cleanup: async ({ app, ledger }, policy, admin) => {
       await cleanupAuth({ admin, children }, { app, ledger, policy }, signal);
     },

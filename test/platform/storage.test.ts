@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   cleanupStorage,
+  prepareStorage,
   reconcileStorage,
   workloadOf,
   type App,
@@ -326,12 +327,16 @@ async function prepare(
     change: (change: Partial<App["spec"]>): void => {
       spec = { ...spec, ...change };
     },
-    reconcile: (change: Partial<StorageSettings> = {}, admin: BucketAdmin | "none" = usual) =>
-      reconcileStorage(
-        step(admin, change),
-        { app: appOf(name, spec, uid), ledger, adopts: false },
-        signal,
-      ),
+    reconcile: async (
+      change: Partial<StorageSettings> = {},
+      admin: BucketAdmin | "none" = usual,
+    ) => {
+      const given = step(admin, change);
+      const app = appOf(name, spec, uid);
+      const prepared = await prepareStorage(given, { app }, signal);
+      const outcome = await reconcileStorage(given, { app, ledger, adopts: false }, signal);
+      return { ...outcome, wanted: [...prepared, ...outcome.wanted] };
+    },
     cleanup: (policy: "Delete" | "Retain", admin: BucketAdmin | "none" = usual) =>
       cleanupStorage(step(admin), { app: appOf(name, spec, uid), ledger, policy }, signal),
     /** What a child of the app says, in clear; undefined if there is none. */

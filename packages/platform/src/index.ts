@@ -47,6 +47,7 @@ export type { OperatorSettings } from "./operator/settings.ts";
 export { BucketAdmin, type BucketAdminOptions } from "./s3/bucket-admin.ts";
 export {
   cleanupStorage,
+  prepareStorage,
   reconcileStorage,
   type StorageChildren,
   type StorageOutcome,
@@ -57,6 +58,7 @@ export type { KeycloakAccess } from "./keycloak/keycloak.ts";
 export { RealmAdmin, type RealmAdminOptions } from "./keycloak/realm-admin.ts";
 export {
   cleanupAuth,
+  prepareAuth,
   reconcileAuth,
   type AuthOutcome,
   type AuthSettings,

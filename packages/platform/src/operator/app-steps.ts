@@ -4,11 +4,16 @@ import type { Random } from "@keelson/base";
 
 import { hasDatabase } from "../app.ts";
 import type { Children } from "../children/children.ts";
-import { cleanupAuth, reconcileAuth, type AuthStep } from "../steps/auth-step.ts";
+import { cleanupAuth, prepareAuth, reconcileAuth, type AuthStep } from "../steps/auth-step.ts";
 import { cleanupDatabase, reconcileDatabase, type DatabaseStep } from "../steps/database-step.ts";
 import { cleanupRedis, reconcileRedis, type RedisStep } from "../steps/redis-step.ts";
 import { cleanupSearch, reconcileSearch, type SearchStep } from "../steps/search-step.ts";
-import { cleanupStorage, reconcileStorage, type StorageStep } from "../steps/storage-step.ts";
+import {
+  cleanupStorage,
+  prepareStorage,
+  reconcileStorage,
+  type StorageStep,
+} from "../steps/storage-step.ts";
 import type { Step } from "../steps/step.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import type { Services } from "./services.ts";
@@ -107,6 +112,7 @@ function storageStep({ secrets, services, children, settings }: AppStepsOptions)
       const count = spec.storage?.buckets?.length ?? 0;
       return count === 0 ? "no bucket is asked for" : `${count} buckets are there`;
     },
+    prepare: (work, signal) => prepareStorage(step, work, signal),
     reconcile: (work, signal) => reconcileStorage(step, work, signal),
     cleanup: (work, signal) => cleanupStorage(step, work, signal),
   };
@@ -130,6 +136,7 @@ function authStep({ secrets, services, children, settings }: AppStepsOptions): S
     children: ({ names }) => [{ ...configMaps, name: names.children.auth }],
     inputs: (app) => secrets.versionForAuth(app),
     sentence: ({ names }) => `realm ${names.realm} is there, with client ${names.client}`,
+    prepare: (work, signal) => prepareAuth(step, work, signal),
     reconcile: (work, signal) => reconcileAuth(step, work, signal),
     cleanup: (work, signal) => cleanupAuth(step, work, signal),
   };

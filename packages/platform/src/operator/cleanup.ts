@@ -8,9 +8,10 @@ import { failureOf } from "../steps/failure.ts";
 import type { Step } from "../steps/step.ts";
 import { cleanupWorkload } from "../steps/workload-step.ts";
 import { ObjectGone } from "./object-status.ts";
+import { failedBefore } from "./memory.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import { timeText } from "./pass.ts";
-import { retryWaitMs } from "./retry.ts";
+import { failedAgain } from "./retry.ts";
 import { cleanupFailure, hasLeftovers, removeChildren, type StepWork } from "./run-step.ts";
 
 export interface CleanupWork extends Omit<StepWork, "adopts"> {
@@ -120,7 +121,7 @@ async function endStep(
 const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
 function failed(
-  { clock, random, log, departures }: OperatorParts,
+  parts: OperatorParts,
   what: Pick<CleanupWork, "memory" | "stamp" | "key"> & {
     readonly error: unknown;
     readonly resourceType: Step["resourceType"] | "workload";
@@ -132,24 +133,16 @@ function failed(
   if (error instanceof ObjectGone) throw error;
   const known = memory.steps.get(resourceType);
   const before = known?.stamp === stamp ? known : undefined;
-  const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
-  const { reason, retryAfterMs } = failureOf(error);
-  const wantedMs = retryWaitMs({ reason, attempts, retryAfterMs }, random);
-  const waitMs = wantedMs === Infinity ? waitMsMax : wantedMs;
-  const nowMs = clock.monotonic();
+  const attempt = failedAgain(parts, failedBefore(before), failureOf(error));
+  const nowMs = parts.clock.monotonic();
+  const untilMs = attempt.untilMs === Infinity ? nowMs + waitMsMax : attempt.untilMs;
   const sinceMs = before?.sinceMs ?? nowMs;
   const failure = cleanupFailure(error);
-  const untilMs = nowMs + waitMs;
-  const { count } = departures;
-  memory.steps.set(resourceType, {
-    stamp,
-    sinceMs,
-    untilMs,
-    failure,
-    attempts,
-    departures: count,
-  });
-  log.warn({ app: key, step: resourceType, attempts, waitMs, error }, "a clean-up failed");
+  const departures = parts.departures.count;
+  memory.steps.set(resourceType, { stamp, sinceMs, failure, departures, ...attempt, untilMs });
+  const { attempts } = attempt;
+  const waitMs = untilMs - nowMs;
+  parts.log.warn({ app: key, step: resourceType, attempts, waitMs, error }, "a clean-up failed");
   return { finding: findingOf(failure), afterMs: waitMs };
 }
 

@@ -3,6 +3,7 @@
 
 import type { Failure } from "../steps/failure.ts";
 import type { ResourceType, StepOutcome } from "../steps/step.ts";
+import type { Attempt } from "./retry.ts";
 
 /** What a step came to when it was last done. */
 export type StepMemory = {
@@ -14,18 +15,25 @@ export type StepMemory = {
   readonly untilMs: number;
 } & (
   | { readonly outcome: StepOutcome; readonly failure?: undefined }
-  | {
+  | (Attempt & {
       readonly outcome?: undefined;
+      /** As it is shown. */
       readonly failure: Failure;
-      readonly attempts: number;
       /** How many objects had gone by then. */
       readonly departures: number;
-    }
+    })
 );
+
+/** The last attempt of a step, if it has failed. */
+export function failedBefore(memory: StepMemory | undefined): Attempt | undefined {
+  return memory?.failure === undefined ? undefined : memory;
+}
 
 export interface AppMemory {
   readonly uid: string;
   readonly steps: Map<ResourceType, StepMemory>;
+  /** For which stamp a step was last prepared: what it then writes once more is a repair. */
+  readonly prepared: Map<ResourceType, string>;
   /** What was last applied for the workload, by kind and name, in digests: to tell repairs from changes. */
   readonly applied: Map<string, string>;
   /** Since when a rollout is under way, and for which stamp. */
@@ -44,6 +52,7 @@ export class Memories {
     const memory: AppMemory = {
       uid,
       steps: new Map(),
+      prepared: new Map(),
       applied: new Map(),
       rollout: undefined,
       failures: 0,

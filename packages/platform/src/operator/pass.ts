@@ -5,6 +5,7 @@ import type { DynamicObject } from "@keelson/client";
 
 import {
   conditionsOf,
+  findingBefore,
   type ConditionType,
   type Finding,
   type Findings,
@@ -13,9 +14,10 @@ import { phaseOf } from "../status/phase.ts";
 import type { Failure } from "../steps/failure.ts";
 import type { ResourceType, Step } from "../steps/step.ts";
 import { reconcileWorkload, type WorkloadOutcome } from "../steps/workload-step.ts";
+import { failedBefore } from "./memory.ts";
 import type { ReconcileResult } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
-import { retryWaitMs } from "./retry.ts";
+import { failedAgain } from "./retry.ts";
 import { runStep, type StepResult, type StepWork } from "./run-step.ts";
 
 export interface PassWork extends StepWork {
@@ -63,7 +65,7 @@ export async function runPass(
   for (const step of parts.steps.forward) {
     if (!work.isCurrent()) return { type: "superseded" };
     const result = await runStep(parts, { ...work, step }, signal);
-    take(found, { step, result, status });
+    take(found, { step, result, work });
     const isDone = result.finding?.status === "True" && !result.isPutOff;
     if (step.isOn(app) && step.gatesImage(app) && !isDone) {
       imageHeldBy ??=
@@ -93,7 +95,7 @@ export async function runPass(
   for (const step of standing) {
     if (!work.isCurrent()) return { type: "superseded" };
     const result = await runStep(parts, { ...work, step, compares: true }, signal);
-    take(found, { step, result, status });
+    take(found, { step, result, work });
   }
   return await conclude(parts, { work, workload, ...found }, signal);
 }
@@ -103,15 +105,15 @@ function take(
   {
     step,
     result,
-    status,
+    work,
   }: {
     readonly step: Step;
     readonly result: StepResult;
-    readonly status: PassWork["status"];
+    readonly work: PassWork;
   },
 ): void {
   results.set(step.resourceType, result);
-  const finding = result.finding ?? (result.isPutOff ? waiting(step, status) : undefined);
+  const finding = result.finding ?? (result.isPutOff ? waiting(step, work) : undefined);
   if (finding !== undefined) findings[step.condition] = finding;
 }
 
@@ -138,11 +140,6 @@ async function conclude(
     all.every(({ failure, isPutOff, holdsImage }) => !failure && !isPutOff && !holdsImage);
   const untilMs = Math.min(...all.map((result) => result.untilMs));
   const afterMs = Math.max(0, untilMs - parts.clock.monotonic());
-  // Soon there will be more to say: whoever is put off is called. What has just failed is said at once.
-  const isPutOff = all.some((result) => result.isPutOff);
-  const hasFailed = all.some(({ failure, isFresh }) => failure !== undefined && isFresh);
-  if (isPutOff && !hasFailed) return { type: "over", isComplete, afterMs };
-
   const failedAttempts = Math.max(0, ...all.map(({ attempts }) => attempts));
   const wasReady = isReady(status.said.conditions);
   say({ parts, work, findings, failedAttempts, isComplete });
@@ -155,16 +152,11 @@ async function conclude(
 }
 
 /** What is said of a step that waits for its turn: what was said before, if anything was. */
-function waiting(
-  { condition, resourceType }: Step,
-  { said: { conditions = [] } }: PassWork["status"],
-): Finding {
-  const before = conditions.find(({ type }) => type === condition);
-  if (before === undefined) {
-    return { status: "Unknown", reason: "Waiting", message: `${resourceType} waits for its turn` };
-  }
-  const { status, reason, message } = before;
-  return { status, reason, message };
+function waiting({ condition, resourceType }: Step, { status, object }: PassWork): Finding {
+  const before = status.said.conditions?.find(({ type }) => type === condition);
+  return before === undefined
+    ? { status: "Unknown", reason: "Waiting", message: `${resourceType} waits for its turn` }
+    : findingBefore(before, object.metadata.generation ?? 0);
 }
 
 /** The workload as a step among the others: it is looked at in every pass, and costs nothing outside the cluster. */
@@ -172,7 +164,7 @@ function lookAtWorkload(
   parts: OperatorParts,
   work: PassWork & { readonly workload: WorkloadOutcome },
 ): StepResult {
-  const { clock, random, takeWrites } = parts;
+  const { clock, takeWrites } = parts;
   const { app, memory, stamp, workload, hostTakenBy } = work;
   const nowMs = clock.monotonic();
   const known = memory.steps.get("workload");
@@ -190,11 +182,10 @@ function lookAtWorkload(
   const isFresh = writes.size > 0 || before === undefined;
   const common = { isPutOff: false, isStanding: false, isFresh, repaired };
   if (failure !== undefined) {
-    const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
-    const { reason, retryAfterMs } = failure;
-    const untilMs = nowMs + retryWaitMs({ reason, attempts, retryAfterMs }, random);
+    const attempt = failedAgain(parts, failedBefore(before), failure);
     const departures = parts.departures.count;
-    memory.steps.set("workload", { stamp, sinceMs, untilMs, failure, attempts, departures });
+    memory.steps.set("workload", { stamp, sinceMs, failure, departures, ...attempt });
+    const { attempts, untilMs } = attempt;
     return { ...common, isFresh: true, failure, attempts, untilMs };
   }
   memory.steps.set("workload", {

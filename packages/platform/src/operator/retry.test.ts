@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemRandom, type Random } from "@keelson/base";
-import { retryWaitMs } from "./retry.ts";
+import { ManualClock } from "@keelson/base/testing";
+import { failedAgain, retryWaitMs } from "./retry.ts";
 
 const drawing = (float: number): Random => ({ ...systemRandom, float: () => float });
 const middle = drawing(0.5);
@@ -32,5 +33,23 @@ suite("waits after failures", () => {
       retryWaitMs({ reason: "Unreachable", attempts: 1, retryAfterMs }, middle),
     );
     assert.deepEqual(waits, [1_000, 90_000]);
+  });
+});
+
+suite("attempts", () => {
+  test("are those that were due, however often something else brings the app up meanwhile", async () => {
+    const clock = new ManualClock();
+    const parts = { clock, random: middle };
+    const failure = { reason: "Unreachable", retryAfterMs: undefined } as const;
+    const first = failedAgain(parts, undefined, failure);
+    assert.deepEqual(first, { reason: "Unreachable", attempts: 1, untilMs: 1_000 });
+    await clock.advance(999);
+    assert.equal(failedAgain(parts, first, failure), first);
+    await clock.advance(1);
+    const second = failedAgain(parts, first, failure);
+    assert.deepEqual(second, { reason: "Unreachable", attempts: 2, untilMs: 3_000 });
+    // What is wrong otherwise is waited for otherwise.
+    const refused = failedAgain(parts, second, { ...failure, reason: "Refused" });
+    assert.deepEqual(refused, { reason: "Refused", attempts: 2, untilMs: 31_000 });
   });
 });

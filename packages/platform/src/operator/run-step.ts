@@ -4,10 +4,10 @@ import type { App } from "../app.ts";
 import type { Finding } from "../status/conditions.ts";
 import { failureOf, type Failure } from "../steps/failure.ts";
 import type { Policy, Step, StepOutcome } from "../steps/step.ts";
-import type { AppMemory, StepMemory } from "./memory.ts";
+import { failedBefore, type AppMemory, type StepMemory } from "./memory.ts";
 import { ObjectGone, type ObjectStatus } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
-import { retryWaitMs } from "./retry.ts";
+import { failedAgain } from "./retry.ts";
 
 /** Every service is asked again after at most so long, though nothing has changed here. */
 const resyncMs = 600_000;
@@ -61,60 +61,115 @@ export async function runStep(
   { step, ...work }: StepWork & { readonly step: Step },
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const { clock, random, lanes, takeWrites } = parts;
+  const { lanes, takeWrites } = parts;
   const { app, memory, key, compares = false } = work;
   const stamp = `${work.stamp} ${step.inputs?.(app) ?? ""}`;
   const known = memory.steps.get(step.resourceType);
   const before = known?.stamp === stamp ? known : undefined;
   const isOn = step.isOn(app);
+  const tried = { ...work, step, stamp, before, isOn };
+  takeWrites(app.owner.uid);
+  let prepared: Prepared = { children: [], mended: [] };
+  try {
+    if (isOn) prepared = await prepare(parts, tried, signal);
+  } catch (error) {
+    return failed(parts, tried, error, signal);
+  }
+  const { mended } = prepared;
   const isKnown = before !== undefined && holds(parts, before);
   const isCompared = compares && before?.outcome !== undefined;
-  if (isKnown && !isCompared) return resultOf(step, app, before);
+  if (isKnown && !isCompared) return { ...resultOf(step, app, before), repaired: mended };
   const isNothing = !isOn && !hasLeftovers(step, work);
   const place = step.service === undefined || isNothing ? noPlace : lanes.enter(step.service, key);
   if (place === undefined) {
     const known = before === undefined ? nothing : resultOf(step, app, before);
     // It will be called: whoever looked again by itself, what it knows being due, would do nothing else.
-    return { ...known, untilMs: Infinity, isPutOff: !isKnown };
+    return { ...known, repaired: mended, untilMs: Infinity, isPutOff: !isKnown };
   }
   using _place = place;
-  const sinceMs = before?.sinceMs ?? clock.monotonic();
-  takeWrites(app.owner.uid);
   try {
     if (isNothing) {
       await removeChildren(parts, { step, app, kept: [] }, signal);
       memory.steps.delete(step.resourceType);
       return nothing;
     }
-    const outcome = await doStep(parts, { step, isOn, ...work }, signal);
-    const untilMs = clock.monotonic() + resyncMs * (0.5 + random.float() / 2);
-    const done: StepMemory = { stamp, sinceMs, untilMs, outcome };
-    memory.steps.set(step.resourceType, done);
-    const writes = [...takeWrites(app.owner.uid), ...outcome.changes];
-    const isRepair = before?.outcome !== undefined && before.outcome.holdsImage === undefined;
-    return {
-      ...resultOf(step, app, done),
-      isFresh: true,
-      isStanding: false,
-      repaired: isRepair ? writes : [],
-      ...(isRepair || outcome.changes.length === 0
-        ? {}
-        : { provisionedMs: clock.monotonic() - sinceMs }),
-    };
+    return await succeed(parts, { ...tried, prepared }, signal);
   } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ObjectGone) throw error;
-    const failure = isOn ? failureOf(error) : cleanupFailure(error);
-    const attempts = (before?.failure === undefined ? 0 : before.attempts) + 1;
-    const { reason, retryAfterMs } = failureOf(error);
-    const waitMs = retryWaitMs({ reason, attempts, retryAfterMs }, random);
-    const untilMs = clock.monotonic() + waitMs;
-    const departures = parts.departures.count;
-    const failed = { stamp, sinceMs, untilMs, failure, attempts, departures };
-    memory.steps.set(step.resourceType, failed);
-    parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
-    return { ...resultOf(step, app, failed), isFresh: true };
+    return { ...failed(parts, tried, error, signal), repaired: mended };
   }
+}
+
+/** A step of a pass, and what is known of it. */
+interface Tried extends StepWork {
+  readonly step: Step;
+  readonly isOn: boolean;
+  /** What it was last done for, if that is what it is done for now. */
+  readonly before: StepMemory | undefined;
+}
+
+interface Prepared {
+  readonly children: StepOutcome["wanted"];
+  /** Those among them that somebody had changed or removed. */
+  readonly mended: readonly string[];
+}
+
+async function prepare(
+  { takeWrites }: OperatorParts,
+  { step, app, memory, stamp }: Tried,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const children = (await step.prepare?.({ app }, signal)) ?? [];
+  const writes = takeWrites(app.owner.uid);
+  const mended = memory.prepared.get(step.resourceType) === stamp ? writes : [];
+  memory.prepared.set(step.resourceType, stamp);
+  return { children, mended };
+}
+
+async function succeed(
+  parts: OperatorParts,
+  { prepared, ...tried }: Tried & { readonly prepared: Prepared },
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { clock, random, takeWrites } = parts;
+  const { step, app, memory, stamp, before } = tried;
+  const sinceMs = before?.sinceMs ?? clock.monotonic();
+  const outcome = await doStep(parts, { ...tried, prepared: prepared.children }, signal);
+  const untilMs = clock.monotonic() + resyncMs * (0.5 + random.float() / 2);
+  const done: StepMemory = { stamp, sinceMs, untilMs, outcome };
+  memory.steps.set(step.resourceType, done);
+  const writes = [...takeWrites(app.owner.uid), ...outcome.changes];
+  const isRepair = before?.outcome !== undefined && before.outcome.holdsImage === undefined;
+  return {
+    ...resultOf(step, app, done),
+    isFresh: true,
+    isStanding: false,
+    repaired: isRepair ? [...prepared.mended, ...writes] : prepared.mended,
+    ...(isRepair || outcome.changes.length === 0
+      ? {}
+      : { provisionedMs: clock.monotonic() - sinceMs }),
+  };
+}
+
+/** Throws what ends the pass. */
+function failed(
+  parts: OperatorParts,
+  { step, app, memory, key, stamp, before, isOn }: Tried,
+  error: unknown,
+  signal: AbortSignal,
+): StepResult {
+  signal.throwIfAborted();
+  if (error instanceof ObjectGone) throw error;
+  const failure = isOn ? failureOf(error) : cleanupFailure(error);
+  const attempt = failedAgain(parts, failedBefore(before), failureOf(error));
+  const nowMs = parts.clock.monotonic();
+  const sinceMs = before?.sinceMs ?? nowMs;
+  const departures = parts.departures.count;
+  const done: StepMemory = { stamp, sinceMs, failure, departures, ...attempt };
+  memory.steps.set(step.resourceType, done);
+  const { attempts, untilMs } = attempt;
+  const waitMs = untilMs - nowMs;
+  parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
+  return { ...resultOf(step, app, done), isFresh: true };
 }
 
 /** What went wrong while something was taken away, whatever it was. */
@@ -156,13 +211,13 @@ const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
 async function doStep(
   parts: OperatorParts,
-  { step, isOn, ...work }: StepWork & { readonly step: Step; readonly isOn: boolean },
+  { step, isOn, prepared, ...work }: Tried & { readonly prepared: StepOutcome["wanted"] },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { app, status: ledger, adopts, policy } = work;
   if (isOn) {
     const outcome = await step.reconcile({ app, ledger, adopts }, signal);
-    await removeChildren(parts, { step, app, kept: outcome.wanted }, signal);
+    await removeChildren(parts, { step, app, kept: [...prepared, ...outcome.wanted] }, signal);
     return outcome;
   }
   const { left } = await step.cleanup({ app, ledger, policy }, signal);

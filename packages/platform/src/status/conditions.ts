@@ -21,6 +21,8 @@ export interface Finding {
   readonly reason: string;
   /** Names the object it is about. */
   readonly message: string;
+  /** Where it was found for an earlier generation than the present one, and nobody has looked since. */
+  readonly observedGeneration?: number;
 }
 
 /** Absent: the feature is off. */
@@ -53,16 +55,30 @@ export function conditionsOf(
       type,
       ...finding,
       lastTransitionTime: isSame ? previous.lastTransitionTime : now,
-      observedGeneration: generation,
+      observedGeneration: finding.observedGeneration ?? generation,
     };
   });
+}
+
+/** What was said before, as it is still said while nobody can look. */
+export function findingBefore(
+  { status, reason, message, observedGeneration = 0 }: Condition,
+  generation: number,
+): Finding {
+  const isPresent = observedGeneration === generation;
+  return { status, reason, message, ...(isPresent ? {} : { observedGeneration }) };
+}
+
+/** Whether what was asked for last is there. */
+export function isTrue({ status, observedGeneration }: Finding): boolean {
+  return status === "True" && observedGeneration === undefined;
 }
 
 /** True if all others are; an Ingress whose controller reports no address may still serve. */
 function readyOf(findings: Findings): Finding {
   const open = conditionTypes.filter((type) => {
     const finding = type === "Ready" ? undefined : findings[type];
-    if (finding === undefined || finding.status === "True") return false;
+    if (finding === undefined || isTrue(finding)) return false;
     return !(type === "IngressReady" && finding.status === "Unknown");
   });
   if (open.length === 0 && findings.DeploymentReady !== undefined) {

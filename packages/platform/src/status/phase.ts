@@ -1,5 +1,5 @@
 import type { Phase } from "../kinds/status.ts";
-import type { Finding, Findings } from "./conditions.ts";
+import { isTrue, type Finding, type Findings } from "./conditions.ts";
 
 /** These end only when somebody does something about them. */
 const standing: ReadonlySet<string> = new Set([
@@ -34,7 +34,9 @@ export function phaseOf({ findings, isDeleting, failedAttempts, unready }: Phase
   if (open.some(({ reason }) => reason !== "Migrating")) return "Pending";
   if (open.length > 0) return "Provisioning"; // A rollout has begun, with its migrations.
   if (DeploymentReady === undefined) return "Pending";
-  return DeploymentReady.status === "True" && !isFalse(IngressReady) ? "Running" : "Provisioning";
+  // What was there for an earlier generation was there; it is not what is asked for now.
+  const isAllThere = [...Object.values(provisioned), DeploymentReady].every(isTrue);
+  return isAllThere && !isFalse(IngressReady) ? "Running" : "Provisioning";
 }
 
 function isFalse(finding: Finding | undefined): finding is Finding {

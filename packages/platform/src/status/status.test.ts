@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 
-import { conditionsOf, type Finding, type Findings } from "./conditions.ts";
+import { conditionsOf, findingBefore, type Finding, type Findings } from "./conditions.ts";
 import { phaseOf } from "./phase.ts";
 import { deploymentFinding, ingressFinding } from "./rollout.ts";
 
@@ -65,6 +65,29 @@ suite("conditions", () => {
       `DeploymentReady ${first}`,
       `Ready ${third}`,
     ]);
+  });
+
+  test("what was found for an earlier generation says so, and makes nothing ready", () => {
+    const now = "2026-01-01T00:00:00Z";
+    const first = conditionsOf(running, [], { generation: 1, now });
+    const [before] = first;
+    assert.ok(before !== undefined);
+    assert.deepEqual(findingBefore(before, 1), yes);
+    const old = { ...running, DatabaseReady: findingBefore(before, 2) };
+    assert.deepEqual(
+      conditionsOf(old, first, { generation: 2, now }).map((one) => [
+        one.type,
+        one.status,
+        one.observedGeneration,
+      ]),
+      [
+        ["DatabaseReady", "True", 1],
+        ["DeploymentReady", "True", 2],
+        ["IngressReady", "True", 2],
+        ["Ready", "False", 2],
+      ],
+    );
+    assert.equal(phaseOf({ findings: old, failedAttempts: 0, isDeleting: false }), "Provisioning");
   });
 });
 

@@ -40,19 +40,28 @@ export interface AuthOutcome {
 
 const settingNames = "KEYCLOAK_ADMIN_URL, KEYCLOAK_ADMIN_USER and KEYCLOAK_ADMIN_PASSWORD";
 
-/** Throws a `StepError` for what cannot be done now. The ConfigMap comes first: with it the workload can start. */
-export async function reconcileAuth(
-  { admin, children, secrets, settings }: AuthStep,
-  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+/** The ConfigMap, which needs no Keycloak: with it the workload can start. */
+export async function prepareAuth(
+  { children, settings }: Pick<AuthStep, "children" | "settings">,
+  { app }: { readonly app: App },
   signal: AbortSignal,
-): Promise<AuthOutcome> {
-  const { names, owner, spec } = app;
+): Promise<readonly DynamicObject[]> {
+  const { names } = app;
   const variables = {
     AUTH_ISSUER_URL: `${settings.publicUrl.replace(/\/+$/, "")}/realms/${names.realm}`,
     AUTH_CLIENT_ID: names.client,
   };
   const name = names.children.auth;
-  const wanted = [await applyConfigMap(children, { app, name, variables }, signal)];
+  return [await applyConfigMap(children, { app, name, variables }, signal)];
+}
+
+/** Throws a `StepError` for what cannot be done now. */
+export async function reconcileAuth(
+  { admin, secrets, settings }: AuthStep,
+  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  signal: AbortSignal,
+): Promise<AuthOutcome> {
+  const { names, owner, spec } = app;
   if (admin === undefined) {
     throw new StepError("NotConfigured", `no Keycloak is configured: set ${settingNames}`);
   }
@@ -81,7 +90,7 @@ export async function reconcileAuth(
   const missing = read.filter((one) => typeof one === "string");
   return {
     changes,
-    wanted,
+    wanted: [],
     ...(missing.length === 0 ? {} : { finding: notConfigured(missing) }),
   };
 }

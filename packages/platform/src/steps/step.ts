@@ -19,7 +19,7 @@ export type Policy = "Delete" | "Retain";
 export interface StepOutcome {
   /** What had to be done outside, by names; empty where all was as it should be. */
   readonly changes: readonly string[];
-  /** The children that shall stay, as they are now. */
+  /** The children that shall stay beside those that were prepared, as they are now. */
   readonly wanted: readonly DynamicObject[];
   /** Where it is another than the usual one. */
   readonly finding?: Finding;
@@ -52,6 +52,11 @@ export interface Step {
   inputs?(app: App): string;
   /** What is true once it is done. */
   sentence(app: App): string;
+  /**
+   * Makes the children that need no service, and gives them. Done in every pass, whatever becomes of the rest: the app
+   * runs, and they are mended, while a service hangs or refuses.
+   */
+  prepare?(work: { readonly app: App }, signal: AbortSignal): Promise<readonly DynamicObject[]>;
   reconcile(
     work: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
     signal: AbortSignal,

@@ -48,20 +48,14 @@ type Policy = App["spec"]["deletionPolicy"];
 const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
 
-/** Throws a `StepError` for what cannot be done now. */
-export async function reconcileStorage(
+/** What the app is told, and its keys. Both need nothing of the store: the app can start while that is away. */
+export async function prepareStorage(
   step: StorageStep,
-  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  { app }: { readonly app: App },
   signal: AbortSignal,
-): Promise<StorageOutcome> {
+): Promise<readonly DynamicObject[]> {
   const { admin, children, settings } = step;
-  if (admin === undefined) {
-    throw new StepError(
-      "NotConfigured",
-      "no object storage is configured: set AWS_REGION, or AWS_ENDPOINT_URL for a store other than AWS",
-    );
-  }
-  // Both need nothing of the store: the app can start while that is away.
+  if (admin === undefined) throw notConfigured();
   const configMap = childOf(app, {
     ...configMapKind,
     name: app.names.children.storage,
@@ -70,7 +64,16 @@ export async function reconcileStorage(
   const wanted = [await children.apply(app, configMap, signal)];
   const keys = await keysOf(app, step, signal);
   if (keys !== undefined) wanted.push(await children.apply(app, keys, signal));
+  return wanted;
+}
 
+/** Throws a `StepError` for what cannot be done now. */
+export async function reconcileStorage(
+  { admin, settings }: StorageStep,
+  { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
+  signal: AbortSignal,
+): Promise<StorageOutcome> {
+  if (admin === undefined) throw notConfigured();
   const changes = await ensureBuckets(admin, { app, ledger, adopts }, signal);
   const names = new Set(bucketsOf(app).map(({ bucket }) => bucket));
   const leaving = ledger
@@ -79,12 +82,18 @@ export async function reconcileStorage(
     .filter((name) => !names.has(name));
   const policy = app.spec.deletionPolicy;
   const left = await leave(admin, leaving, { app, ledger, policy }, signal);
-  const outcome = { changes, wanted };
+  const outcome = { changes, wanted: [] };
   if (left !== undefined) {
     return { ...outcome, left, finding: { status: "True", reason: "Emptying", message: left } };
   }
   const finding = keylessFinding(app, settings);
   return finding === undefined ? outcome : { ...outcome, finding };
+}
+
+function notConfigured(): StepError {
+  const message =
+    "no object storage is configured: set AWS_REGION, or AWS_ENDPOINT_URL for a store other than AWS";
+  return new StepError("NotConfigured", message);
 }
 
 /**
