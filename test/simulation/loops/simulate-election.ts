@@ -122,10 +122,10 @@ class ElectionWorld {
       if (pauseMs > 60_000) return Infinity;
       await this.#clock.advance(10);
     }
-    await stopping;
-    const others = Promise.all(this.#candidates.map((candidate) => candidate.stop()));
+    // The next may lead before the first has heard that it gave the Lease back.
+    const all = Promise.all([stopping, ...this.#candidates.map((candidate) => candidate.stop())]);
     await this.#clock.advance(10_000);
-    await others;
+    await all;
     return pauseMs;
   }
 
