@@ -9,6 +9,7 @@ import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { searchPathsAt } from "./drivers.ts";
 import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
+import { podSpecOf, targetIn } from "./service-target.ts";
 
 const image = "registry.example.com/shop:1";
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
@@ -283,7 +284,13 @@ clusterSuite("the operator, while apps run", () => {
     await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
     await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
 
-    await bed.apply(name, { imageRef: "registry.example.com/shop:2", database });
+    const targets = async () => {
+      const service = await bed.find({ apiVersion: "v1", kind: "Service" }, name);
+      const pod = podSpecOf(await bed.find(deployments, name));
+      return [80, 3001].map((port) => targetIn(service, pod, port));
+    };
+    assert.deepEqual(await targets(), [3000, 3001]);
+    await bed.apply(name, { imageRef: "registry.example.com/shop:2", port: 9000, database });
     await bed.until(name, ({ conditions }) => conditions.includes("DatabaseReady False Migrating"));
     await bed.endJob(name, "Failed");
     const failed = await bed.until(name, ({ conditions }) =>
@@ -291,6 +298,8 @@ clusterSuite("the operator, while apps run", () => {
     );
     assert.equal(failed.phase, "Failed");
     assert.equal(imageOf(await bed.find(deployments, name)), image);
+    // What runs is still reached, though the new image would listen elsewhere.
+    assert.deepEqual(await targets(), [3000, 3001]);
     assert.equal(failed.observedGeneration, 1);
   });
 });

@@ -23,6 +23,7 @@ import {
   seenIn,
   type Seen,
 } from "./operator-bed.ts";
+import { podSpecOf, targetIn } from "./service-target.ts";
 
 const image = "registry.example.com/shop:1";
 
@@ -108,13 +109,11 @@ clusterSuite("the operator", () => {
             };
           }
         | undefined;
-      const ways = service?.["spec"] as unknown as
-        | { readonly ports: readonly { readonly targetPort: Json }[] }
-        | undefined;
       const app = pods?.template.spec.containers[0];
       const { path, port } = app?.readinessProbe.httpGet ?? {};
       const variable = app?.env.find((one) => one.name === "PORT")?.value;
-      return [app?.ports[0]?.containerPort, variable, path, port, ways?.ports[0]?.targetPort];
+      const target = targetIn(service, podSpecOf(deployment), 80);
+      return [app?.ports[0]?.containerPort, variable, path, port, target];
     };
     const isRunning = (generation: number) => (seen: Seen) =>
       seen.phase === "Running" && seen.observedGeneration === generation;
@@ -153,7 +152,7 @@ clusterSuite("the operator", () => {
       await report(ready, deployment.metadata.generation ?? 0);
       await bed.until(name, ({ phase }) => phase === "Running");
 
-      await bed.apply(name, { imageRef: "registry.example.com/shop:broken" });
+      await bed.apply(name, { imageRef: "registry.example.com/shop:broken", port: 9000 });
       await bed.until(name, ({ phase }) => phase === "Provisioning");
       const rolling = await until(async () => {
         const found = await bed.find(deployments, name);
@@ -190,6 +189,10 @@ clusterSuite("the operator", () => {
         conditions.includes("DeploymentReady False CrashLoopBackOff"),
       );
       assert.equal(crashing.phase, "Provisioning");
+      // Each pod is reached where it listens, the old ones where they always did.
+      const service = await bed.find({ apiVersion: "v1", kind: "Service" }, name);
+      const reached = [deployment, rolling].map((one) => targetIn(service, podSpecOf(one), 80));
+      assert.deepEqual(reached, [3000, 9000]);
       await waits(
         "CreateContainerConfigError",
         "container has runAsNonRoot and image will run as root",

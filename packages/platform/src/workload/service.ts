@@ -2,7 +2,6 @@ import type { DynamicObject } from "@keelson/client";
 
 import { hasDatabase, type App } from "../app.ts";
 import { childOf, selectorOf } from "../children/child.ts";
-import { appPortOf } from "./app-container.ts";
 import { restPort } from "./rest-container.ts";
 
 /** Where the Service listens. */
@@ -10,9 +9,11 @@ export const servicePort = { app: 80, rest: restPort } as const;
 
 export function serviceOf(app: App): DynamicObject {
   const ports = [
-    { name: "http", port: servicePort.app, protocol: "TCP", targetPort: appPortOf(app) },
+    // By the names that the containers give their ports, not by number: each pod is reached where it listens, the old ones
+    // too while those with another port have not taken their place.
+    { name: "http", port: servicePort.app, protocol: "TCP", targetPort: "http" },
     ...(hasDatabase(app)
-      ? [{ name: "rest", port: servicePort.rest, protocol: "TCP", targetPort: restPort }]
+      ? [{ name: "rest", port: servicePort.rest, protocol: "TCP", targetPort: "rest" }]
       : []),
   ];
   return childOf(app, {
