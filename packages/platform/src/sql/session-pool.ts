@@ -39,10 +39,14 @@ export class SessionPool implements AsyncDisposable {
       session = this.#takeIdle() ?? (await this.#connect(signal));
       return await work(session);
     } finally {
-      this.#taken -= 1;
-      if (session !== undefined) await this.#giveBack(session);
-      const [next] = this.#waiters;
-      next?.proceed();
+      try {
+        if (session !== undefined) await this.#giveBack(session);
+      } finally {
+        // A place that somebody waits for is never free: whoever comes just now would take it, too.
+        const [next] = this.#waiters;
+        if (next === undefined) this.#taken -= 1;
+        else next.proceed();
+      }
     }
   }
 
@@ -67,7 +71,6 @@ export class SessionPool implements AsyncDisposable {
     const waiter: Waiter = {
       proceed: () => {
         this.#waiters.delete(waiter);
-        this.#taken += 1; // At once: nobody may come between.
         resolve();
       },
     };
