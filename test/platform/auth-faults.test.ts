@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualClock } from "@keelson/base/testing";
 import type { CallPoint, RealmAdmin, StepError } from "@keelson/platform";
 import { MemoryLedger } from "@keelson/platform/testing";
 import { FaultyWire } from "../clusters/pubsub-emulator.ts";
@@ -185,20 +186,28 @@ clusterSuite("a Keycloak in trouble", () => {
     assert.deepEqual(shop.ledger.contents, [`Realm ${realm} Creating`]);
     // What the operator had asked for before it ended, Keycloak does while the next one looks.
     const attributes = { "platform.internal/owner": `${uid} ${namespace}/${name}` };
-    let isDone = false;
-    const admin = bed.admin({
-      settleMs: 1,
-      onCall: async ({ name: call, when }) => {
-        if (call !== "findRealm" || when !== "after" || isDone) return;
-        isDone = true;
-        await bed.keycloak.ask("POST", "", { realm, enabled: true, attributes });
-      },
+    const clock = new ManualClock();
+    const admin = bed.admin({ clock });
+    // Nobody is held up: when to look again is said at once, by a clock that stands still.
+    await assert.rejects(bed.cleanup(shop, "Delete", admin), {
+      reason: "Unreachable",
+      message: `realm ${realm} was to be made and is not there: it may still come to be, and is waited for`,
+      retryAfterMs: 10_000,
     });
+    assert.deepEqual(shop.ledger.contents, [`Realm ${realm} Creating`]);
+    await bed.keycloak.ask("POST", "", { realm, enabled: true, attributes });
     await bed.cleanup(shop, "Delete", admin);
     assert.deepEqual(
-      [isDone, await bed.keycloak.ask("GET", `/${realm}`), shop.ledger.contents],
-      [true, undefined, []],
+      [await bed.keycloak.ask("GET", `/${realm}`), shop.ledger.contents],
+      [undefined, []],
     );
+    // One that never comes to be is forgotten in the end.
+    const other = tenant();
+    await assert.rejects(bed.reconcile(other, { admin: crashing }), /crash/);
+    await assert.rejects(bed.cleanup(other, "Delete", admin), { retryAfterMs: 10_000 });
+    await clock.advance(10_000);
+    await bed.cleanup(other, "Delete", admin);
+    assert.deepEqual(other.ledger.contents, []);
   });
 
   test(

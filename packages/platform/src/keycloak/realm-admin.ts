@@ -7,6 +7,7 @@ import type { Names } from "../names/names.ts";
 import { claim, type Mark } from "../ownership/claim.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import { isOwnedBy, type Owner } from "../ownership/owner.ts";
+import { Settling } from "../ownership/settling.ts";
 import type { OnCall } from "../steps/call-point.ts";
 import { StepError } from "../steps/step-error.ts";
 import { clientFields, type ClientUrls } from "./client-plan.ts";
@@ -49,7 +50,7 @@ export interface Leaving {
 export class RealmAdmin {
   readonly #keycloak: Keycloak;
   readonly #clock: Clock;
-  readonly #settleMs: number;
+  readonly #settling: Settling;
   readonly #unansweredMs: number;
   /** When the creation of a realm was last given up, by the monotonic clock. */
   readonly #unanswered = new Map<string, number>();
@@ -58,7 +59,7 @@ export class RealmAdmin {
     const { access, timeoutMs = 10_000, settleMs = 10_000, clock = systemClock, onCall } = options;
     this.#keycloak = new Keycloak({ access, timeoutMs, clock, onCall });
     this.#clock = clock;
-    this.#settleMs = settleMs;
+    this.#settling = new Settling(clock, settleMs);
     this.#unansweredMs = options.unansweredMs ?? 60_000;
   }
 
@@ -70,6 +71,7 @@ export class RealmAdmin {
   async ensure(wanted: RealmWanted, signal: AbortSignal): Promise<readonly string[]> {
     const { names, ledger } = wanted;
     const { realm } = names;
+    this.#settling.end(`realm ${realm}`);
     const found = await this.#find(realm, signal);
     if (found !== undefined) claimRealm(found, wanted);
     const isReady = ledger.stateOf("Realm", realm) === "Ready";
@@ -225,7 +227,7 @@ export class RealmAdmin {
     owner: Owner,
     signal: AbortSignal,
   ): Promise<Realm | undefined> {
-    let found = await this.#find(realm, signal);
+    const found = await this.#find(realm, signal);
     const givenUpMs = this.#unanswered.get(realm);
     if (found === undefined && givenUpMs !== undefined) {
       // Keycloak may still be at it: once forgotten, nobody would look for it again.
@@ -233,11 +235,8 @@ export class RealmAdmin {
         const message = `the creation of realm ${realm} was not answered: it may still come to be, and is waited for`;
         throw new StepError("Unreachable", message);
       }
-    } else if (found === undefined && state === "Creating") {
-      // An operator may have ended while Keycloak was at it: once forgotten, nobody would look for it again.
-      await this.#clock.sleep(this.#settleMs, signal);
-      found = await this.#find(realm, signal);
-    }
+    } else if (found === undefined && state === "Creating") this.#settling.miss(`realm ${realm}`);
+    this.#settling.end(`realm ${realm}`);
     return found !== undefined && isOwnedBy(markOf(found)?.owner, owner) ? found : undefined;
   }
 

@@ -6,6 +6,7 @@ import { systemClock, type Clock } from "@keelson/base";
 import { claim } from "../ownership/claim.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import { isOwnedBy, type Owner } from "../ownership/owner.ts";
+import { Settling } from "../ownership/settling.ts";
 import type { Owned } from "../kinds/status.ts";
 import { StepError } from "../steps/step-error.ts";
 import { configureBucket, type BucketSettings } from "./bucket-configuration.ts";
@@ -50,8 +51,7 @@ export class BucketAdmin implements Disposable {
   readonly #s3: S3Connection;
   readonly #region: string;
   readonly #pagesMax: number;
-  readonly #clock: Clock;
-  readonly #settleMs: number;
+  readonly #settling: Settling;
   /** The last who asked for each bucket. Two apps can derive one name, and some stores let both create it. */
   readonly #last = new Map<string, Promise<void>>();
   /** How much of each bucket is gone, for its progress. A restart counts anew. */
@@ -63,8 +63,7 @@ export class BucketAdmin implements Disposable {
     this.#s3 = new S3Connection({ region, endpoint, keys, onCall, timeoutMs, clock });
     this.#region = region;
     this.#pagesMax = pagesMax;
-    this.#clock = clock;
-    this.#settleMs = settleMs;
+    this.#settling = new Settling(clock, settleMs);
   }
 
   /**
@@ -74,6 +73,7 @@ export class BucketAdmin implements Disposable {
    */
   async ensure(wanted: WantedBucket, signal: AbortSignal): Promise<readonly string[]> {
     return await this.#alone(wanted.bucket, async () => {
+      this.#settling.end(`bucket ${wanted.bucket}`);
       const owning = await this.#own(wanted, signal);
       const store = { s3: this.#s3, region: this.#region };
       return [...owning, ...(await configureBucket(store, wanted, signal))];
@@ -196,12 +196,9 @@ export class BucketAdmin implements Disposable {
     signal: AbortSignal,
   ): Promise<readonly Tag[] | undefined> {
     const state = ledger.stateOf("Bucket", bucket);
-    let found = await this.#find(bucket, state, signal);
-    if (found.is === "missing" && state === "Creating") {
-      // An operator may have ended while the store was at it: once forgotten, nobody would look for it again.
-      await this.#clock.sleep(this.#settleMs, signal);
-      found = await this.#find(bucket, state, signal);
-    }
+    const found = await this.#find(bucket, state, signal);
+    if (found.is === "missing" && state === "Creating") this.#settling.miss(`bucket ${bucket}`);
+    this.#settling.end(`bucket ${bucket}`);
     if (found.is === "there") {
       const mark = parseTags(found.tags);
       if (isOwnedBy(mark?.owner, owner)) return found.tags;
