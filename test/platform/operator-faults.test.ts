@@ -177,6 +177,77 @@ clusterSuite("the operator in trouble", () => {
     },
   );
 
+  ownTest("P33: what was done is told when the status that says so has landed", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await using proxy = await HttpProxy.to(bed.cluster.port);
+    const metrics = new RecordingMetrics();
+    let [hasSecret, hasFailed] = [false, false];
+    proxy.intercept = ({ method, path }) => {
+      if (method !== "PATCH") return undefined;
+      if (path.includes("/secrets/")) hasSecret = true;
+      // By then the ledger is written, and everything is done.
+      if (!hasSecret || hasFailed || !path.endsWith("/status")) return undefined;
+      hasFailed = true;
+      return refusal(500, "InternalError", "no");
+    };
+    bed.start({ port: proxy.port, metrics });
+    const name = newName();
+    await bed.apply(name, { ...withDatabase, redis: { enabled: true } });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    assert.ok(hasFailed);
+    const labels = (resource_type: string) => ({ app: name, resource_type });
+    for (const part of ["database", "redis", "workload"]) {
+      const success = { ...labels(part), result: "success" };
+      await until(() => (metrics.value("plattr_reconcile_total", success) ?? 0) > 0, t.signal);
+    }
+    for (const part of ["database", "workload"]) {
+      const seconds = "plattr_provisioning_duration_seconds";
+      await until(() => (metrics.value(seconds, labels(part)) ?? 0) > 0, t.signal);
+    }
+  });
+
+  ownTest("what the cluster forbids is said, be it the beginning or what shall go", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await using proxy = await HttpProxy.to(bed.cluster.port);
+    let forbidden = "PATCH /applications/";
+    proxy.intercept = ({ method, path }) => {
+      const isForbidden =
+        !path.endsWith("/status") && `${method} ${path}`.match(/^(\w+) .*(\/\w+\/)/);
+      const [, verb, kind] = isForbidden || [];
+      return `${verb} ${kind}` === forbidden ? refusal(403, "Forbidden", "not you") : undefined;
+    };
+    bed.start({ port: proxy.port });
+    const name = newName();
+    await bed.apply(name, withDatabase);
+    const refused = await bed.until(name, ({ phase }) => phase === "Failed");
+    assert.deepEqual(refused.conditions, ["Ready False Refused"]);
+    assert.match(refused.messages["Ready"] ?? "", /not you/);
+    await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
+
+    // It would be tried again in half a minute; whoever changes something is not kept waiting.
+    forbidden = "DELETE /ingresses/";
+    await bed.apply(name, { ...withDatabase, branch: "other" });
+    await bed.until(name, ({ phase }) => phase === "Running");
+    await bed.apply(name, { imageRef: image });
+    const stuck = await bed.until(name, ({ conditions }) =>
+      conditions.includes("IngressReady False Refused"),
+    );
+    assert.deepEqual(
+      [stuck.phase, stuck.conditions.some((one) => one.startsWith("DatabaseReady"))],
+      ["Failed", false],
+    );
+    forbidden = "";
+    await bed.apply(name, { imageRef: image, branch: "other" });
+    await bed.until(
+      name,
+      ({ phase, observedGeneration }) => phase === "Running" && observedGeneration === 4,
+    );
+    assert.equal(
+      await bed.find({ apiVersion: "networking.k8s.io/v1", kind: "Ingress" }, `${name}-api`),
+      undefined,
+    );
+  });
+
   test("P31: a database that hangs holds up nobody who does not need it", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
     const open = Promise.withResolvers<void>();

@@ -1,13 +1,6 @@
 // The loop over Applications: what brings one up, and what is then done with it.
 
-import {
-  keyOf,
-  refOf,
-  retryAfterMsOf,
-  type DynamicObject,
-  type ObjectKind,
-  type ObjectRef,
-} from "@keelson/client";
+import { keyOf, refOf, type DynamicObject, type ObjectKind, type ObjectRef } from "@keelson/client";
 import {
   done,
   requeueAfter,
@@ -29,15 +22,14 @@ import { isTelling, type AppPods } from "./app-pods.ts";
 import { runCleanup } from "./cleanup.ts";
 import { Hosts } from "./hosts.ts";
 import { laneKey } from "./calls.ts";
-import { ObjectGone } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass } from "./pass.ts";
 import { hostOfApplication, leavingApplication, readApplication } from "./read-application.ts";
-import { retryWaitMs } from "./retry.ts";
 import { secretsOf, type CachedSecretDigests } from "./secret-digests.ts";
 import { finalizer, SeenObjects } from "./seen-objects.ts";
 import { unawaited } from "./unawaited.ts";
+import { visits, type Visit } from "./visits.ts";
 
 const adoptAnnotation = `${platformGroup}/adopt`;
 
@@ -66,6 +58,7 @@ export class Applications {
   readonly #resource: CachedResource;
   readonly #hosts: Hosts;
   readonly #seen: SeenObjects;
+  readonly reconcile: Reconciler;
 
   constructor(options: ApplicationsOptions) {
     const { parts, caches } = options;
@@ -77,6 +70,14 @@ export class Applications {
     this.#hosts = new Hosts(this.#resource.cache, (object) =>
       hostOfApplication(object, parts.settings),
     );
+    this.reconcile = visits({
+      parts,
+      kind: applicationKind,
+      resource,
+      seen: this.#seen,
+      see: (visit, signal) => this.#see(visit, signal),
+      end: (visit, signal) => this.#end(visit, signal),
+    });
   }
 
   get cache(): CachedResource["cache"] {
@@ -123,40 +124,19 @@ export class Applications {
     ];
   }
 
-  readonly reconcile: Reconciler = async (ref, signal) => {
-    const key = keyOf(ref);
-    using _run = this.#parts.lanes.begin(laneKey(applicationKind, ref));
-    const object = await this.#resource.find(ref, signal);
-    if (object === undefined) {
-      this.#seen.forget(key);
+  async #see(visit: Visit, signal: AbortSignal): Promise<Result> {
+    const { object } = visit;
+    const read = readApplication(object, this.#parts.settings);
+    if (!("app" in read)) {
+      visit.status.say({ url: undefined });
+      await this.#seen.refuse(visit, read.problems, signal);
       return done;
     }
-    const memory = this.#seen.memoryOf(object);
-    try {
-      const result = await this.#see(object, signal);
-      memory.failures = 0;
-      return result;
-    } catch (error) {
-      signal.throwIfAborted();
-      // Its end, or another of its name, is on the way to us.
-      if (error instanceof ObjectGone) return done;
-      const { random, log } = this.#parts;
-      const attempts = (memory.failures += 1);
-      const retryAfterMs = retryAfterMsOf(error);
-      const waitMs = retryWaitMs({ reason: "Unreachable", attempts, retryAfterMs }, random);
-      log.warn({ app: key, attempts, waitMs, error }, "an app could not be seen to");
-      return requeueAfter(waitMs);
-    }
-  };
-
-  async #see(object: DynamicObject, signal: AbortSignal): Promise<Result> {
-    if (object.metadata.deletionTimestamp !== undefined) return await this.#end(object, signal);
-    const { settings } = this.#parts;
-    const read = readApplication(object, settings);
-    if (!("app" in read)) return await this.#refuse(object, read.problems, signal);
     const { app } = read;
     // Before anything is made outside: from here on it cannot go without us.
     const held = await this.#resource.addFinalizer(object, finalizer, signal);
+    visit.object = held;
+    visit.status = this.#seen.statusOf(held);
     const { uid = "", generation = 0, annotations = {} } = held.metadata;
     const ref = refOf(held);
     const isCurrent = () => {
@@ -173,7 +153,7 @@ export class Applications {
         key: laneKey(applicationKind, ref),
         object: held,
         app,
-        status: this.#seen.statusOf(held),
+        status: visit.status,
         memory: this.#seen.memoryOf(held),
         stamp: JSON.stringify([uid, generation, annotations[adoptAnnotation]]),
         adopts: annotations[adoptAnnotation] === "true",
@@ -188,42 +168,21 @@ export class Applications {
     return result.afterMs === Infinity ? done : requeueAfter(result.afterMs);
   }
 
-  /** What cannot be is said, and waits for a change. Nothing is made for it. */
-  async #refuse(
-    object: DynamicObject,
-    problems: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Result> {
-    const status = this.#seen.statusOf(object);
-    const message = problems.join("; ");
-    const unready = { status: "False", reason: "InvalidSpec", message } as const;
-    status.say({ url: undefined });
-    await this.#seen.sayUnready({ object, status }, { phase: "Failed", unready }, signal);
-    return done;
-  }
-
-  async #end(object: DynamicObject, signal: AbortSignal): Promise<Result> {
-    const { settings, happenings } = this.#parts;
-    const { uid = "", finalizers = [] } = object.metadata;
-    if (!finalizers.includes(finalizer)) return done;
-    const app = leavingApplication(object, settings);
-    if (app !== undefined) {
-      const work = {
-        key: laneKey(applicationKind, refOf(object)),
-        object,
-        app,
-        status: this.#seen.statusOf(object),
-        memory: this.#seen.memoryOf(object),
-        stamp: JSON.stringify([uid, "leaving"]),
-        policy: app.spec.deletionPolicy,
-      };
-      const { isDone, afterMs } = await runCleanup(this.#parts, work, signal);
-      if (!isDone) return requeueAfter(afterMs);
-    }
-    await this.#resource.removeFinalizer(object, finalizer, signal);
-    this.#seen.forget(keyOf(refOf(object)));
-    happenings.tell(object, "CleanedUp", `nothing of ${object.metadata.name ?? ""} is left`);
-    return done;
+  async #end({ object, status }: Visit, signal: AbortSignal): Promise<Result | undefined> {
+    const { uid = "" } = object.metadata;
+    const app = leavingApplication(object, this.#parts.settings);
+    if (app === undefined) return undefined;
+    const work = {
+      key: laneKey(applicationKind, refOf(object)),
+      object,
+      app,
+      status,
+      memory: this.#seen.memoryOf(object),
+      stamp: JSON.stringify([uid, "leaving"]),
+      policy: app.spec.deletionPolicy,
+    };
+    const { isDone, afterMs } = await runCleanup(this.#parts, work, signal);
+    return isDone ? undefined : requeueAfter(afterMs);
   }
 
   #movesHosts(change: Change): boolean {

@@ -12,7 +12,13 @@ import { failedBefore } from "./memory.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import { timeText } from "./pass.ts";
 import { failedAgain } from "./retry.ts";
-import { cleanupFailure, hasLeftovers, removeChildren, type StepWork } from "./run-step.ts";
+import {
+  cleanupFailure,
+  hasLeftovers,
+  noPlace,
+  removeChildren,
+  type StepWork,
+} from "./run-step.ts";
 
 export interface CleanupWork extends Omit<StepWork, "adopts"> {
   readonly object: DynamicObject;
@@ -25,7 +31,7 @@ export interface CleanupResult {
 }
 
 /** While something is only waited for: what brings us back sooner is its end. */
-const lookMs = 5_000;
+export const lookMs = 5_000;
 
 /** How the end of a part went: with a finding, something of it is left. */
 interface Ended {
@@ -117,8 +123,6 @@ async function endStep(
     return failed(parts, { error, memory, stamp, key, resourceType }, signal);
   }
 }
-
-const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
 function failed(
   parts: OperatorParts,

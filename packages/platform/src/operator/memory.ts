@@ -29,6 +29,16 @@ export function failedBefore(memory: StepMemory | undefined): Attempt | undefine
   return memory?.failure === undefined ? undefined : memory;
 }
 
+/** What is counted and told of a step, once its status says so too. */
+export interface Untold {
+  /** Whether it was done just now. */
+  readonly isFresh: boolean;
+  /** What was mended that had been done before. */
+  readonly repaired: readonly string[];
+  /** How long it took until it was there, where it was not. */
+  readonly provisionedMs?: number;
+}
+
 export interface AppMemory {
   readonly uid: string;
   readonly steps: Map<ResourceType, StepMemory>;
@@ -38,8 +48,10 @@ export interface AppMemory {
   readonly applied: Map<string, string>;
   /** Since when a rollout is under way, and for which stamp. */
   rollout: { readonly stamp: string; readonly sinceMs: number } | undefined;
-  /** How often in a row the pass as a whole has failed. */
-  failures: number;
+  /** What was done and is not told yet, since the status that says so has not landed. */
+  readonly untold: Map<ResourceType, Untold>;
+  /** The last attempt at a pass, where it failed as a whole. */
+  failed: Attempt | undefined;
 }
 
 export class Memories {
@@ -55,13 +67,17 @@ export class Memories {
       prepared: new Map(),
       applied: new Map(),
       rollout: undefined,
-      failures: 0,
+      untold: new Map(),
+      failed: undefined,
     };
     this.#apps.set(key, memory);
     return memory;
   }
 
-  forget(key: string): void {
+  /** Gives what is forgotten, if there was something. */
+  forget(key: string): AppMemory | undefined {
+    const memory = this.#apps.get(key);
     this.#apps.delete(key);
+    return memory;
   }
 }

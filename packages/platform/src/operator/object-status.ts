@@ -38,6 +38,7 @@ export class ObjectStatus implements Ledger {
   readonly #owned: Map<string, Owned>;
   #writing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
+  #isBehind = false;
 
   constructor(options: ObjectStatusOptions) {
     this.#options = options;
@@ -50,6 +51,11 @@ export class ObjectStatus implements Ledger {
   /** What is said, be it written or not. */
   get said(): Said {
     return this.#said;
+  }
+
+  /** Whether the last write failed, so that the cluster does not know what is said. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /** Says something else from the next write on; what is undefined is said no more. */
@@ -87,8 +93,10 @@ export class ObjectStatus implements Ledger {
   async #afterThis(signal: AbortSignal): Promise<void> {
     await this.#writing.catch(() => undefined);
     this.#next = undefined; // From here on it is too late to be in this write.
+    this.#isBehind = true;
     this.#writing = this.#write(signal);
     await this.#writing;
+    this.#isBehind = false;
   }
 
   async #write(signal: AbortSignal): Promise<void> {

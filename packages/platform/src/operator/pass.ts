@@ -14,7 +14,7 @@ import { phaseOf } from "../status/phase.ts";
 import type { Failure } from "../steps/failure.ts";
 import type { ResourceType, Step } from "../steps/step.ts";
 import { reconcileWorkload, type WorkloadOutcome } from "../steps/workload-step.ts";
-import { failedBefore } from "./memory.ts";
+import { failedBefore, type Untold } from "./memory.ts";
 import type { ReconcileResult } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import { failedAgain } from "./retry.ts";
@@ -84,7 +84,8 @@ export async function runPass(
   if (work.noted !== undefined) {
     found.findings.DeploymentReady = work.noted(workload.findings.DeploymentReady);
   }
-  found.results.set("workload", lookAtWorkload(parts, { ...work, workload }));
+  const looked = lookAtWorkload(parts, { ...work, workload });
+  found.results.set("workload", withUntold(work.memory, "workload", looked));
   const concluded = await conclude(parts, { work, workload, ...found }, signal);
 
   const standing = parts.steps.forward.filter(
@@ -112,9 +113,26 @@ function take(
     readonly work: PassWork;
   },
 ): void {
-  results.set(step.resourceType, result);
+  results.set(step.resourceType, withUntold(work.memory, step.resourceType, result));
   const finding = result.finding ?? (result.isPutOff ? waiting(step, work) : undefined);
   if (finding !== undefined) findings[step.condition] = finding;
+}
+
+/** With what an earlier pass has done and could not tell. */
+function withUntold(
+  { untold }: PassWork["memory"],
+  resourceType: ResourceType,
+  result: StepResult,
+): StepResult {
+  const before = untold.get(resourceType);
+  const provisionedMs = result.provisionedMs ?? before?.provisionedMs;
+  const all: Untold = {
+    isFresh: result.isFresh || before?.isFresh === true,
+    repaired: [...new Set([...(before?.repaired ?? []), ...result.repaired])],
+    ...(provisionedMs === undefined ? {} : { provisionedMs }),
+  };
+  untold.set(resourceType, all);
+  return { ...result, ...all };
 }
 
 /** A result that was counted and told already. */
@@ -255,7 +273,7 @@ export function timeText(ms: number): string {
 /** What is counted and told, once the status says so too. */
 function tell({
   parts: { metrics, happenings },
-  work: { app, object, status },
+  work: { app, object, status, memory },
   results,
   wasReady,
 }: {
@@ -265,6 +283,7 @@ function tell({
   readonly wasReady: boolean;
 }): void {
   const { name } = app.names;
+  memory.untold.clear();
   for (const [resourceType, result] of results) {
     const { failure, provisionedMs, repaired } = result;
     if (provisionedMs !== undefined) {

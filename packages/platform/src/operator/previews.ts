@@ -21,21 +21,18 @@ import { parentRef } from "../previews/preview-app.ts";
 import { previewFinding } from "../previews/preview-finding.ts";
 import { usualPreviewSettings } from "../previews/preview-namespace.ts";
 import { SharedSecrets } from "../previews/shared-secrets.ts";
-import { failureOf } from "../steps/failure.ts";
 import { workloadKinds } from "../steps/workload-step.ts";
 import type { AppPods } from "./app-pods.ts";
 import { laneKey } from "./calls.ts";
-import { runCleanup } from "./cleanup.ts";
-import { ObjectGone, type ObjectStatus } from "./object-status.ts";
+import { lookMs, runCleanup } from "./cleanup.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass, timeText } from "./pass.ts";
 import { guardKinds, previewIndexes, previewSources } from "./preview-sources.ts";
 import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
-import { retryWaitMs } from "./retry.ts";
-import { cleanupFailure } from "./run-step.ts";
 import type { CachedSecretDigests } from "./secret-digests.ts";
 import { finalizer, SeenObjects } from "./seen-objects.ts";
+import { visits, type Visit } from "./visits.ts";
 
 export interface PreviewsOptions {
   readonly parts: OperatorParts;
@@ -49,12 +46,8 @@ export interface PreviewsOptions {
   readonly operatorSecrets: OperatorSecrets;
 }
 
-/** While something is only waited for: what brings us back sooner is its end. */
-const lookMs = 5_000;
 /** Until a cache has heard of what we have just written; that brings us back sooner, too. */
 const heardMs = 1_000;
-/** After so many failed attempts in a row it is more than a hiccup. */
-const attemptsMax = 3;
 
 /** The PreviewEnvironments of a cluster, seen to. */
 export class Previews {
@@ -63,6 +56,7 @@ export class Previews {
   readonly #resource: CachedResource;
   readonly #shared: SharedSecrets;
   readonly #seen: SeenObjects;
+  readonly reconcile: Reconciler;
 
   constructor(options: PreviewsOptions) {
     const { parts, caches } = options;
@@ -73,6 +67,14 @@ export class Previews {
     this.#resource = caches.resource(previewKind, { indexes });
     const resource = this.#resource;
     this.#seen = new SeenObjects({ parts, resource, annotation: refreshAnnotation });
+    this.reconcile = visits({
+      parts,
+      kind: previewKind,
+      resource,
+      seen: this.#seen,
+      see: (visit, signal) => this.#see(visit, signal),
+      end: (visit, signal) => this.#end(visit, signal),
+    });
   }
 
   get cache(): CachedResource["cache"] {
@@ -106,38 +108,13 @@ export class Previews {
     ];
   }
 
-  readonly reconcile: Reconciler = async (ref, signal) => {
-    const key = keyOf(ref);
-    using _run = this.#parts.lanes.begin(laneKey(previewKind, ref));
-    const object = await this.#resource.find(ref, signal);
-    if (object === undefined) {
-      this.#seen.forget(key);
-      return done;
-    }
-    const isLeaving = object.metadata.deletionTimestamp !== undefined;
-    const memory = this.#seen.memoryOf(object);
-    const visit: Visit = { object, status: this.#seen.statusOf(object) };
-    try {
-      const result = await (isLeaving ? this.#end(visit, signal) : this.#see(visit, signal));
-      memory.failures = 0;
-      return result;
-    } catch (error) {
-      signal.throwIfAborted();
-      // Its end, or another of its name, is on the way to us.
-      if (error instanceof ObjectGone) return done;
-      const attempts = (memory.failures += 1);
-      const { reason, retryAfterMs } = failureOf(error);
-      const waitMs = retryWaitMs({ reason, attempts, retryAfterMs }, this.#parts.random);
-      this.#parts.log.warn({ preview: key, attempts, waitMs, error }, "a preview waits");
-      await this.#sayFailure(visit, { error, attempts, isLeaving }, signal);
-      return requeueAfter(waitMs);
-    }
-  };
-
   async #see(visit: Visit, signal: AbortSignal): Promise<Result> {
     const { object, status } = visit;
     const read = readPreview(object);
-    if ("problems" in read) return await this.#refuse(visit, read.problems, signal);
+    if ("problems" in read) {
+      await this.#seen.refuse(visit, read.problems, signal);
+      return done;
+    }
     const { spec } = read;
     status.say({ expiresAt: this.#expiresAt(object, spec) });
     const { parents } = this.#options;
@@ -148,11 +125,14 @@ export class Previews {
       // What it has stays as it is until it expires: nobody says what it should be.
       const message = `Application ${keyOf(parentAt)} is not there`;
       const unready = { status: "False", reason: "ParentNotFound", message } as const;
-      await this.#seen.sayUnready(visit, { phase: "Pending", unready }, signal);
+      await this.#seen.sayUnready(visit, { unready }, signal);
       return this.#sooner(object, Infinity);
     }
     const made = appOfPreview(object, { spec, parent }, this.#parts.settings);
-    if ("problems" in made) return await this.#refuse(visit, made.problems, signal);
+    if ("problems" in made) {
+      await this.#seen.refuse(visit, made.problems, signal);
+      return done;
+    }
     // Before anything is made outside: from here on it cannot go without us.
     visit.object = await this.#resource.addFinalizer(object, finalizer, signal);
     visit.status = this.#seen.statusOf(visit.object);
@@ -200,66 +180,28 @@ export class Previews {
     return this.#sooner(object, result.afterMs);
   }
 
-  /** What cannot be is said, and waits for a change. Nothing is made for it. */
-  async #refuse(visit: Visit, problems: readonly string[], signal: AbortSignal): Promise<Result> {
-    const message = problems.join("; ");
-    const unready = { status: "False", reason: "InvalidSpec", message } as const;
-    await this.#seen.sayUnready(visit, { phase: "Failed", unready }, signal);
-    return done;
-  }
-
   /** As an app goes; then its namespace, with whatever is in it. */
-  async #end(visit: Visit, signal: AbortSignal): Promise<Result> {
+  async #end(visit: Visit, signal: AbortSignal): Promise<Result | undefined> {
     const { object, status } = visit;
-    const { settings, happenings } = this.#parts;
-    const { uid = "", finalizers = [], name = "" } = object.metadata;
-    if (!finalizers.includes(finalizer)) return done;
-    const app = leavingPreview(object, settings);
-    if (app !== undefined) {
-      const work = {
-        key: laneKey(previewKind, refOf(object)),
-        object,
-        app,
-        status,
-        memory: this.#seen.memoryOf(object),
-        stamp: JSON.stringify([uid, "leaving"]),
-        policy: "Delete" as const,
-      };
-      const { isDone, afterMs } = await runCleanup(this.#parts, work, signal);
-      if (!isDone) return requeueAfter(afterMs);
-      const { left } = await cleanupNamespace(this.#parts, { app, ledger: status }, signal);
-      if (left !== undefined) {
-        const unready = { status: "False", reason: "Terminating", message: left } as const;
-        await this.#seen.sayUnready(visit, { phase: "Terminating", unready }, signal);
-        return requeueAfter(lookMs);
-      }
-    }
-    await this.#resource.removeFinalizer(object, finalizer, signal);
-    this.#seen.forget(keyOf(refOf(object)));
-    happenings.tell(object, "CleanedUp", `nothing of ${name} is left`);
-    return done;
-  }
-
-  async #sayFailure(
-    visit: Visit,
-    failed: { readonly error: unknown; readonly attempts: number; readonly isLeaving: boolean },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { error, attempts, isLeaving } = failed;
-    const { reason, message } = isLeaving ? cleanupFailure(error) : failureOf(error);
-    const unready = { status: "False", reason, message } as const;
-    const isStanding = reason === "Conflict" || reason === "Refused" || attempts > attemptsMax;
-    const phase = isLeaving ? "Terminating" : isStanding ? "Failed" : "Pending";
-    try {
-      await this.#seen.sayUnready(visit, { phase, unready }, signal);
-    } catch (cause) {
-      signal.throwIfAborted();
-      // It is tried again anyhow, and said then.
-      this.#parts.log.warn({ error: cause }, "why a preview waits could not be said");
-      return;
-    }
-    const isTold = reason === "Conflict" || reason === "CleanupFailed";
-    this.#parts.happenings.tell(visit.object, isTold ? reason : "RetryBackoff", message);
+    const { uid = "" } = object.metadata;
+    const app = leavingPreview(object, this.#parts.settings);
+    if (app === undefined) return undefined;
+    const work = {
+      key: laneKey(previewKind, refOf(object)),
+      object,
+      app,
+      status,
+      memory: this.#seen.memoryOf(object),
+      stamp: JSON.stringify([uid, "leaving"]),
+      policy: "Delete" as const,
+    };
+    const { isDone, afterMs } = await runCleanup(this.#parts, work, signal);
+    if (!isDone) return requeueAfter(afterMs);
+    const { left } = await cleanupNamespace(this.#parts, { app, ledger: status }, signal);
+    if (left === undefined) return undefined;
+    const unready = { status: "False", reason: "Terminating", message: left } as const;
+    await this.#seen.sayUnready(visit, { unready, isLeaving: true }, signal);
+    return requeueAfter(lookMs);
   }
 
   #expiresAt({ metadata }: DynamicObject, { ttl }: PreviewSpec): string | undefined {
@@ -294,10 +236,4 @@ export class Previews {
       itsParent?.generation === parent.metadata.generation
     );
   }
-}
-
-/** One look at a preview: as it was last seen, and what is said of it. Ledger and status are one, so there is one at a time. */
-interface Visit {
-  object: DynamicObject;
-  status: ObjectStatus;
 }

@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
 import type { Finding } from "../status/conditions.ts";
 import { failureOf, type Failure } from "../steps/failure.ts";
 import type { Policy, Step, StepOutcome } from "../steps/step.ts";
-import { failedBefore, type AppMemory, type StepMemory } from "./memory.ts";
+import { failedBefore, type AppMemory, type StepMemory, type Untold } from "./memory.ts";
 import { ObjectGone, type ObjectStatus } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import { failedAgain } from "./retry.ts";
@@ -25,7 +25,7 @@ export interface StepWork {
   readonly compares?: boolean;
 }
 
-export interface StepResult {
+export interface StepResult extends Untold {
   /** Absent: the feature is off, and nothing of it is left. */
   readonly finding?: Finding;
   readonly failure?: Failure;
@@ -35,14 +35,8 @@ export interface StepResult {
   readonly holdsImage?: string;
   /** Its service is full; the app will be called. */
   readonly isPutOff: boolean;
-  /** Whether it was done just now. */
-  readonly isFresh: boolean;
   /** Whether it is remembered, and its service could be asked whether it is still so. */
   readonly isStanding: boolean;
-  /** What was mended that had been done before. */
-  readonly repaired: readonly string[];
-  /** How long it took until it was there, where it was not. */
-  readonly provisionedMs?: number;
 }
 
 /** Nothing is to be done. */
@@ -207,7 +201,8 @@ export async function removeChildren(
   }
 }
 
-const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
+/** Of what needs no service. */
+export const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
 async function doStep(
   parts: OperatorParts,

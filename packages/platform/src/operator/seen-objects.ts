@@ -5,8 +5,8 @@ import { keyOf, refOf, type DynamicObject } from "@keelson/client";
 import type { CachedResource, Change } from "@keelson/controller";
 
 import { platformGroup } from "../kinds/platform-group.ts";
-import type { Phase } from "../kinds/status.ts";
-import { conditionsOf, type Finding } from "../status/conditions.ts";
+import { conditionsOf, findingsBefore, type Finding } from "../status/conditions.ts";
+import { phaseOf } from "../status/phase.ts";
 import { Memories, type AppMemory } from "./memory.ts";
 import { ObjectStatus, statusOf } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
@@ -16,10 +16,19 @@ import { timeText } from "./pass.ts";
 export const finalizer = `${platformGroup}/cleanup`;
 
 export interface SeenObjectsOptions {
-  readonly parts: Pick<OperatorParts, "client" | "clock">;
+  readonly parts: Pick<OperatorParts, "client" | "clock" | "takeWrites">;
   readonly resource: CachedResource;
   /** The annotation of ours that says something of an object of this kind. */
   readonly annotation: string;
+}
+
+export interface Unready {
+  readonly unready: Finding;
+  /** How often in a row it could not be seen to. */
+  readonly failedAttempts?: number;
+  readonly isLeaving?: boolean;
+  /** Whether what was said of its parts is still said: nobody knows better. */
+  readonly keepsFindings?: boolean;
 }
 
 export class SeenObjects {
@@ -47,7 +56,9 @@ export class SeenObjects {
   }
 
   forget(key: string): void {
-    this.#memories.forget(key);
+    const { uid } = this.#memories.forget(key) ?? {};
+    // What was removed at its end nobody else asks for.
+    if (uid !== undefined) this.#options.parts.takeWrites(uid);
     this.#reconciledGenerations.delete(key);
   }
 
@@ -67,16 +78,32 @@ export class SeenObjects {
     return isLetGo || now.annotations?.[annotation] !== before.annotations?.[annotation];
   }
 
-  /** Says why nothing can be said of its parts. */
+  /** Says why nothing can be said of its parts, or nothing new. */
   async sayUnready(
     { object, status }: { readonly object: DynamicObject; readonly status: ObjectStatus },
-    { phase, unready }: { readonly phase: Phase; readonly unready: Finding },
+    told: Unready,
     signal: AbortSignal,
   ): Promise<void> {
+    const { unready, failedAttempts = 0, isLeaving = false, keepsFindings = false } = told;
     const { generation = 0 } = object.metadata;
     const now = timeText(this.#options.parts.clock.now());
     const before = status.said.conditions ?? [];
-    status.say({ phase, conditions: conditionsOf({}, before, { generation, now, unready }) });
+    const findings = keepsFindings ? findingsBefore(before, generation) : {};
+    status.say({
+      phase: phaseOf({ findings, unready, failedAttempts, isDeleting: isLeaving }),
+      conditions: conditionsOf(findings, before, { generation, now, unready }),
+    });
     await status.save(signal);
+  }
+
+  /** What cannot be is said, and waits for a change. Nothing is made for it. */
+  async refuse(
+    visit: { readonly object: DynamicObject; readonly status: ObjectStatus },
+    problems: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const message = problems.join("; ");
+    const unready = { status: "False", reason: "InvalidSpec", message } as const;
+    await this.sayUnready(visit, { unready }, signal);
   }
 }

@@ -69,6 +69,15 @@ export function findingBefore(
   return { status, reason, message, ...(isPresent ? {} : { observedGeneration }) };
 }
 
+/** The same of all parts. */
+export function findingsBefore(before: readonly Condition[], generation: number): Findings {
+  return Object.fromEntries(
+    before
+      .filter(({ type }) => type !== "Ready")
+      .map((condition) => [condition.type, findingBefore(condition, generation)]),
+  );
+}
+
 /** Whether what was asked for last is there. */
 export function isTrue({ status, observedGeneration }: Finding): boolean {
   return status === "True" && observedGeneration === undefined;

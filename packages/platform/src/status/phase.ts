@@ -25,7 +25,10 @@ export interface PhaseFacts {
 /** Where an app stands between nothing and running. */
 export function phaseOf({ findings, isDeleting, failedAttempts, unready }: PhaseFacts): Phase {
   if (isDeleting) return "Terminating";
-  if (unready !== undefined) return standing.has(unready.reason) ? "Failed" : "Pending";
+  if (unready !== undefined) {
+    const isLong = failedAttempts > attemptsMax;
+    return isLong || standing.has(unready.reason) ? "Failed" : "Pending";
+  }
   const { DeploymentReady, IngressReady, ...provisioned } = findings;
   const failed = [...Object.values(provisioned), DeploymentReady, IngressReady].filter(isFalse);
   if (failed.some(({ reason }) => standing.has(reason))) return "Failed";

@@ -9,6 +9,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import type { Finding } from "../status/conditions.ts";
 import { readProvider } from "./auth-providers.ts";
 import { applyConfigMap, removeConfigMap } from "./config-map.ts";
+import type { Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 export interface AuthSettings {
@@ -98,11 +99,7 @@ export async function reconcileAuth(
 /** Takes the realm away, or keeps it, by the policy; of an app that never had one Keycloak is not asked. */
 export async function cleanupAuth(
   { admin, children }: Pick<AuthStep, "admin" | "children">,
-  {
-    app,
-    ledger,
-    policy,
-  }: { readonly app: App; readonly ledger: Ledger; readonly policy: "Delete" | "Retain" },
+  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
   signal: AbortSignal,
 ): Promise<{ readonly left?: string }> {
   // Before the ledger forgets: from then on nothing would bring us back to it.

@@ -10,6 +10,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import type { DatabaseAdmin } from "../sql/database-admin.ts";
 import { migrationJobOf, migrationOutcome, type MigrationSettings } from "./database-migrations.ts";
 import { databaseVariables, isOurPassword, passwordIn } from "./database-variables.ts";
+import type { Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 /** What the step needs of the cluster. A Secret that is overlooked would be made anew, with another password. */
@@ -121,11 +122,7 @@ async function tryPassword(
 /** Takes the database away, or keeps it, by the policy; of an app that never had one nothing is asked. */
 export async function cleanupDatabase(
   { admin, children, told }: Pick<DatabaseStep, "admin" | "children" | "told">,
-  {
-    app,
-    ledger,
-    policy,
-  }: { readonly app: App; readonly ledger: Ledger; readonly policy: "Delete" | "Retain" },
+  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, names } = app;

@@ -14,7 +14,8 @@ export type ExternalService = Exclude<CallPoint["service"], "kubernetes">;
 /** A part of the work, as metrics name it. */
 export type ResourceType = "database" | "storage" | "auth" | "redis" | "search" | "workload";
 
-export type Policy = "Delete" | "Retain";
+/** What becomes of what is outside when nobody asks for it any more. */
+export type Policy = App["spec"]["deletionPolicy"];
 
 export interface StepOutcome {
   /** What had to be done outside, by names; empty where all was as it should be. */

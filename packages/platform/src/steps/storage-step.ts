@@ -9,6 +9,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import type { BucketAdmin } from "../s3/bucket-admin.ts";
 import type { Finding } from "../status/conditions.ts";
 import { storageVariables, type StoreSettings } from "./storage-variables.ts";
+import type { Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 /** What the step needs of the cluster. */
@@ -42,8 +43,6 @@ export interface StorageOutcome {
   /** A bucket that is no longer wanted has more in it than was deleted now: how far that got. */
   readonly left?: string;
 }
-
-type Policy = App["spec"]["deletionPolicy"];
 
 const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 const secretKind = { apiVersion: "v1", kind: "Secret" } as const;

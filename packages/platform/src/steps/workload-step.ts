@@ -65,7 +65,7 @@ export function workloadKinds({ ingressRewrite }: WorkloadSettings): readonly Ob
   ];
 }
 
-/** A child that cannot be applied does not keep the others from it. Throws only what ends the pass. */
+/** A child that cannot be applied or removed does not keep the others from it. Throws only what ends the pass. */
 export async function reconcileWorkload(
   step: WorkloadStep,
   { app, imageHeldBy, hostTakenBy }: WorkloadWork,
@@ -88,6 +88,12 @@ export async function reconcileWorkload(
   );
   const problems = new Map<string, Failure>();
   const failures: Failure[] = [];
+  const note = (kind: string, error: unknown): void => {
+    signal.throwIfAborted();
+    const failure = failureOf(error);
+    failures.push(failure);
+    if (!problems.has(kind)) problems.set(kind, failure);
+  };
   let deployment = there;
   for (const object of desired) {
     try {
@@ -95,10 +101,7 @@ export async function reconcileWorkload(
       // As it is now, not as it is in a moment: what has just been changed is seen to roll out.
       if (object.kind === "Deployment") deployment = applied;
     } catch (error) {
-      signal.throwIfAborted();
-      const failure = failureOf(error);
-      failures.push(failure);
-      if (!problems.has(object.kind)) problems.set(object.kind, failure);
+      note(object.kind, error);
     }
   }
   // What waits is what runs now: it stays until the new can take its place.
@@ -106,7 +109,13 @@ export async function reconcileWorkload(
   const kinds = workloadKinds(settings).filter(
     ({ kind }) => !stays.some((one) => one.kind === kind),
   );
-  await children.prune(app, { kinds, kept: desired }, signal);
+  for (const kind of kinds) {
+    try {
+      await children.prune(app, { kinds: [kind], kept: desired }, signal);
+    } catch (error) {
+      note(kind.kind, error);
+    }
+  }
 
   const routing = problems.get("Ingress") ?? problems.get("Middleware");
   const running = [...problems].find(([kind]) => kind !== "Ingress" && kind !== "Middleware")?.[1];
