@@ -71,7 +71,7 @@ export function namesOf(named: Named, options: NamingOptions): Names {
     anonRole: `${role}_anon`,
     realm: realmOf(name, environment),
     client: name,
-    domain: named.domain ?? domainOf(named, options),
+    domain: hostOf(named, options),
     namespace: isPreview ? `preview-${app}-pr-${pullRequest}` : undefined,
     searchPrefix: `${role}_`,
     children: namesOfChildren(name),
@@ -111,10 +111,12 @@ function realmOf(name: string, environment: Environment): string {
   throw new StepError("InvalidSpec", `realm ${realm} is Keycloak's own: choose another name`);
 }
 
-function domainOf(
-  { app, environment, pullRequest }: Named,
+/** The host alone: of what nobody has judged yet, too. */
+export function hostOf(
+  { app, environment, pullRequest, domain }: Omit<Named, "schemaName">,
   { baseDomain, previewHosts }: NamingOptions,
 ): string {
+  if (domain !== undefined) return domain;
   if (pullRequest !== undefined) {
     const host =
       previewHosts === "nested" ? `pr-${pullRequest}.${app}` : `${app}-pr-${pullRequest}`;

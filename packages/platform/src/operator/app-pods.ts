@@ -50,9 +50,13 @@ export class AppPods {
   }
 }
 
-/** Whether a change of a pod says something new of its app: it has gone, or stands otherwise in the way. */
+/**
+ * Whether a change of a pod says something new of its app: it has gone, or stands otherwise in the way. One that was not
+ * watched for a while may be in trouble when it is first seen.
+ */
 export function isTelling(change: Change): boolean {
-  if (change.type !== "updated") return change.type === "deleted";
+  if (change.type === "deleted") return true;
+  if (change.type === "added") return change.object["trouble"] !== undefined;
   return (
     JSON.stringify(change.object["trouble"]) !== JSON.stringify(change.previous["trouble"]) ||
     change.object.metadata.deletionTimestamp !== change.previous.metadata.deletionTimestamp

@@ -51,7 +51,8 @@ export class OperatorSecrets {
   }
 
   #forAuth({ auth }: Partial<ApplicationSpec>): readonly string[] {
-    return auth?.enabled === true ? (auth.providers ?? []).map(providerSecretName) : [];
+    const providers = auth?.enabled === true ? auth.providers : undefined;
+    return Array.isArray(providers) ? providers.map(providerSecretName) : [];
   }
 
   #versionOf(names: readonly string[]): string {

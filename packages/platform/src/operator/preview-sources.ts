@@ -25,8 +25,9 @@ type Wishes = Partial<ApplicationSpec>;
 const byParent = "parent";
 const byParentNamespace = "parentNamespace";
 const byNamespace = "namespace";
+const byHost = "host";
 
-/** Of a cache of previews: by their parents, and by the namespaces that they make. */
+/** Of a cache of previews: by their parents, by the namespaces that they make, and by their hosts. */
 export function previewIndexes(naming: NamingOptions): Readonly<Record<string, IndexFunction>> {
   return {
     [byParent]: (object) => parentOf(object).map(keyOf),
@@ -35,12 +36,18 @@ export function previewIndexes(naming: NamingOptions): Readonly<Record<string, I
       const namespace = namesOfPreview(object, naming)?.namespace;
       return namespace === undefined ? [] : [namespace];
     },
+    [byHost]: (object) => {
+      const host = namesOfPreview(object, naming)?.domain;
+      return host === undefined ? [] : [host];
+    },
   };
 }
 
 export interface PreviewSourcesOptions {
   readonly previews: ObjectCache;
   readonly parents: ObjectCache;
+  /** The host that an Application asks for, if it asks for one. */
+  readonly hostOf: (application: DynamicObject) => string | undefined;
   /** What is the operator's of each kind. */
   readonly children: readonly ObjectCache[];
   readonly namespaces: ObjectCache;
@@ -55,13 +62,18 @@ export interface PreviewSourcesOptions {
 /** All but the changes of previews themselves. */
 export function previewSources(options: PreviewSourcesOptions): readonly Source[] {
   const { previews, parents, children, namespaces, pods, secrets, marked } = options;
-  const { operatorSecrets } = options;
+  const { operatorSecrets, hostOf } = options;
   const refsBy = (index: string, value: string): ObjectRef[] =>
     [...previews.byIndex(index, value)].map(refOf);
   const living = ({ metadata }: DynamicObject): ObjectRef[] =>
     refsBy(byNamespace, metadata.namespace ?? "");
   return [
     watches(parents, (parent) => refsBy(byParent, keyOf(refOf(parent))), { when: isAskedFor }),
+    // Whoever they are the children of: a host is no preview's that an Application asks for.
+    watches(parents, (application) => refsBy(byHost, hostOf(application) ?? ""), {
+      when: (change) =>
+        change.type !== "updated" || hostOf(change.object) !== hostOf(change.previous),
+    }),
     ...children.map((cache) => unawaited(watches(cache, ownerOfChild))),
     // Not its owner alone: when it goes, it may be another's turn.
     watches(namespaces, ({ metadata }) => refsBy(byNamespace, metadata.name ?? "")),
@@ -90,6 +102,6 @@ function ownerOfChild({ metadata }: DynamicObject): ObjectRef[] {
 
 function parentOf({ metadata, spec }: DynamicObject): { namespace: string; name: string }[] {
   const { applicationRef } = (spec ?? {}) as unknown as Partial<PreviewSpec>;
-  if (applicationRef === undefined) return [];
+  if (typeof applicationRef !== "string") return [];
   return [parentRef({ applicationRef }, metadata.namespace ?? "")];
 }

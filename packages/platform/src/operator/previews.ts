@@ -29,6 +29,7 @@ import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import { runPass, timeText } from "./pass.ts";
 import { guardKinds, previewIndexes, previewSources } from "./preview-sources.ts";
+import { hostOfApplication } from "./read-application.ts";
 import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
 import type { CachedSecretDigests } from "./secret-digests.ts";
 import { finalizer, SeenObjects } from "./seen-objects.ts";
@@ -97,6 +98,7 @@ export class Previews {
       ...previewSources({
         previews: cache,
         parents,
+        hostOf: (application) => hostOfApplication(application, parts.settings),
         children: kinds.map((kind) => parts.children.of(kind).cache),
         namespaces: parts.children.of(namespaceKind).cache,
         pods: pods.cache,

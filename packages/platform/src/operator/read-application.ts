@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import { application, type ApplicationSpec } from "../kinds/application.ts";
 import { objectReader } from "../kinds/read-object.ts";
 import { budgetProblems } from "../names/budgets.ts";
-import { namesOf, type Named, type NamingOptions } from "../names/names.ts";
+import { hostOf, namesOf, type Named, type NamingOptions } from "../names/names.ts";
 
 const read = objectReader(application);
 
@@ -36,16 +36,17 @@ export function leavingApplication(given: DynamicObject, naming: NamingOptions):
   return spec.environment === "preview" ? undefined : appOf(given, spec, naming);
 }
 
-/** The host that it asks for, be it right or not. */
+/** The host that it asks for, be it right or not. Whatever the object is, this does not throw: caches ask. */
 export function hostOfApplication(
   object: DynamicObject,
   naming: NamingOptions,
 ): string | undefined {
   const spec = (object["spec"] ?? {}) as unknown as Partial<ApplicationSpec>;
   const { environment, domain } = spec;
-  if (environment === undefined || environment === "preview") return undefined;
+  if (typeof environment !== "string" || environment === "preview") return undefined;
   const { name: app = "" } = object.metadata;
-  return namesOf({ app, environment, ...(domain === undefined ? {} : { domain }) }, naming).domain;
+  if (domain === undefined) return hostOf({ app, environment }, naming);
+  return typeof domain === "string" ? domain : undefined;
 }
 
 function appOf(

@@ -65,10 +65,13 @@ export function leavingPreview(given: DynamicObject, naming: NamingOptions): App
   return previewApp({ owner: ownerOf(given), spec }, { name, spec: nothing }, naming);
 }
 
-/** The names that it has whatever its parent says; undefined for what can never have been a preview. */
+/**
+ * The names that it has whatever its parent says; undefined for what can never have been a preview. Whatever the object is,
+ * this does not throw: caches ask.
+ */
 export function namesOfPreview(given: DynamicObject, naming: NamingOptions): Names | undefined {
   const { applicationRef, pullRequest } = (given["spec"] ?? {}) as unknown as Partial<PreviewSpec>;
-  if (applicationRef === undefined || pullRequest === undefined) return undefined;
+  if (typeof applicationRef !== "string" || typeof pullRequest !== "number") return undefined;
   const { name: app } = parentRef({ applicationRef }, "");
   return namesOf({ app, environment: "preview", pullRequest }, naming);
 }

@@ -31,11 +31,14 @@ export class CachedSecretDigests implements SecretDigests {
   }
 }
 
-/** Which Secrets of a user an app's variables come from, as keys. */
+/** Which Secrets of a user an app's variables come from, as keys; of what is no variable none. */
 export function secretsOf(object: DynamicObject): string[] {
   const { name = "", namespace = "" } = object.metadata;
-  const { envVars = [] } = (object["spec"] ?? {}) as unknown as Partial<ApplicationSpec>;
-  const names = envVars.flatMap(({ secretKeyRef }) => secretKeyRef?.name ?? []);
+  const { envVars } = (object["spec"] ?? {}) as unknown as Partial<ApplicationSpec>;
+  const names = (Array.isArray(envVars) ? envVars : []).flatMap((variable) => {
+    const secret: unknown = variable?.secretKeyRef?.name;
+    return typeof secret === "string" ? [secret] : [];
+  });
   return [namesOfChildren(name).env, ...names].map((secret) => keyOf({ namespace, name: secret }));
 }
 

@@ -7,6 +7,15 @@ export interface PreviewFacts {
   readonly leftOut: readonly string[];
 }
 
+/** So many are named: a list of all could be longer than a condition may be. */
+const namedMax = 10;
+
+function namedShortly(names: readonly string[]): string {
+  const more = names.length - namedMax;
+  const shown = names.slice(0, namedMax).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
 /** What is to be said of a preview's pods that is not to be seen from them. It changes no status. */
 export function previewFinding(
   finding: Finding,
@@ -17,7 +26,7 @@ export function previewFinding(
     ...(leftOut.length === 0
       ? []
       : [
-          `it goes without ${leftOut.join(", ")}: label what previews may have with platform.internal/preview=true`,
+          `it goes without ${namedShortly(leftOut)}: label what previews may have with platform.internal/preview=true`,
         ]),
   ];
   if (notes.length === 0) return finding;

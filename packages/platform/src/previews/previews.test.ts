@@ -245,6 +245,11 @@ suite("the variables of a preview", () => {
     const without = previewFinding(well, { hasParentImage: false, leftOut });
     assert.equal(without.reason, "VariablesLeftOut");
     assert.match(without.message, /goes without LIVE \(Secret billing\), OURS/);
+    const many = Array.from({ length: 128 }, (_, index) => `V${index} (Secret s)`);
+    assert.match(
+      previewFinding(well, { hasParentImage: false, leftOut: many }).message,
+      /V8 \(Secret s\), V9 \(Secret s\) and 118 more: label/,
+    );
     const failing = { ...well, status: "False", reason: "RollingOut" } as const;
     assert.equal(previewFinding(failing, { hasParentImage: true, leftOut }).reason, "RollingOut");
   });

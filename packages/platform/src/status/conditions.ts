@@ -54,10 +54,19 @@ export function conditionsOf(
     return {
       type,
       ...finding,
+      message: shortened(finding.message),
       lastTransitionTime: isSame ? previous.lastTransitionTime : now,
       observedGeneration: finding.observedGeneration ?? generation,
     };
   });
+}
+
+/** What the definitions of both kinds take: a status with more would be refused for ever. */
+const messageLengthMax = 32_768;
+
+function shortened(message: string): string {
+  if (message.length <= messageLengthMax) return message;
+  return `${message.slice(0, messageLengthMax - 1).toWellFormed()}\u2026`;
 }
 
 /** What was said before, as it is still said while nobody can look. */

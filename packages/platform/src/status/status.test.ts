@@ -67,6 +67,15 @@ suite("conditions", () => {
     ]);
   });
 
+  test("a message is no longer than may be written", () => {
+    const message = "a".repeat(40_000);
+    const [condition] = conditionsOf({ AuthReady: { ...no("Refused"), message } }, [], {
+      generation: 1,
+      now: "2026-01-01T00:00:00Z",
+    });
+    assert.equal(condition?.message, `${"a".repeat(32_767)}\u2026`);
+  });
+
   test("what was found for an earlier generation says so, and makes nothing ready", () => {
     const now = "2026-01-01T00:00:00Z";
     const first = conditionsOf(running, [], { generation: 1, now });

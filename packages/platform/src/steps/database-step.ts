@@ -57,6 +57,7 @@ export async function reconcileDatabase(
     );
   }
   const { names, owner } = app;
+  refuseOtherSchema(app, ledger);
   const made = await admin.ensure({ names, owner, ledger, adopts }, signal);
   const server = await admin.server(signal);
   const secretWith = (password: string): DynamicObject =>
@@ -91,6 +92,20 @@ export async function reconcileDatabase(
   if (isNews && !tellsByItself) await admin.tellOfChanges(signal);
   if (migration === "done") told.set(names.schema, job.metadata.uid);
   return { changes, migration, wanted: [secret, job] };
+}
+
+/** Its data would stay behind, and stay readable. Nothing but the ledger knows: a new object, or a block that was away, has no past. */
+function refuseOtherSchema({ names, kind }: App, ledger: Ledger): void {
+  const other = ledger
+    .all("Schema")
+    .find(({ name, state }) => name !== names.schema && state !== "Retained");
+  if (other === undefined) return;
+  const instead =
+    kind === "Application"
+      ? "set spec.database.schemaName back, or switch the database off first"
+      : "its Application names another schema now, so delete the preview and create it anew";
+  const message = `schema ${other.name} is its own and has its data, which ${names.schema} would not have: ${instead}`;
+  throw new StepError("InvalidSpec", message);
 }
 
 type Tried =
