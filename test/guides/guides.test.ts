@@ -5,38 +5,53 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { startThrowawayPostgres } from "@keelson/database/testing";
 import { programPath } from "../oracle/programs.ts";
 import { followGuide } from "./follow-guide.ts";
 
 const folder = fileURLToPath(new URL("../../docs/guides", import.meta.url));
 
-/** Followed here. */
-const guides: readonly string[] = [
-  "app-and-preview.md",
-  "cluster-controller.md",
-  "first-ten-minutes.md",
-  "two-clusters.md",
-];
+/** Followed here, and the programs that their readers must have. */
+const guides: Readonly<Record<string, readonly Program[]>> = {
+  "app-and-preview.md": ["kubectl", "psql"],
+  "cluster-controller.md": [],
+  "first-ten-minutes.md": ["kubectl", "curl"],
+  "postgresql-and-replicas.md": ["kubectl", "psql"],
+  "two-clusters.md": ["kubectl"],
+};
+type Program = "kubectl" | "psql" | "curl";
 
 /** Followed where there is a real Kubernetes: `test/aggregated/guide.test.ts`. */
 const elsewhere: readonly string[] = [];
 
 const patienceMs = 240_000;
 
-const hasKubectl =
-  existsSync(programPath("kubectl")) ||
-  spawnSync("kubectl", ["version", "--client"]).error === undefined;
-
 suite("guides", { concurrency: 2 }, () => {
   test("each is followed by a test", () => {
-    assert.deepEqual(readdirSync(folder).sort(), [...guides, ...elsewhere].sort());
+    assert.deepEqual(readdirSync(folder).sort(), [...Object.keys(guides), ...elsewhere].sort());
   });
 
-  for (const name of guides) {
-    test(name, { skip: !hasKubectl && "kubectl is not here" }, async (t) => {
+  for (const [name, programs] of Object.entries(guides)) {
+    const missing = programs.find((program) => !isHere(program));
+    const skip = missing !== undefined && `${missing} is not here`;
+    test(name, { skip }, async (t) => {
       // Before the time of the test is over: then it can say at which line.
       const signal = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
-      await followGuide(name, {}, signal);
+      if (name !== "postgresql-and-replicas.md") return await followGuide(name, {}, signal);
+      await using server = await startThrowawayPostgres({ flavour: "embedded" }, signal);
+      const { hostname, port, username, password } = new URL(server.url);
+      const environment = {
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGPASSWORD: password,
+      };
+      await followGuide(name, { environment }, signal);
     });
   }
 });
+
+function isHere(program: Program): boolean {
+  if (program === "kubectl" && existsSync(programPath("kubectl"))) return true;
+  return spawnSync(program, ["--help"]).error === undefined;
+}
