@@ -11,6 +11,9 @@ import { makePlaces, Ports } from "./places.ts";
 import { isShown } from "./shown-output.ts";
 import { Terminal, type Outcome } from "./terminal.ts";
 
+/** Less than tests have: so it can say at which line the time was over. */
+const patienceMs = 240_000;
+
 /** Where servers listen that are not told. */
 const usualPorts = ["KEELSON_PORT=8080", "KEELSON_KUBE_PORT=6443", "KEELSON_METRICS_PORT=8081"];
 
@@ -23,8 +26,9 @@ export interface FollowOptions {
 export async function followGuide(
   name: string,
   { environment = {} }: FollowOptions,
-  signal: AbortSignal,
+  stop: AbortSignal,
 ): Promise<void> {
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);
   const path = `docs/guides/${name}`;
   const page = new URL(`../../${path}`, import.meta.url);
   const steps = stepsOf(await readFile(fileURLToPath(page), "utf8"));

@@ -73,4 +73,4 @@ export class Ports {
   }
 }
 
-const portPlace = /(?:127\.0\.0\.1:|localhost:|-port[ =]|_PORT=)(\d{4,5})\b/g;
+const portPlace = /(?:127\.0\.0\.1:|localhost:|-port[ =]|_PORT=|port: )(\d{4,5})\b/g;
