@@ -9,6 +9,7 @@ import type { DynamicObject, KubeObject, ObjectRef } from "./object.ts";
 import { refOf } from "./object.ts";
 import { pathOf, queryOf } from "./paths.ts";
 import type { Method } from "./transport.ts";
+import { openWatch, type WatchEvent, type WatchRequest } from "./watch.ts";
 
 /** Which objects of a kind. */
 export interface Selection {
@@ -123,6 +124,11 @@ export class ResourceClient<T extends KubeObject = DynamicObject> {
       if (metadata.continue === "") return;
       from = { continue: metadata.continue };
     }
+  }
+
+  /** The changes of a selection, as `openWatch` has them. Whoever needs all of them for long has a reflector. */
+  async watch(request: WatchRequest, signal: AbortSignal): Promise<AsyncIterable<WatchEvent<T>>> {
+    return await openWatch<T>(this.#caller, { ...request, resource: this.resource }, signal);
   }
 
   async create(object: T, options: WriteOptions, signal: AbortSignal): Promise<T> {

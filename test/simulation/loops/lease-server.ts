@@ -8,12 +8,22 @@ import {
   type CallOptions,
   type KubeObject,
   type ObjectRef,
+  type WatchEvent,
+  type WatchRequest,
 } from "@keelson/client";
 import { failures } from "@keelson/kube";
 
-/** Objects by name, with versions. */
+interface Logged {
+  readonly version: number;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly object: KubeObject;
+}
+
+/** Objects by name, with versions, and what became of them. */
 export class LeaseServer {
   readonly #objects = new Map<string, KubeObject>();
+  readonly #log: Logged[] = [];
+  #changed = Promise.withResolvers<void>();
   #version = 100;
 
   put(object: KubeObject): KubeObject {
@@ -22,6 +32,7 @@ export class LeaseServer {
     const uid = object.metadata.uid ?? `uid-${this.#version}`;
     const metadata = { ...object.metadata, uid, resourceVersion: String(this.#version) };
     const stored = { ...object, metadata };
+    this.#note(this.#objects.has(name) ? "MODIFIED" : "ADDED", stored);
     this.#objects.set(name, stored);
     return stored;
   }
@@ -50,9 +61,34 @@ export class LeaseServer {
 
   /** Somebody deletes it: tokens must rise nevertheless. */
   delete(name: string): void {
+    const object = this.#objects.get(name);
+    if (object === undefined) return;
+    this.#version += 1;
     this.#objects.delete(name);
+    this.#note("DELETED", object);
+  }
+
+  /** The next change of an object after a version; waits for it. */
+  async next(name: string, after: number): Promise<Logged> {
+    for (;;) {
+      const found = this.#log.find(
+        ({ version, object }) => version > after && object.metadata.name === name,
+      );
+      if (found !== undefined) return found;
+      await this.#changed.promise;
+    }
+  }
+
+  #note(type: Logged["type"], object: KubeObject): void {
+    this.#log.push({ version: this.#version, type, object });
+    if (this.#log.length > logMax) this.#log.shift();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
+
+/** More than happens while an event is on its way. */
+const logMax = 1_000;
 
 /** The time of a process that may be stopped: nothing of it runs meanwhile, and then everything is late. */
 export class ProcessClock implements Clock {
@@ -138,6 +174,12 @@ export class LeaseWire {
   readonly #random: Random;
   isCut = false;
   lossShare = 0;
+  /** Whether watches are refused. */
+  hasNoWatches = false;
+  /** Whether what happens is not told to those who watch, nor that it is not. */
+  isStalled = false;
+  /** How often the object was asked for. */
+  looks = 0;
   /** What befalls the next updates, one after the other. */
   readonly faults: WriteFault[] = [];
 
@@ -153,12 +195,24 @@ export class LeaseWire {
       get: (ref: ObjectRef, signal: AbortSignal) =>
         this.#send(() => this.#server.get(ref.name) as T, signal),
       find: async (ref: ObjectRef, signal: AbortSignal) => {
+        this.looks += 1;
         return await this.#send(() => {
           try {
             return this.#server.get(ref.name) as T;
           } catch {
             return undefined;
           }
+        }, signal);
+      },
+      watch: async (
+        { fieldSelector = "", resourceVersion = "" }: WatchRequest,
+        signal: AbortSignal,
+      ) => {
+        const name = fieldSelector.replace("metadata.name=", "");
+        return await this.#send(() => {
+          if (this.hasNoWatches)
+            throw failures.forbidden({ group: "", resource: "things" }, name, "no");
+          return this.#events<T>({ name, after: Number(resourceVersion) }, signal);
         }, signal);
       },
       create: (object: T, _: object, signal: AbortSignal) =>
@@ -177,6 +231,25 @@ export class LeaseWire {
         return updated;
       },
     });
+  }
+
+  /** In order, each some time after it happened. A wire that loses one carries no further ones, and does not say so. */
+  async *#events<T extends KubeObject>(
+    { name, after }: { readonly name: string; readonly after: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+    aborted.catch(() => undefined);
+    for (let version = after; ;) {
+      const next = await Promise.race([this.#server.next(name, version), aborted]);
+      await this.#clock.sleep(this.#random.integer(100), signal);
+      const isLost = this.isCut || this.isStalled || this.#random.float() < this.lossShare;
+      if (isLost) await aborted;
+      version = next.version;
+      yield { type: next.type, object: next.object as T };
+    }
   }
 
   async #send<R>(act: () => R, signal: AbortSignal): Promise<R> {

@@ -3,80 +3,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import { noMetrics, seededRandom, silentLog } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
-import {
-  controllerMetrics,
-  runElected,
-  usualElectionTimes,
-  type ElectionTimes,
-  type Lease,
-  type Leadership,
-} from "@keelson/controller";
+import { usualElectionTimes } from "@keelson/controller";
 import { operatorElectionTimes } from "@keelson/platform";
 
-import { LeaseServer, LeaseWire, ProcessClock, type WriteFault } from "./lease-server.ts";
+import type { WriteFault } from "./lease-server.ts";
+import { Member } from "./member.ts";
 
 /** A request and its answer take less. */
 const answerMs = 200;
-
-class LeaderAlone {
-  readonly clock = new ManualClock();
-  readonly server = new LeaseServer();
-  readonly wire: LeaseWire;
-  readonly terms: Leadership[] = [];
-  readonly #stop = new AbortController();
-  readonly #workEnds = Promise.withResolvers<void>();
-  readonly #running: Promise<void>;
-
-  constructor(times: ElectionTimes) {
-    const clock = new ProcessClock(this.clock);
-    const random = seededRandom("renewals");
-    this.wire = new LeaseWire(this.server, clock, random);
-    this.#running = runElected(
-      {
-        client: this.wire,
-        lease: { namespace: "default", name: "lease" },
-        identity: "only",
-        times,
-        clock,
-        random,
-        log: silentLog,
-        metrics: controllerMetrics(noMetrics),
-      },
-      async (leadership, signal) => {
-        this.terms.push(leadership);
-        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-        if (this.#stop.signal.aborted) await this.#workEnds.promise;
-      },
-      this.#stop.signal,
-    );
-    this.#running.catch(() => undefined); // Whoever ends it hears of it.
-  }
-
-  /** Its first term. */
-  async leads(): Promise<Leadership> {
-    while (this.terms[0] === undefined) await this.clock.advance(50);
-    return this.terms[0];
-  }
-
-  get holder(): string | undefined {
-    return (this.server.get("lease") as Lease).spec?.holderIdentity;
-  }
-
-  /** Tells it to stop; its work goes on. */
-  tellToStop(): void {
-    this.#stop.abort(new Error("told to stop"));
-  }
-
-  async end(): Promise<void> {
-    this.tellToStop();
-    this.#workEnds.resolve();
-    const ending = this.#running;
-    await this.clock.advance(20_000);
-    await ending;
-  }
-}
 
 for (const [whose, times] of [
   ["the operator's times", operatorElectionTimes],
@@ -86,7 +20,7 @@ for (const [whose, times] of [
     const { renewMs, renewDeadlineMs } = times;
     for (const fault of ["refused", "unheard", "unanswered"] as const satisfies WriteFault[]) {
       test(`leads on after a renewal that was ${fault}`, async () => {
-        const leader = new LeaderAlone(times);
+        const leader = new Member(times);
         const term = await leader.leads();
         leader.wire.faults.push(fault);
         for (let passedMs = 0; passedMs < 3 * renewDeadlineMs; passedMs += 100) {
@@ -99,7 +33,7 @@ for (const [whose, times] of [
     }
 
     test("counts from the renewal after one whose answer was lost", async () => {
-      const leader = new LeaderAlone(times);
+      const leader = new Member(times);
       const term = await leader.leads();
       leader.wire.faults.push("unheard");
       await leader.clock.advance(renewMs + times.lookMs + 3 * answerMs);
@@ -112,7 +46,7 @@ for (const [whose, times] of [
     });
 
     test("that is told to stop leads until its work has ended, and can still lose", async () => {
-      const leader = new LeaderAlone(times);
+      const leader = new Member(times);
       const term = await leader.leads();
       leader.tellToStop();
       await leader.clock.advance(3 * renewDeadlineMs);
@@ -128,7 +62,7 @@ for (const [whose, times] of [
     });
 
     test("gives the Lease back when its work has ended", async () => {
-      const leader = new LeaderAlone(times);
+      const leader = new Member(times);
       await leader.leads();
       await leader.end();
       assert.equal(leader.holder, "");
@@ -138,6 +72,6 @@ for (const [whose, times] of [
 
 test("times that leave no second try are refused", async () => {
   const times = { ...usualElectionTimes, renewMs: 9_000 };
-  const leader = new LeaderAlone(times);
+  const leader = new Member(times);
   await assert.rejects(leader.end(), /a second try/);
 });

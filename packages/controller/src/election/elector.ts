@@ -24,6 +24,7 @@ import {
   type Sighting,
 } from "./lease.ts";
 import { Leadership, LeadershipLost } from "./leadership.ts";
+import { watchLease } from "./standby.ts";
 
 export interface ElectionTimes {
   /** For how long a holder is believed after it was last heard of. */
@@ -32,7 +33,7 @@ export interface ElectionTimes {
   readonly renewDeadlineMs: number;
   /** How often a leader renews. */
   readonly renewMs: number;
-  /** How long after a renewal that failed another is tried, and how often the others look. */
+  /** How long after a renewal that failed another is tried, and how often others look who cannot watch the Lease. */
   readonly lookMs: number;
 }
 
@@ -48,7 +49,7 @@ export interface LeaseClient {
   resource<T extends KubeObject>(
     kind: ObjectKind,
     signal: AbortSignal,
-  ): Promise<Pick<ResourceClient<T>, "find" | "create" | "update">>;
+  ): Promise<Pick<ResourceClient<T>, "find" | "create" | "update" | "watch">>;
 }
 
 export interface ElectionOptions {
@@ -108,14 +109,13 @@ class Elector {
     lead: (leadership: Leadership, signal: AbortSignal) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clock, random, log, metrics, lease } = this.#options;
+    const { log, metrics, lease } = this.#options;
     const gauge = metrics.leader.with({ lease: lease.name });
     gauge.set(0);
     while (!signal.aborted) {
       const held = await this.#tryTake(signal);
       if (held === undefined) {
-        const waitMs = this.#times.lookMs * (0.5 + random.float() / 2);
-        await clock.sleep(waitMs, signal).catch(() => undefined);
+        await this.#standBy(signal);
         continue;
       }
       if (signal.aborted) {
@@ -132,6 +132,24 @@ class Elector {
     }
   }
 
+  /** Until it is worth looking at the Lease again: it seems to be free, or a while has passed. */
+  async #standBy(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, identity } = this.#options;
+    const { renewDeadlineMs, lookMs } = this.#times;
+    const seen = this.#sighting;
+    if (seen !== undefined && !mayTake(seen, identity, clock.monotonic())) {
+      const leases = await client.resource<Lease>(leaseKind, signal).catch(() => undefined);
+      if (leases !== undefined) {
+        const limits = { quietMs: renewDeadlineMs, openTimeoutMs: renewDeadlineMs / 2 };
+        const watched = await watchLease({ leases, identity, clock, ...limits }, seen, signal);
+        this.#sighting = watched.sighting;
+        if (watched.isWorthALook) return;
+      }
+    }
+    // Not all at once.
+    await clock.sleep(lookMs * (0.5 + random.float() / 2), signal).catch(() => undefined);
+  }
+
   /** The Lease with us as its holder, if it could be had. */
   async #tryTake(signal: AbortSignal): Promise<Held | undefined> {
     const { client, clock, identity, log, lease: ref } = this.#options;
@@ -139,9 +157,9 @@ class Elector {
       const leases = await client.resource<Lease>(leaseKind, signal);
       const found = await leases.find({ ...ref, ...call(this.#times) }, signal);
       const nowMs = clock.monotonic();
-      if (found !== undefined) {
-        this.#sighting = look(this.#sighting, found, nowMs);
-        if (!mayTake(this.#sighting, identity, nowMs)) return undefined;
+      this.#sighting = found === undefined ? undefined : look(this.#sighting, found, nowMs);
+      if (this.#sighting !== undefined && !mayTake(this.#sighting, identity, nowMs)) {
+        return undefined;
       }
       const blank: Lease = { ...leaseKind, metadata: ref };
       const wanted = taken(found ?? blank, this.#parts());
