@@ -1,8 +1,10 @@
 // Cluster lifecycle as `keelson up` serves it: over a real socket, with its events and loops.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { restReference } from "@keelson/keelson";
 import { until } from "../oracle/until.ts";
 import { walkClusterCommands } from "./cluster-walk.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
@@ -80,7 +82,11 @@ suite("cluster lifecycle", () => {
     await walkClusterCommands({ dataDir, folder: folder.path, report: reportOn }, t.signal);
 
     const document = await ask("GET", "/openapi.json");
-    assert.ok(Object.hasOwn(document.body.paths, "/api/v1/clusters/{id}"));
+    assert.equal(
+      await readFile(new URL("../../docs/reference/rest.md", import.meta.url), "utf8"),
+      `${restReference(document.body)}\n`,
+      "npm run docs:reference writes it",
+    );
     const { components } = (await (await fetch(`${rest}/health`, { signal: t.signal })).json()) as {
       components: Record<string, unknown>;
     };

@@ -146,7 +146,10 @@ suite("the chart of the operator", () => {
         names.push(...containers.flatMap(({ env }) => env.map(({ name }) => name)));
       }
       assert.ok(names.includes("DB_SECRET_ARN"));
-      const known = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
+      const known = readFileSync(
+        new URL("../../docs/reference/settings.md", import.meta.url),
+        "utf8",
+      );
       const others = /^(AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|TMPDIR)$/; // Of the SDK, and of Node.
       const unknown = names.filter((name) => !known.includes(name) && !others.test(name));
       assert.deepEqual(unknown, []);

@@ -7,6 +7,7 @@ export {
   type ClusterLifecycleOptions,
 } from "./cluster-lifecycle.ts";
 export { DatabaseTime } from "./database-time.ts";
+export { eventMeanings, reasonMeanings } from "./events/event-meanings.ts";
 export { eventSource, topics, type EventData, type Topic } from "./events/event.ts";
 export { kinds, type Kind, type KindName } from "./kinds.ts";
 export {

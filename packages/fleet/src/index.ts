@@ -1,5 +1,6 @@
 // Desired state for objects in many clusters: kept in PostgreSQL, delivered by server-side apply, watched back.
 
+export { fleetEventMeanings } from "./events/event-types.ts";
 export { EventLog, type EventLogOptions, type FleetEvent } from "./events/event-log.ts";
 export { type EventLimits, type TopicEvents } from "./events/routes.ts";
 export { GlobalDryRuns } from "./globals/global-dry-runs.ts";

@@ -54,7 +54,7 @@ export function fleetRoutes(options: FleetRoutesOptions) {
   } = options;
   const seconds = options.metrics.histogram({
     name: "keelson_fleet_http_request_seconds",
-    help: "How long requests to fleet took, by route and code; a stream until it ends.",
+    help: "How long requests to fleet took, by route and code; a stream until it ends",
     labels: ["route", "code"],
   });
   return {

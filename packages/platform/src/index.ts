@@ -42,6 +42,7 @@ export {
   type DatabaseSettings,
   type DatabaseStep,
 } from "./steps/database-step.ts";
+export { happeningReasons, typeOfHappening, type HappeningReason } from "./operator/happenings.ts";
 export { Operator, operatorElectionTimes, type OperatorOptions } from "./operator/operator.ts";
 export type { OperatorSettings } from "./operator/settings.ts";
 export { BucketAdmin, type BucketAdminOptions } from "./s3/bucket-admin.ts";

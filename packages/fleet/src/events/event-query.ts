@@ -4,6 +4,7 @@ import { allowsCluster, validationFailed, type FieldProblem, type Identity } fro
 import type { Query } from "../resources/list-query.ts";
 import { integerMax } from "../resources/resource.ts";
 import type { FleetEvent } from "./event-log.ts";
+import { fleetEventMeanings, isFleetEventType } from "./event-types.ts";
 
 export interface EventQuery {
   /** Whether the event is asked for. */
@@ -34,8 +35,8 @@ export function readEventQuery(query: Query, lastEventId: string | undefined): E
     }
   }
   for (const type of types ?? []) {
-    if (!/^(?:resource|target|global)\.[a-z-]+$/.test(type)) {
-      wrong("type", "must be a type of events: resource.applied, target.created, …");
+    if (!isFleetEventType(type)) {
+      wrong("type", `must be one of ${Object.keys(fleetEventMeanings).join(", ")}`);
     }
   }
   const after = afterOf(lastEventId, wrong);

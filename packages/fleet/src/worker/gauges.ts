@@ -37,24 +37,24 @@ export class FleetGauges {
     this.#resources = new Family(
       metrics.gauge({
         name: "keelson_fleet_resources",
-        help: "Resources, by cluster and status.",
+        help: "Resources, by cluster and status",
         labels: ["cluster_id", "status"],
       }),
     );
     this.#targets = new Family(
       metrics.gauge({
         name: "keelson_fleet_target_up",
-        help: "Whether a target answers.",
+        help: "Whether a target answers",
         labels: ["cluster_id"],
       }),
     );
     this.#depth = metrics.gauge({
       name: "keelson_fleet_queue_depth",
-      help: "Resources for which something is to be done now.",
+      help: "Resources for which something is to be done now",
     });
     this.#oldest = metrics.gauge({
       name: "keelson_fleet_queue_oldest_seconds",
-      help: "How long the first of them has been waiting.",
+      help: "How long the first of them has been waiting",
     });
   }
 

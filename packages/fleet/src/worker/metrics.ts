@@ -32,29 +32,29 @@ function declare(metrics: Metrics): WorkerMetrics {
   return {
     applied: metrics.counter({
       name: "keelson_fleet_apply_total",
-      help: "Attempts to apply a resource, by how they ended.",
+      help: "Attempts to apply a resource, by how they ended",
       labels: ["cluster_id", "result", "class"],
     }),
     staleWrites: metrics.counter({
       name: "keelson_fleet_stale_write_refused_total",
-      help: "Records that were refused because the claim had passed to another, or was older than what is recorded.",
+      help: "Records that were refused because the claim had passed to another, or was older than what is recorded",
     }),
     pollSeconds: metrics.histogram({
       name: "keelson_fleet_poll_seconds",
-      help: "How long it took to ask which targets have work.",
+      help: "How long it took to ask which targets have work",
     }),
     convergence: metrics.histogram({
       name: "keelson_fleet_convergence_seconds",
-      help: "From due to claimed, from claimed to the end of the attempt, and from applied to observed.",
+      help: "From due to claimed, from claimed to the end of the attempt, and from applied to observed",
       labels: ["hop"],
     }),
     drifts: metrics.counter({
       name: "keelson_fleet_drift_total",
-      help: "Objects that were found to differ from what was applied, or to be gone.",
+      help: "Objects that were found to differ from what was applied, or to be gone",
     }),
     watchRestarts: metrics.counter({
       name: "keelson_fleet_watch_restarts_total",
-      help: "Watches of clusters that broke and began again, by the reason.",
+      help: "Watches of clusters that broke and began again, by the reason",
       labels: ["reason"],
     }),
   };

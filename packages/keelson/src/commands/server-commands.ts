@@ -37,7 +37,7 @@ export const defineConfig: Define = (command, context) => {
     withSettings(
       withOutput(command, ["table", "json", "yaml", "name"]).option(
         "--markdown",
-        "the tables of docs/settings.md instead",
+        "the tables of docs/reference/settings.md instead",
       ),
     ),
     [["keelson config"], ["keelson config --port 9000 -o json", "as it would be with that flag"]],

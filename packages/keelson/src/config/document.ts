@@ -1,4 +1,4 @@
-// The page about settings, from the table of settings: `docs/settings.md` holds what this gives.
+// The page about settings, from the table of settings: `docs/reference/settings.md` holds what this gives.
 
 import { flagOf, variableOf, type Setting } from "./setting.ts";
 import { groups } from "./settings.ts";

@@ -75,7 +75,11 @@ async function examine(
     if (!(error instanceof ConfigError)) throw error;
     // Without settings nobody knows where to look for the rest.
     const wrong = error.problems.map(({ field, message, fix }) =>
-      failed("settings", `${field} ${message}`, fix ?? "docs/settings.md tells what it takes"),
+      failed(
+        "settings",
+        `${field} ${message}`,
+        fix ?? "docs/reference/settings.md tells what it takes",
+      ),
     );
     return [...machine, ...wrong, await checkClock(clock.now(), [])];
   }
