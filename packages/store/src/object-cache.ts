@@ -1,4 +1,4 @@
-// The most recently used objects, in memory. Who may trust it is decided in store.ts.
+// The most recently used objects, in memory. Who may trust it is decided in object-reads.ts.
 
 import { LinkedList, type Place } from "@keelson/base";
 import type { Row } from "./backend.ts";

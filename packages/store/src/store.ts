@@ -3,8 +3,6 @@
 import assert from "node:assert/strict";
 import {
   type Clock,
-  type Counter,
-  type Histogram,
   jsonEqual,
   type Log,
   type Metrics,
@@ -15,27 +13,21 @@ import {
   systemRandom,
   TaskScope,
 } from "@keelson/base";
-import type { Backend, Bounds, KnownRows, LogEntry, Outcome, Row, Size, Write } from "./backend.ts";
+import type { Backend, Bounds, LogEntry, Outcome, Row, Size, Write } from "./backend.ts";
 import type { Body } from "./body.ts";
 import { Change, Filter } from "./change.ts";
 import { checkExpect, checkKey, checkScope, decoded, toColumns } from "./columns.ts";
 import { CommitQueue, type Committed } from "./commit-queue.ts";
 import { runCompaction } from "./compaction.ts";
-import {
-  AlreadyExists,
-  Conflict,
-  Corrupt,
-  Expired,
-  NotFound,
-  StoreError,
-  Unavailable,
-} from "./errors.ts";
+import { AlreadyExists, Conflict, Expired, NotFound, Unavailable } from "./errors.ts";
 import type { Key, Scope } from "./key.ts";
 import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { LogFeed } from "./log-feed.ts";
 import { LogReader } from "./log-reader.ts";
 import { storeMetrics, type StoreMetrics } from "./metrics.ts";
 import { ObjectCache } from "./object-cache.ts";
+import { ObjectReads } from "./object-reads.ts";
+import { OperationMeter } from "./operation-meter.ts";
 import { type ListOptions, type Page, readPage, walk } from "./pages.ts";
 import type { Expect, Revision } from "./revision.ts";
 import type { Selector } from "./selector.ts";
@@ -73,12 +65,13 @@ export class Store implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limits: StoreLimits;
   readonly #metrics: StoreMetrics;
+  readonly #meter: OperationMeter;
   readonly #cache: ObjectCache;
+  readonly #reads: ObjectReads;
   readonly #reader: LogReader;
   readonly #hub: WatchHub;
   readonly #feed: LogFeed;
   readonly #queue: CommitQueue;
-  readonly #series = new Map<string, { readonly count: Counter; readonly seconds: Histogram }>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
   readonly #scope: TaskScope;
@@ -106,12 +99,21 @@ export class Store implements AsyncDisposable {
     this.#clock = clock;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
+    this.#meter = new OperationMeter(this.#metrics, clock);
     this.#metrics.headRevision.set(head);
     this.#metrics.floorRevision.set(floor);
     this.#measureSize(size);
     this.#cache = new ObjectCache(this.#limits.cacheBytesMax);
     this.#reader = new LogReader({ backend, limits: this.#limits, cursor: head });
     this.#hub = new WatchHub({ reader: this.#reader, cursor: head });
+    this.#reads = new ObjectReads({
+      backend,
+      cache: this.#cache,
+      cursor: () => this.#hub.cursor,
+      onBehind: () => {
+        this.#feed.wake();
+      },
+    });
     const { pollMs } = this.#limits;
     this.#feed = new LogFeed({
       backend,
@@ -154,7 +156,7 @@ export class Store implements AsyncDisposable {
 
   /** Stores a new object. AlreadyExists if the name is taken. */
   create(key: Key, body: Body, signal: AbortSignal): Promise<Row> {
-    return this.#measure("create", key.kind, async () => {
+    return this.#meter.measure("create", key.kind, async () => {
       checkKey(key);
       const columns = toColumns(key, body);
       const outcome = await this.#queue.submit({ type: "create", key, body, columns }, signal);
@@ -165,15 +167,16 @@ export class Store implements AsyncDisposable {
 
   /** The object, with every write that completed before the call (S7). NotFound if there is none. */
   get(key: Key, signal: AbortSignal): Promise<Row> {
-    const known = signal.aborted ? undefined : this.#current(key);
+    const isOver = signal.aborted || this.#closing.signal.aborted;
+    const known = isOver ? undefined : this.#reads.current(key);
     if (known !== undefined) {
-      this.#tell({ operation: "get", kind: key.kind, outcome: "ok" }, 0);
+      this.#meter.tell({ operation: "get", kind: key.kind, outcome: "ok" }, 0);
       return Promise.resolve(known);
     }
-    return this.#measure("get", key.kind, async () => {
+    return this.#meter.measure("get", key.kind, async () => {
       this.#assertOpen();
       checkKey(key);
-      const row = await this.#find(key, signal);
+      const row = await this.#reads.find(key, signal);
       if (row === undefined) throw new NotFound(key);
       return row;
     });
@@ -206,13 +209,13 @@ export class Store implements AsyncDisposable {
     },
     signal: AbortSignal,
   ): Promise<Row> {
-    return this.#measure("update", key.kind, async () => {
+    return this.#meter.measure("update", key.kind, async () => {
       const { expect } = change;
       assert.ok(expect.revision !== undefined, "an update says which revision it replaces");
       checkKey(key);
       checkExpect(key, expect);
       const columns = toColumns(key, change.body);
-      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));
+      const replaced = change.replaced ?? (await this.#reads.bodyAt(key, expect.revision, signal));
       // The stored body if the new one is equal to it, in whatever order its members stand.
       const body = replaced !== undefined && isSame(replaced, change.body) ? replaced : change.body;
       const write: Write = { type: "update", key, body, columns, expect, replaced };
@@ -228,7 +231,7 @@ export class Store implements AsyncDisposable {
     options: { readonly expect?: Expect; readonly final?: Body },
     signal: AbortSignal,
   ): Promise<Row> {
-    return this.#measure("delete", key.kind, async () => {
+    return this.#meter.measure("delete", key.kind, async () => {
       const { expect = {}, final } = options;
       checkKey(key);
       checkExpect(key, expect);
@@ -244,10 +247,10 @@ export class Store implements AsyncDisposable {
 
   /** One page of a collection; all pages of a list show one revision. Expired, TooNew as the options ask for. */
   list(scope: Scope, options: ListOptions, signal: AbortSignal): Promise<Page> {
-    return this.#measure("list", scope.kind, async () => {
+    return this.#meter.measure("list", scope.kind, async () => {
       this.#assertOpen();
       checkScope(scope);
-      return readPage(this.#backend, { scope, known: this.#known, ...options }, signal);
+      return readPage(this.#backend, { scope, known: this.#reads.known, ...options }, signal);
     });
   }
 
@@ -256,13 +259,15 @@ export class Store implements AsyncDisposable {
    * the log no longer reaches back to `from`. A revision still to come is waited for.
    */
   watch(scope: Scope, options: WatchOptions, signal: AbortSignal): Promise<Watch> {
-    return this.#measure("watch", scope.kind, async () => {
+    return this.#meter.measure("watch", scope.kind, async () => {
       this.#assertOpen();
       checkScope(scope);
       const filter = new Filter(scope.kind, scope.namespace, options.selector ?? {});
       const both = AbortSignal.any([signal, this.#closing.signal]);
       const from =
-        options.from === "state" ? await this.#initialState(scope, filter, both) : options.from;
+        options.from === "state"
+          ? await initialState(this.#backend, { scope, filter }, both)
+          : options.from;
       if (typeof from === "number") {
         const { floor } = await this.#backend.bounds(both);
         if (from < floor) {
@@ -293,7 +298,7 @@ export class Store implements AsyncDisposable {
     page: { readonly before?: Revision; readonly limit: number },
     signal: AbortSignal,
   ): Promise<readonly LogEntry[]> {
-    return this.#measure("history", key.kind, async () => {
+    return this.#meter.measure("history", key.kind, async () => {
       this.#assertOpen();
       checkKey(key);
       const { before, limit } = page;
@@ -394,48 +399,6 @@ export class Store implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
   }
 
-  /** S7: what memory has, where it is known at once that nothing newer is committed. */
-  #current(key: Key): Row | undefined {
-    const head = this.#backend.headNow?.();
-    if (head === undefined || this.#hub.cursor < head || this.#closing.signal.aborted)
-      return undefined;
-    return this.#cache.get(key);
-  }
-
-  /** S7: memory answers only if it is level with a head read after the call began. */
-  async #find(key: Key, signal: AbortSignal): Promise<Row | undefined> {
-    signal.throwIfAborted();
-    if (this.#cache.revisionOf(key) !== undefined) {
-      const before = this.#hub.cursor;
-      const head = await this.#backend.head(signal);
-      const isLevel = this.#hub.cursor >= head && head >= before;
-      const cached = isLevel ? this.#cache.get(key) : undefined;
-      if (cached !== undefined) return cached;
-      if (!isLevel) this.#feed.wake();
-    }
-    const { row, head } = await this.#backend.read(key, signal);
-    // A row from a snapshot that the hub has passed could be old already.
-    if (row !== undefined && this.#hub.cursor <= head) this.#cache.put(row);
-    return row;
-  }
-
-  /** What memory knows, as of the hub's cursor: who reads at that very revision need not read it again. */
-  readonly #known = (): KnownRows => ({
-    at: this.#hub.cursor,
-    find: (key) => this.#cache.peek(key),
-    learn: (rows, head) => {
-      // Rows from a snapshot that the hub has passed could be old already.
-      if (this.#hub.cursor <= head) this.#cache.fill(rows);
-    },
-  });
-
-  /** The stored body, if it is of that revision. */
-  async #bodyAt(key: Key, revision: Revision, signal: AbortSignal): Promise<Body | undefined> {
-    const cached = this.#cache.get(key);
-    const stored = cached?.revision === revision ? cached : await this.#find(key, signal);
-    return stored?.revision === revision ? stored.body : undefined;
-  }
-
   async #commit(batch: readonly Write[]): ReturnType<Backend["commit"]> {
     const start = this.#clock.monotonic();
     try {
@@ -454,56 +417,23 @@ export class Store implements AsyncDisposable {
     this.#metrics.logRows.set(logRows);
     this.#metrics.sizeBytes.set(bytes);
   }
-
-  async #initialState(
-    scope: Scope,
-    filter: Filter,
-    signal: AbortSignal,
-  ): Promise<{ revision: Revision; changes: AsyncIterator<readonly Change[]> }> {
-    const stretches = walk(this.#backend, { scope, selector: filter.selector }, signal);
-    const first = await stretches.next();
-    if (first.done === true) throw new Error("a walk has at least one stretch");
-    const changes = (async function* () {
-      yield first.value.rows.map((row) => added(row));
-      for await (const { rows } of stretches) yield rows.map((row) => added(row));
-    })();
-    return { revision: first.value.revision, changes };
-  }
-
-  async #measure<T>(operation: string, kind: string, run: () => Promise<T>): Promise<T> {
-    const start = this.#clock.monotonic();
-    let outcome = "ok";
-    try {
-      return await run();
-    } catch (error) {
-      outcome = error instanceof StoreError ? error.code : "other";
-      if (error instanceof Corrupt) this.#metrics.corrupt.add(1);
-      throw error;
-    } finally {
-      this.#tell({ operation, kind, outcome }, (this.#clock.monotonic() - start) / 1000);
-    }
-  }
-
-  #tell(labels: OperationLabels, tookSeconds: number): void {
-    const { count, seconds } = this.#seriesOf(labels);
-    count.add(1);
-    seconds.observe(tookSeconds);
-  }
-
-  /** The metrics of one operation, kept: finding them by their labels costs more than a read. */
-  #seriesOf(labels: OperationLabels) {
-    const id = `${labels.operation} ${labels.kind} ${labels.outcome}`;
-    let series = this.#series.get(id);
-    if (series === undefined) {
-      const count = this.#metrics.operations.with(labels);
-      series = { count, seconds: this.#metrics.operationSeconds.with(labels) };
-      this.#series.set(id, series);
-    }
-    return series;
-  }
 }
 
-type OperationLabels = Record<"operation" | "kind" | "outcome", string>;
+/** The state of a collection as changes, from one snapshot, and the revision that it shows. */
+async function initialState(
+  backend: Backend,
+  { scope, filter }: { readonly scope: Scope; readonly filter: Filter },
+  signal: AbortSignal,
+): Promise<{ revision: Revision; changes: AsyncIterator<readonly Change[]> }> {
+  const stretches = walk(backend, { scope, selector: filter.selector }, signal);
+  const first = await stretches.next();
+  if (first.done === true) throw new Error("a walk has at least one stretch");
+  const changes = (async function* () {
+    yield first.value.rows.map((row) => added(row));
+    for await (const { rows } of stretches) yield rows.map((row) => added(row));
+  })();
+  return { revision: first.value.revision, changes };
+}
 
 function added({ key, uid, revision, body }: Row): Change {
   return new Change({ type: "ADDED", revision, key, uid, body, previous: undefined });

@@ -68,9 +68,9 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));\n",
+        find: "      const replaced = change.replaced ?? (await this.#reads.bodyAt(key, expect.revision, signal));\n",
         replace:
-          "      const current = await this.#find(key, signal);\n      if (current !== undefined && current.revision !== expect.revision) throw new Conflict(key, expect, current);\n      const replaced = change.replaced ?? (await this.#bodyAt(key, expect.revision, signal));\n",
+          "      const current = await this.#reads.find(key, signal);\n      if (current !== undefined && current.revision !== expect.revision) throw new Conflict(key, expect, current);\n      const replaced = change.replaced ?? (await this.#reads.bodyAt(key, expect.revision, signal));\n",
       },
       {
         file: "sqlite/transactions.ts",
@@ -99,8 +99,8 @@ export const simulatedState: readonly Mutant[] = [
     stage: "simulation",
     edits: [
       {
-        file: "store.ts",
-        find: "const isLevel = this.#hub.cursor >= head && head >= before;",
+        file: "object-reads.ts",
+        find: "const isLevel = cursor() >= head && head >= before;",
         replace: "const isLevel = head > 0 && before > 0;",
       },
     ],
@@ -116,9 +116,9 @@ export const simulatedState: readonly Mutant[] = [
     },
     edits: [
       {
-        file: "store.ts",
-        find: "if (row !== undefined && this.#hub.cursor <= head) this.#cache.put(row);",
-        replace: "if (row !== undefined && head > 0) this.#cache.put(row);",
+        file: "object-reads.ts",
+        find: "if (row !== undefined && cursor() <= head) cache.put(row);",
+        replace: "if (row !== undefined && head > 0) cache.put(row);",
       },
     ],
   },
@@ -222,8 +222,8 @@ export const simulatedState: readonly Mutant[] = [
     edits: [
       {
         file: "store.ts",
-        find: "      const row = await this.#find(key, signal);\n",
-        replace: "      const row = await this.#find(key, signal).catch(() => undefined);\n",
+        find: "      const row = await this.#reads.find(key, signal);\n",
+        replace: "      const row = await this.#reads.find(key, signal).catch(() => undefined);\n",
       },
     ],
   },
