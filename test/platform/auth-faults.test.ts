@@ -121,6 +121,40 @@ clusterSuite("a Keycloak in trouble", () => {
     },
   );
 
+  test(
+    "a 404 of somebody before it is no word of Keycloak's: nothing is forgotten for it",
+    { skip },
+    async (t) => {
+      await using bed = await prepareAuth(t.signal);
+      await using proxy = await HttpProxy.to(bed.keycloak.port);
+      const url = `http://127.0.0.1:${proxy.port}`;
+      const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+      const [shop, wrong] = [tenant(), tenant()];
+      const { realm } = shop.app.names;
+      await bed.reconcile(shop, { admin });
+      const before = shop.ledger.contents;
+      const unreachable = {
+        reason: "Unreachable",
+        message: /found nothing there \(KEYCLOAK_ADMIN_URL says where\): 404/,
+      };
+      for (const body of [{}, { message: "no route" }, { error: "no such service" }]) {
+        proxy.intercept = () => ({ code: 404, body });
+        await assert.rejects(bed.cleanup(shop, "Delete", admin), unreachable);
+        await assert.rejects(bed.reconcile(shop, { admin }), unreachable);
+        assert.deepEqual(shop.ledger.contents, before);
+      }
+      // As with an address that is wrong from the start: there is not even a token.
+      const lost = bed.admin({
+        access: async () => ({ ...(await bed.keycloak.access()), url: `${url}/auth` }),
+      });
+      proxy.intercept = () => undefined;
+      await assert.rejects(bed.reconcile(wrong, { admin: lost }), unreachable);
+      assert.deepEqual(wrong.ledger.contents, []);
+      await bed.cleanup(shop, "Delete", admin);
+      assert.equal(await bed.keycloak.ask("GET", `/${realm}`), undefined);
+    },
+  );
+
   test("somebody was faster: what was made is ours if it says so", { skip }, async (t) => {
     await using bed = await prepareAuth(t.signal);
     await using proxy = await HttpProxy.to(bed.keycloak.port);

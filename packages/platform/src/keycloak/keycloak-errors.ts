@@ -15,9 +15,14 @@ export function isTaken(error: unknown): boolean {
   return statusOf(error) === 409;
 }
 
-/** Whether what was to go is gone already. */
+/** Whether what was to go is gone already. Only in Keycloak's own words: what stands before it says 404, too. */
 export function isGone(error: unknown): boolean {
-  return statusOf(error) === 404;
+  return statusOf(error) === 404 && wordsOf(error) !== "";
+}
+
+/** Whether Keycloak, and nobody in its stead, says that there is no such realm. */
+export function isNoRealm(error: unknown): boolean {
+  return statusOf(error) === 404 && /realm not found/i.test(wordsOf(error));
 }
 
 /** Whether nobody knows what became of it: it was sent, and no answer came. */
@@ -49,12 +54,14 @@ function isAnswered(error: unknown): error is NetworkError {
 
 function nameAnswer({ response, responseData }: NetworkError, name: string, server: string): Error {
   const { status } = response;
-  const said = [String(status), textOf(responseData)].filter((text) => text !== "").join(" ");
+  const words = textOf(responseData);
+  const said = [String(status), words].filter((text) => text !== "").join(" ");
   // Not the library's error itself: it holds the whole answer.
-  const cause = Object.assign(new Error(said), { status });
+  const cause = Object.assign(new Error(said), { status, words });
   const reason = reasonOf(status);
   const retryAfterMs = retryAfterMsOf(response);
-  return new StepError(reason, `${server}: ${name} ${sentences[reason] ?? ""}: ${said}`, {
+  const sentence = status === 404 ? notFound : sentences[reason];
+  return new StepError(reason, `${server}: ${name} ${sentence ?? ""}: ${said}`, {
     cause,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
@@ -66,10 +73,13 @@ const sentences: Partial<Record<StepReason, string>> = {
   Conflict: "was forestalled by somebody else",
 };
 
+/** Where it is expected it is no failure. Else the address is wrong, or the way to it, or a realm has gone meanwhile. */
+const notFound = "found nothing there (KEYCLOAK_ADMIN_URL says where)";
+
 function reasonOf(status: number): StepReason {
-  if (status === 408 || status === 429 || status >= 500) return "Unreachable";
-  // Made, or gone, between our question and this.
-  return status === 404 || status === 409 ? "Conflict" : "Refused";
+  if (status === 404 || status === 408 || status === 429 || status >= 500) return "Unreachable";
+  // Made between our question and this.
+  return status === 409 ? "Conflict" : "Refused";
 }
 
 /** Keycloak's own words: it has three places for them. */
@@ -88,6 +98,16 @@ function retryAfterMsOf({ headers }: Response): number | undefined {
 }
 
 function statusOf(error: unknown): number | undefined {
-  const { cause } = error as { readonly cause?: { readonly status?: number } };
-  return error instanceof StepError ? cause?.status : undefined;
+  return answerOf(error).status;
+}
+
+function wordsOf(error: unknown): string {
+  return answerOf(error).words ?? "";
+}
+
+/** What is kept of an answer; of the library's own error as much. */
+function answerOf(error: unknown): { readonly status?: number; readonly words?: string } {
+  if (error instanceof StepError) return error.cause ?? {};
+  if (!isAnswered(error)) return {};
+  return { status: error.response.status, words: textOf(error.responseData) };
 }

@@ -13,7 +13,7 @@ import { StepError } from "../steps/step-error.ts";
 import { clientFields, type ClientUrls } from "./client-plan.ts";
 import { differences, isNone } from "./differences.ts";
 import { Keycloak, type KeycloakAccess } from "./keycloak.ts";
-import { isGone, isTaken, isUnanswered } from "./keycloak-errors.ts";
+import { isNoRealm, isTaken, isUnanswered } from "./keycloak-errors.ts";
 import { ensureProviders, type ProvidersWanted } from "./providers.ts";
 import { markOf, withMark, type Realm } from "./realm-mark.ts";
 
@@ -217,7 +217,7 @@ export class RealmAdmin {
         signal,
       );
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isNoRealm(error)) throw error;
     }
   }
 
@@ -241,12 +241,19 @@ export class RealmAdmin {
   }
 
   async #find(realm: string, signal: AbortSignal): Promise<Realm | undefined> {
-    const found = await this.#keycloak.call(
+    return await this.#keycloak.call(
       { name: "findRealm", realm },
-      (api) => api.realms.findOne({ realm }),
+      async (api) => {
+        try {
+          // The library would take any 404 for an answer.
+          return await api.realms.findOne({ realm }, { catchNotFound: false });
+        } catch (error) {
+          if (isNoRealm(error)) return undefined;
+          throw error;
+        }
+      },
       signal,
     );
-    return found ?? undefined; // The library says null, whatever its types say.
   }
 }
 
