@@ -34,6 +34,9 @@ export interface Provision extends Wanted {
   readonly ledger: Ledger;
 }
 
+/** For how long triggers that were seen are believed to be there: a restored database has lost them. */
+const triggersMs = 300_000;
+
 /**
  * Every failure is a `StepError`, but those of a bug, and none has a password in it. Calls may be repeated: what is
  * there already is not made again, and where nothing differs nothing is written.
@@ -41,8 +44,8 @@ export interface Provision extends Wanted {
 export class DatabaseAdmin implements AsyncDisposable {
   readonly #pool: SessionPool;
   readonly #random: Random;
-  /** Asked once: whoever may not install a trigger need not try with every app. */
-  #tellsByItself: boolean | undefined;
+  /** Not asked with every app. Whoever may not install a trigger need not try again; one that is there may be dropped. */
+  #telling: { readonly isByItself: boolean; readonly untilMs: number } | undefined;
   readonly #session: {
     readonly timeoutMs: number;
     readonly clock: Clock;
@@ -131,11 +134,13 @@ export class DatabaseAdmin implements AsyncDisposable {
 
   /** Sees to it that PostgREST hears of changed tables. False: it must be told, with `tellOfChanges`. */
   async tellsByItself(signal: AbortSignal): Promise<boolean> {
-    this.#tellsByItself ??= await this.#pool.use(
-      (session) => installReload(session, signal),
-      signal,
-    );
-    return this.#tellsByItself;
+    const { clock } = this.#session;
+    if (this.#telling === undefined || clock.monotonic() >= this.#telling.untilMs) {
+      const isByItself = await this.#pool.use((session) => installReload(session, signal), signal);
+      const untilMs = isByItself ? clock.monotonic() + triggersMs : Infinity;
+      this.#telling = { isByItself, untilMs };
+    }
+    return this.#telling.isByItself;
   }
 
   async tellOfChanges(signal: AbortSignal): Promise<void> {

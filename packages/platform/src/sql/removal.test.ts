@@ -169,6 +169,41 @@ eachPostgres("the end of an app's database", (server) => {
     });
   }
 
+  test("many tables go some at a time, and whoever is cut off goes on where that was", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "ordinary" });
+    let isCutOff = true;
+    let dropped = 0;
+    const admin = database.admin({
+      timeoutMs: 120_000,
+      onStatement: ({ statement, phase }) => {
+        if (statement === "dropTables" && phase === "after") dropped += 1;
+        if (statement === "dropTables" && phase === "before" && isCutOff && dropped === 1) {
+          throw new Error("cut off");
+        }
+      },
+    });
+    const { names, owner, ledger, url } = await madeApp(database, admin);
+    await database.queryAs(
+      url,
+      `CREATE TABLE days (day integer, PRIMARY KEY (day)) PARTITION BY LIST (day);
+       CREATE TABLE notes (day integer REFERENCES days);
+       CREATE VIEW today AS SELECT * FROM days WHERE day = 7;
+       DO $$ BEGIN FOR day IN 1..250 LOOP
+         EXECUTE format('CREATE TABLE "day %s" PARTITION OF days FOR VALUES IN (%s)', day, day);
+       END LOOP; END $$`,
+    );
+    const tables = () =>
+      database.query(`SELECT FROM pg_tables WHERE schemaname = '${names.schema}'`);
+    assert.equal((await tables()).length, 252);
+    await assert.rejects(admin.remove({ owner, ledger }, never), /cut off/);
+    assert.equal((await tables()).length, 152);
+    isCutOff = false;
+    await admin.remove({ owner, ledger }, never);
+    assert.equal(dropped, 2);
+    assert.deepEqual(await leftovers(database, owner.name), nothing);
+    assert.deepEqual(ledger.contents, []);
+  });
+
   test("an app that never had one costs no statement", async () => {
     await using database = await createAppDatabase(await server(), { rights: "superuser" });
     const admin = database.admin({

@@ -47,6 +47,7 @@ export async function removeOwned(
   const schemas = owned.filter(({ kind }) => kind === "Schema");
   await closeRoles(session, roles, signal);
   await refuseElsewhere(session, roles, signal);
+  for (const { name } of schemas) await thinOut(session, { schema: name, owner }, signal);
   for (const role of roles) {
     await dropRole(session, role, { schemas, owner }, signal);
     await ledger.forget("Role", role.name, signal);
@@ -197,6 +198,52 @@ GROUP BY 1, 2 ORDER BY 1, 2`,
     "CleanupFailed",
     `${named.join("; ")}: run REASSIGN OWNED and DROP OWNED for it there`,
   );
+}
+
+/** What is dropped, or changes hands, at once: thousands would take longer than a statement may, and more locks than there are. */
+const tablesMax = 100;
+
+/** Drops the tables of a schema, some at a time, until few are left; whoever is cut off goes on where that was. */
+async function thinOut(
+  session: Session,
+  { schema, owner }: { readonly schema: string; readonly owner: Owner },
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const tables = await findSomeTables(session, schema, signal);
+    if (tables.length === 0) return;
+    const names = tables.map((name) => `${quoted(schema)}.${quoted(name)}`);
+    const isDone = await session.transaction(async () => {
+      if (!(await isStillOwned(session, { kind: "Schema", name: schema }, owner, signal))) {
+        return true;
+      }
+      const text = `DROP TABLE IF EXISTS ${names.join(", ")} CASCADE`;
+      await session.run({ name: "dropTables", text }, signal);
+      return false;
+    }, signal);
+    if (isDone) return;
+  }
+}
+
+/** None where there are few. Parts before what they are parts of, which would take all of them along. */
+async function findSomeTables(
+  session: Session,
+  schema: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const rows = await session.run<{ readonly name: string }>(
+    {
+      name: "findSomeTables",
+      values: [schema, tablesMax],
+      text: `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
+  AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
+  AND (SELECT count(*) FROM pg_class t WHERE t.relnamespace = n.oid AND t.relkind IN ('r', 'p')) > $2::bigint
+LIMIT $2::bigint`,
+    },
+    signal,
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** In one transaction: a role without its rights is nobody's any more, and would stay for ever. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualClock } from "@keelson/base/testing";
 import { eachPostgres } from "@keelson/database/testing";
 import postgres from "postgres";
 
@@ -38,6 +39,29 @@ eachPostgres("PostgREST", (server) => {
       ["INSERT INTO", 0],
       ["DROP TABLE", 1],
     ]);
+  });
+
+  test("hears again after somebody has dropped what told it", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "superuser" });
+    const clock = new ManualClock();
+    let installed = 0;
+    const admin = database.admin({
+      clock,
+      onStatement: ({ statement, phase }) => {
+        if (statement === "installReloadTriggers" && phase === "after") installed += 1;
+      },
+    });
+    const triggers = () =>
+      database.query("SELECT FROM pg_event_trigger WHERE evtname LIKE 'plattr_reload_%'");
+    assert.equal(await admin.tellsByItself(never), true);
+    // As a database that was restored from a dump.
+    await database.query("DROP SCHEMA plattr_operator CASCADE");
+    assert.equal((await triggers()).length, 0);
+    assert.equal(await admin.tellsByItself(never), true); // It is not asked with every app.
+    assert.equal(installed, 1);
+    await clock.advance(300_000);
+    assert.equal(await admin.tellsByItself(never), true);
+    assert.deepEqual([(await triggers()).length, installed], [2, 2]);
   });
 
   test("is told by us where we may install nothing", async () => {
