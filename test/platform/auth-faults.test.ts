@@ -279,6 +279,14 @@ clusterSuite("a Keycloak in trouble", () => {
       await assert.rejects(bed.reconcile(other, { admin: impatient }), { reason: "Unreachable" });
       await bed.cleanup(other, "Delete", impatient);
       assert.deepEqual(other.ledger.contents, []);
+      // One that did, and that somebody took away, is not waited for.
+      const third = tenant();
+      await assert.rejects(bed.reconcile(third, { admin }), { reason: "Unreachable" });
+      proxy.decide = () => "pass";
+      await bed.reconcile(third, { admin });
+      await bed.keycloak.ask("DELETE", `/${third.app.names.realm}`);
+      await bed.cleanup(third, "Delete", admin);
+      assert.deepEqual(third.ledger.contents, []);
     },
   );
 

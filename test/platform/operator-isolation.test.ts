@@ -2,23 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock, type Clock } from "@keelson/base";
 import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { withoutWaitsFrom } from "./clocks.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
 const withDatabase = { imageRef: image, database: { enabled: true } };
 const ingresses = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
 const elsewhere = "elsewhere";
-
-/** Nothing that is put off for long is ever done: what happens was brought about by a change. */
-const withoutLongWaits: Clock = {
-  ...systemClock,
-  after: (ms, callback) =>
-    ms > 10_000 ? { [Symbol.dispose]: () => undefined } : systemClock.after(ms, callback),
-};
 
 clusterSuite("apps beside each other", () => {
   test("P42, P44: a schema has one owner, whoever derives its name", async (t) => {
@@ -59,7 +52,7 @@ clusterSuite("apps beside each other", () => {
     const namespaces = await bed.resource({ apiVersion: "v1", kind: "Namespace" });
     const kind = { apiVersion: "v1", kind: "Namespace" };
     await namespaces.create({ ...kind, metadata: { name: elsewhere } }, {}, t.signal);
-    bed.start({ clock: withoutLongWaits });
+    bed.start({ clock: withoutWaitsFrom(10_001) });
     const name = newName();
     await bed.apply(name, withDatabase);
     const first = await bed.until(name, ({ phase }) => phase === "Running");

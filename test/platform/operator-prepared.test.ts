@@ -2,21 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock, type Clock } from "@keelson/base";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
+import { withoutWaitsFrom } from "./clocks.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const secrets = { apiVersion: "v1", kind: "Secret" };
 const configMaps = { apiVersion: "v1", kind: "ConfigMap" };
-
-/** What hangs does so until it is cut, and what waits for half a minute is never tried again. */
-const withoutLongWaits: Clock = {
-  ...systemClock,
-  after: (ms, callback) =>
-    ms >= 10_000 ? { [Symbol.dispose]: () => undefined } : systemClock.after(ms, callback),
-};
 
 clusterSuite("an app without its services", () => {
   test("P28: runs, says so and is mended, however many wait for a Keycloak that hangs", async (t) => {
@@ -43,7 +36,8 @@ clusterSuite("an app without its services", () => {
       t.signal,
     );
     await using _operator = bed.start({
-      clock: withoutLongWaits,
+      // What hangs does so until it is cut, and what waits for half a minute is never tried again.
+      clock: withoutWaitsFrom(10_000),
       settings: {
         ...bed.settings,
         concurrency: 2, // Then each service has a place for one.

@@ -83,6 +83,7 @@ export class RealmAdmin {
       ...(await ensureProviders(this.#keycloak, { realm, ...wanted }, signal)),
     ];
     if (!isReady) await ledger.record({ kind: "Realm", name: realm, state: "Ready" }, signal);
+    this.#unanswered.delete(realm); // It has come to be.
     return changes;
   }
 

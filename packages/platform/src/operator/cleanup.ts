@@ -143,7 +143,15 @@ function failed(
   const sinceMs = before?.sinceMs ?? nowMs;
   const failure = cleanupFailure(error);
   const departures = parts.departures.count;
-  memory.steps.set(resourceType, { stamp, sinceMs, failure, departures, ...attempt, untilMs });
+  memory.steps.set(resourceType, {
+    stamp,
+    sinceMs,
+    failure,
+    departures,
+    children: [],
+    ...attempt,
+    untilMs,
+  });
   const { attempts } = attempt;
   const waitMs = untilMs - nowMs;
   parts.log.warn({ app: key, step: resourceType, attempts, waitMs, error }, "a clean-up failed");

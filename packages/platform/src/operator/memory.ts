@@ -1,6 +1,8 @@
 // What is remembered of an app between two passes, and lost by a restart: what each step came to, so that a
 // service that is away holds up nothing that was done, and how often each has failed.
 
+import type { DynamicObject } from "@keelson/client";
+
 import type { Failure } from "../steps/failure.ts";
 import type { ResourceType, StepOutcome } from "../steps/step.ts";
 import type { Attempt } from "./retry.ts";
@@ -21,12 +23,16 @@ export type StepMemory = {
       readonly failure: Failure;
       /** How many objects had gone by then. */
       readonly departures: number;
+      /** What it had of children that only its service can give back: it is tried again when one of them is gone. */
+      readonly children: readonly DynamicObject[];
     })
 );
 
 /** The last attempt of a step, if it has failed. */
 export function failedBefore(memory: StepMemory | undefined): Attempt | undefined {
-  return memory?.failure === undefined ? undefined : memory;
+  if (memory?.failure === undefined) return undefined;
+  const { reason, attempts, untilMs } = memory;
+  return { reason, attempts, untilMs };
 }
 
 /** What is counted and told of a step, once its status says so too. */

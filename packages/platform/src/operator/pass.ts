@@ -200,11 +200,20 @@ function lookAtWorkload(
   const isFresh = writes.size > 0 || before === undefined;
   const common = { isPutOff: false, isStanding: false, isFresh, repaired };
   if (failure !== undefined) {
-    const attempt = failedAgain(parts, failedBefore(before), failure);
+    const last = failedBefore(before);
+    const attempt = failedAgain(parts, last, failure);
     const departures = parts.departures.count;
-    memory.steps.set("workload", { stamp, sinceMs, failure, departures, ...attempt });
+    memory.steps.set("workload", {
+      stamp,
+      sinceMs,
+      failure,
+      departures,
+      children: [],
+      ...attempt,
+    });
     const { attempts, untilMs } = attempt;
-    return { ...common, isFresh: true, failure, attempts, untilMs };
+    const isNews = attempt !== last || before?.failure?.message !== failure.message;
+    return { ...common, isFresh: isFresh || isNews, failure, attempts, untilMs };
   }
   memory.steps.set("workload", {
     stamp,

@@ -1,6 +1,9 @@
 // One step of a pass: done now, remembered from before, or put off until its service has a place.
 
+import type { DynamicObject } from "@keelson/client";
+
 import type { App } from "../app.ts";
+import { isChildOf } from "../children/children.ts";
 import type { Finding } from "../status/conditions.ts";
 import { failureOf, type Failure } from "../steps/failure.ts";
 import type { Policy, Step, StepOutcome } from "../steps/step.ts";
@@ -154,16 +157,22 @@ function failed(
   signal.throwIfAborted();
   if (error instanceof ObjectGone) throw error;
   const failure = isOn ? failureOf(error) : cleanupFailure(error);
-  const attempt = failedAgain(parts, failedBefore(before), failureOf(error));
+  const last = failedBefore(before);
+  const attempt = failedAgain(parts, last, failureOf(error));
   const nowMs = parts.clock.monotonic();
   const sinceMs = before?.sinceMs ?? nowMs;
   const departures = parts.departures.count;
-  const done: StepMemory = { stamp, sinceMs, failure, departures, ...attempt };
+  const children = step.prepare === undefined ? childrenOf(parts, { step, app }) : [];
+  const done: StepMemory = { stamp, sinceMs, failure, departures, children, ...attempt };
   memory.steps.set(step.resourceType, done);
-  const { attempts, untilMs } = attempt;
-  const waitMs = untilMs - nowMs;
-  parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
-  return { ...resultOf(step, app, done), isFresh: true };
+  // The same once more, before it was due, is no news.
+  const isFresh = attempt !== last || before?.failure?.message !== failure.message;
+  if (isFresh) {
+    const { attempts, untilMs } = attempt;
+    const waitMs = untilMs - nowMs;
+    parts.log.warn({ app: key, step: step.resourceType, attempts, waitMs, error }, "a step failed");
+  }
+  return { ...resultOf(step, app, done), isFresh };
 }
 
 /** What went wrong while something was taken away, whatever it was. */
@@ -204,6 +213,18 @@ export async function removeChildren(
 /** Of what needs no service. */
 export const noPlace: Disposable = { [Symbol.dispose]: () => undefined };
 
+/** A step's own children as they were last seen. */
+function childrenOf(
+  { children }: OperatorParts,
+  { step, app }: Pick<Tried, "step" | "app">,
+): DynamicObject[] {
+  const { namespace } = app;
+  return step.children(app).flatMap(({ apiVersion, kind, name }) => {
+    const seen = children.of({ apiVersion, kind }).cache.get({ namespace, name });
+    return seen !== undefined && isChildOf(app, seen) ? [seen] : [];
+  });
+}
+
 async function doStep(
   parts: OperatorParts,
   { step, isOn, prepared, ...work }: Tried & { readonly prepared: StepOutcome["wanted"] },
@@ -229,7 +250,8 @@ function holds({ children, clock, departures }: OperatorParts, memory: StepMemor
   if (clock.monotonic() >= memory.untilMs) return false;
   if (memory.outcome === undefined) {
     // Whose it was may be gone.
-    return memory.failure.reason !== "Conflict" || memory.departures === departures.count;
+    const isFree = memory.failure.reason === "Conflict" && memory.departures !== departures.count;
+    return !isFree && children.areUntouched(memory.children);
   }
   const { wanted, holdsImage, left } = memory.outcome;
   return (holdsImage ?? left) === undefined && children.areUntouched(wanted);
