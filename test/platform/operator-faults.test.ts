@@ -9,6 +9,7 @@ import { clusterSuite, ownTest } from "../fleet/cluster.ts";
 import { HttpProxy, refusal } from "../fleet/http-proxy.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
+import { LeapingClock } from "./clocks.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";
@@ -39,7 +40,12 @@ clusterSuite("the operator in trouble", () => {
     const { proxy, settings } = way;
     proxy.isRefusing = true;
     const metrics = new RecordingMetrics();
-    bed.start({ settings, metrics });
+    const clock = new LeapingClock();
+    bed.start({ settings, metrics, clock });
+    /** What waits to be tried again is, unless it is the wait that is looked at. */
+    const hurry = (): void => {
+      if (awayMs === 0) clock.leap(30_000);
+    };
     const name = newName();
     const sinceMs = performance.now();
     await bed.apply(name, withDatabase);
@@ -49,8 +55,14 @@ clusterSuite("the operator in trouble", () => {
     assert.match(away.messages["DatabaseReady"] ?? "", /^PostgreSQL at 127\.0\.0\.1:\d+: /);
     assert.ok(["Pending", "Failed"].includes(away.phase ?? ""), away.phase);
     // More than a hiccup after four tries; what needs no database is there meanwhile.
-    await bed.until(name, ({ phase }) => phase === "Failed");
-    assert.ok(proxy.refused >= 4, `${proxy.refused} tries`);
+    await bed.until(name, ({ phase }) => {
+      hurry();
+      return phase === "Failed";
+    });
+    await until(() => {
+      hurry();
+      return proxy.refused >= 4;
+    }, t.signal);
     assert.ok(await bed.find({ apiVersion: "v1", kind: "Service" }, name));
     assert.equal(await bed.find({ apiVersion: "apps/v1", kind: "Deployment" }, name), undefined);
     await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
@@ -60,6 +72,7 @@ clusterSuite("the operator in trouble", () => {
     await until(() => performance.now() - sinceMs >= awayMs, t.signal);
     assert.ok(proxy.refused >= awayMs / 45_000, `${proxy.refused} tries`);
     proxy.isRefusing = false;
+    hurry();
     await bed.until(name, ({ phase }) => phase === "Running");
 
     proxy.cut();
@@ -77,6 +90,7 @@ clusterSuite("the operator in trouble", () => {
     assert.match(stuck.messages["DatabaseReady"] ?? "", /^PostgreSQL at /);
     await until(async () => (await bed.events(name)).includes("CleanupFailed"), t.signal);
     proxy.isRefusing = false;
+    hurry();
     await bed.untilGone(name);
     await bed.delete(other);
     await bed.untilGone(other);
@@ -229,13 +243,14 @@ clusterSuite("the operator in trouble", () => {
     await bed.apply(name, { ...withDatabase, branch: "other" });
     await bed.until(name, ({ phase }) => phase === "Running");
     await bed.apply(name, { imageRef: image });
-    const stuck = await bed.until(name, ({ conditions }) =>
-      conditions.includes("IngressReady False Refused"),
+    // What has become of the rest is said all the same.
+    const stuck = await bed.until(
+      name,
+      ({ conditions }) =>
+        conditions.includes("IngressReady False Refused") &&
+        !conditions.some((one) => one.startsWith("DatabaseReady")),
     );
-    assert.deepEqual(
-      [stuck.phase, stuck.conditions.some((one) => one.startsWith("DatabaseReady"))],
-      ["Failed", false],
-    );
+    assert.equal(stuck.phase, "Failed");
     forbidden = "";
     await bed.apply(name, { imageRef: image, branch: "other" });
     await bed.until(

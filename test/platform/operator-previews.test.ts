@@ -2,15 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock, type Clock } from "@keelson/base";
+import { systemClock } from "@keelson/base";
 import type { CallPoint } from "@keelson/platform";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
-import { newName } from "./operator-bed.ts";
 import { hasLogin, hasStorage, namespaceKind, PreviewBed } from "./preview-bed.ts";
 
 const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
-const ingressKind = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" } as const;
 const image = "registry.example.com/shop:1";
 const dayMs = 86_400_000;
 /** What a parent asks for besides, as far as it is to be had here. */
@@ -257,41 +255,6 @@ clusterSuite("previews", () => {
     await bed.delete("first");
     await bed.untilGone("first");
     await bed.until("second", ({ phase }) => phase === "Running");
-  });
-
-  test("a host is no preview's while an Application asks for it", async (t) => {
-    await using bed = await PreviewBed.prepare(t.signal);
-    // Nothing that is put off for long is ever done: what happens was brought about by a change.
-    const clock: Clock = {
-      ...systemClock,
-      after: (ms, callback) =>
-        ms > 10_000 ? { [Symbol.dispose]: () => undefined } : systemClock.after(ms, callback),
-    };
-    await using _operator = bed.operators.start({ clock });
-    await bed.namespaced(["staging", "dev"]);
-    await bed.parent({ imageRef: image });
-    await bed.preview("pr", { applicationRef: `staging/${bed.app}` });
-    await bed.until("pr", ({ phase }) => phase === "Running");
-    const host = `pr-42.${bed.app}.preview.example.com`;
-    const place = `preview-${bed.app}-pr-42`;
-    const routed = async () =>
-      (await bed.operators.find(ingressKind, `${bed.app}-pr42`, place)) !== undefined;
-    assert.ok(await routed());
-
-    const other = newName();
-    await bed.operators.apply(other, { imageRef: image, domain: host });
-    const taken = await bed.until("pr", ({ phase }) => phase === "Failed");
-    assert.ok(taken.conditions.includes("IngressReady False Conflict"), taken.conditions.join());
-    assert.match(
-      taken.messages["IngressReady"] ?? "",
-      new RegExp(`^host ${host} belongs to Application default/${other}`),
-    );
-    await until(async () => !(await routed()), t.signal);
-    await bed.operators.until(other, ({ phase }) => phase === "Running");
-
-    await bed.operators.apply(other, { imageRef: image, domain: `other.${host}` });
-    await bed.until("pr", ({ phase }) => phase === "Running");
-    assert.ok(await routed());
   });
 
   test("P50, P51: what expired while nobody was there, or the database was away, goes", async (t) => {

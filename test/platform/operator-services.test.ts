@@ -9,6 +9,7 @@ import { leftovers, nothing } from "@keelson/platform/testing";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
+import { LeapingClock } from "./clocks.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 import { sharedS3, withoutS3 } from "./s3-server.ts";
 
@@ -115,15 +116,18 @@ clusterSuite("the services of an app", () => {
     async (t) => {
       await using bed = await OperatorBed.prepare({ hasStorage: true, hasLogin: true }, t.signal);
       const { port, access } = await sharedKeycloak();
-      let isHanging = true;
+      let [isHanging, asked] = [true, 0];
       // Connections are taken, and nothing is answered.
       await using way = await listening((client) => {
+        asked += 1;
         if (isHanging) return client.on("error", () => undefined);
         const server = connect(port, "127.0.0.1");
         return void pipeline(client, server, client, () => undefined);
       });
       const url = `http://127.0.0.1:${way.port}`;
+      const clock = new LeapingClock();
       bed.start({
+        clock,
         settings: {
           ...bed.settings,
           auth: { ...bed.settings.auth, access: async () => ({ ...(await access()), url }) },
@@ -131,6 +135,8 @@ clusterSuite("the services of an app", () => {
       });
       const name = newName();
       await bed.apply(name, everything);
+      await until(() => asked > 0, t.signal);
+      clock.leap(10_000);
       const without = await bed.until(
         name,
         ({ conditions }) =>
@@ -140,6 +146,7 @@ clusterSuite("the services of an app", () => {
       assert.match(without.messages["AuthReady"] ?? "", /not answered within 10 s/);
       assert.notEqual(without.phase, "Running");
       isHanging = false;
+      clock.leap(30_000);
       await bed.until(name, ({ phase }) => phase === "Running");
       await bed.delete(name);
       await bed.untilGone(name);

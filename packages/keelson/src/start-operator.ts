@@ -1,6 +1,5 @@
 // The operator as the configuration wants it: which cluster, which services, whether others may stand by.
 
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { pid } from "node:process";
 import type { Clock, Log, Metrics, Random } from "@keelson/base";
@@ -12,18 +11,11 @@ import {
   type Access,
   type KubeconfigSource,
 } from "@keelson/client";
-import { adminUrlFromSecret, Operator, type OperatorSettings } from "@keelson/platform";
+import { Operator } from "@keelson/platform";
 import type { Config } from "./config.ts";
 import type { Check } from "./health.ts";
+import { elects, operatorSettings, type OwnServices } from "./operator-settings.ts";
 import { StartError } from "./start-error.ts";
-
-/** What a process that runs everything supplies by itself. */
-export interface OwnServices {
-  /** The kubeconfig of its Kubernetes API. */
-  readonly kubeconfig: string;
-  /** A database for apps, where it has a PostgreSQL of its own. */
-  readonly databaseUrl: string | undefined;
-}
 
 export interface StartOperatorOptions {
   readonly config: Config;
@@ -50,7 +42,7 @@ export async function startOperator(
   const { config, own, clock, random, metrics } = options;
   const log = options.log.child({ part: "operator" });
   const access = await accessOf(options);
-  const settings = settingsOf(config, own);
+  const settings = operatorSettings(config, own);
   const openClient: ConstructorParameters<typeof Operator>[0]["openClient"] = (more) =>
     new Client({
       access,
@@ -83,11 +75,6 @@ export async function startOperator(
   };
 }
 
-/** A cluster in this process has no other operator, unless somebody says so. */
-function elects({ leaderElection, sources }: Config, own: OwnServices | undefined): boolean {
-  return leaderElection && (own === undefined || sources.leaderElection.origin !== "default");
-}
-
 /** In a process of its own: `--kubeconfig`, else as kubectl finds it, else as a Pod does. */
 async function accessOf({ config, own, clock }: StartOperatorOptions): Promise<Access> {
   const { kubeconfig, hostKubeconfigs, proxies } = config;
@@ -109,77 +96,6 @@ async function accessOf({ config, own, clock }: StartOperatorOptions): Promise<A
       { cause: error },
     );
   }
-}
-
-function settingsOf(config: Config, own: OwnServices | undefined): OperatorSettings {
-  const baseDomain = config.baseDomain ?? "localhost";
-  return {
-    baseDomain,
-    previewHosts: config.previewHostStyle,
-    ingressClass: config.ingressClass,
-    ingressRewrite: config.ingressRewrite,
-    clusterIssuer: config.clusterIssuer,
-    previewTlsSecret: config.previewTlsSecret,
-    appRoleArnTemplate: config.appRoleArnTemplate,
-    namespace: config.operatorNamespace,
-    concurrency: config.concurrency,
-    previews: {
-      ingressNamespace: config.ingressNamespace,
-      quotaCpu: config.previewQuotaCpu,
-      quotaMemory: config.previewQuotaMemory,
-    },
-    database: {
-      adminUrl: adminUrlOf(config, own),
-      host: config.appDbHost,
-      port: config.appDbPort,
-      database: config.appDbName,
-      runnerImage: config.migrationImage,
-    },
-    storage: storageOf(config),
-    auth: {
-      access: keycloakOf(config),
-      publicUrl: config.authPublicUrl ?? `https://auth.${baseDomain}`,
-    },
-    redis: { endpoint: config.redisEndpoint, tls: config.redisTls },
-    search: { endpoint: config.opensearchEndpoint },
-  };
-}
-
-/** All three or none: the rules of the configuration see to it. */
-function keycloakOf(config: Config): OperatorSettings["auth"]["access"] {
-  const {
-    keycloakAdminUrl: url,
-    keycloakAdminUser: user,
-    keycloakAdminPassword: password,
-  } = config;
-  if (url === undefined || user === undefined || password === undefined) return undefined;
-  return () => Promise.resolve({ url, user, password });
-}
-
-/** The region has a default, so somebody must have said that there is a store at all. */
-function storageOf(config: Config): OperatorSettings["storage"] {
-  const { awsRegion: region, awsEndpointUrl: endpoint, appS3Secret, sources } = config;
-  if (endpoint === undefined && sources.awsRegion.origin === "default") return undefined;
-  return { region, endpoint, appS3Secret };
-}
-
-/** The first that is set wins; a file or a secret is read each time, since passwords change. */
-function adminUrlOf(
-  config: Config,
-  own: OwnServices | undefined,
-): OperatorSettings["database"]["adminUrl"] {
-  const { dbAdminUrl, dbAdminUrlFile, dbSecretArn } = config;
-  if (dbAdminUrl !== undefined) return () => Promise.resolve(dbAdminUrl);
-  if (dbAdminUrlFile !== undefined) {
-    return async () => (await readFile(dbAdminUrlFile, "utf8")).trim();
-  }
-  if (dbSecretArn !== undefined) {
-    const { awsRegion: region, awsEndpointUrl: endpoint } = config;
-    const usual = { host: config.appDbHost, port: config.appDbPort, database: config.appDbName };
-    return adminUrlFromSecret({ arn: dbSecretArn, region, endpoint, usual });
-  }
-  const url = own?.databaseUrl;
-  return url === undefined ? undefined : () => Promise.resolve(url);
 }
 
 async function makeNamespace(client: Client, name: string, signal: AbortSignal): Promise<void> {
