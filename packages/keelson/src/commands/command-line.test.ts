@@ -74,6 +74,7 @@ suite("the command line", () => {
   test("every command in the documents can be typed", async () => {
     const files = globSync(["README.md", "docs/*.md", "docs/guides/*.md", "docs/reference/*.md"], {
       cwd: root,
+      exclude: ["docs/first-run.md"], // It was typed, and is the record of that.
     });
     const wrong: string[] = [];
     let count = 0;
