@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { BadQuantity, parseQuantity, scaledValue } from "@keelson/kube/quantity";
+import { BadQuantity, parseQuantity, printQuantity, scaledValue } from "@keelson/kube/quantity";
 import { isLoopbackHost } from "../loopback.ts";
 
 /** A text that is no value of its kind. The message says what would be one. */
@@ -263,12 +263,13 @@ export const domain: Kind<string> = {
   write: (value) => value,
 };
 
-/** An amount as Kubernetes writes it. */
+/** An amount as Kubernetes writes it; read in the one form in which a cluster keeps it, `5` for `5000m`. */
 export const quantity: Kind<string> = {
   name: "amount",
   read: (text) => {
     try {
-      if (scaledValue(parseQuantity(text), -9) > 0n) return text;
+      const parsed = parseQuantity(text);
+      if (scaledValue(parsed, -9) > 0n) return printQuantity(parsed);
     } catch (error) {
       if (!(error instanceof BadQuantity)) throw error;
     }
