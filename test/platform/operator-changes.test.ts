@@ -16,6 +16,7 @@ const image = "registry.example.com/shop:1";
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 const services = { apiVersion: "v1", kind: "Service" };
 const secrets = { apiVersion: "v1", kind: "Secret" };
+const middlewares = { apiVersion: "traefik.io/v1alpha1", kind: "Middleware" };
 const ingresses = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
 
 interface Containers {
@@ -268,6 +269,26 @@ clusterSuite("the operator, while apps run", () => {
     await bed.untilGone(name);
   });
 
+  ownTest("what is left of routes for traefik goes with nginx, and nothing else", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await serveMiddlewares(bed, t.signal);
+    const name = newName();
+    {
+      const settings = { ...bed.settings, ingressRewrite: "traefik" } as const;
+      await using _traefik = bed.start({ settings });
+      await bed.apply(name, { imageRef: image, database: { enabled: true } });
+      await bed.until(name, ({ phase }) => phase === "Running");
+      assert.notEqual(await bed.find(middlewares, `${name}-api`), undefined);
+    }
+    const foreign = { ...middlewares, metadata: { name: "own", namespace } };
+    await (await bed.resource(middlewares)).create(foreign, {}, t.signal);
+    await using _nginx = bed.start();
+    await until(async () => (await bed.find(middlewares, `${name}-api`)) === undefined, t.signal);
+    assert.notEqual(await bed.find(middlewares, "own"), undefined);
+    await bed.delete(name);
+    await bed.untilGone(name);
+  });
+
   // How a Job ends is up to its own controller, where there is one.
   ownTest("a new image waits for its migrations, and what runs goes on until then", async (t) => {
     await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
@@ -313,6 +334,29 @@ clusterSuite("the operator, while apps run", () => {
     }, t.signal);
   });
 });
+
+/** As a cluster with traefik does. */
+async function serveMiddlewares(bed: OperatorBed, signal: AbortSignal): Promise<void> {
+  const kind = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
+  const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const version = { name: "v1alpha1", served: true, storage: true };
+  const definition: DynamicObject = {
+    ...kind,
+    metadata: { name: "middlewares.traefik.io" },
+    spec: {
+      group: "traefik.io",
+      scope: "Namespaced",
+      names: { plural: "middlewares", singular: "middleware", kind: "Middleware" },
+      versions: [{ ...version, schema: { openAPIV3Schema: schema } }],
+    },
+  };
+  await (await bed.resource(kind)).create(definition, {}, signal);
+  await until(async () => {
+    bed.client.kinds.invalidate();
+    const found = await bed.resource(middlewares).catch(() => undefined);
+    return (await found?.list({}, signal).catch(() => undefined)) !== undefined;
+  }, signal);
+}
 
 async function passwordsOf(bed: OperatorBed, names: readonly string[]): Promise<unknown[]> {
   return await Promise.all(names.map((name) => bed.secret(`${name}-db`)));

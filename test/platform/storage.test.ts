@@ -259,6 +259,32 @@ test("the largest file of an app is what its Ingress lets through, while storage
   const { buckets = [] } = app.spec.storage ?? {};
   const off = { ...app, spec: { ...app.spec, storage: { enabled: false, buckets } } };
   assert.deepEqual([limit(app), limit(off)], ["2147483648", undefined]);
+  const huge = [{ name: "d", public: false, maxFileSize: "1000000000000Gi" }];
+  const endless = { ...app, spec: { ...app.spec, storage: { enabled: true, buckets: huge } } };
+  assert.equal(limit(endless), "9007199254740991");
+  // traefik is told by an object of its own.
+  const told = (one: App): unknown[] => {
+    const settings = { ...workloadSettings, ingressRewrite: "traefik" } as const;
+    return workloadOf(one, settings, undefined)
+      .filter(({ kind }) => kind === "Ingress" || kind === "Middleware")
+      .map(({ kind, metadata: { name, annotations = {} }, spec }) => [
+        `${kind} ${name}`,
+        annotations["traefik.ingress.kubernetes.io/router.middlewares"],
+        annotations["nginx.ingress.kubernetes.io/proxy-body-size"],
+        kind === "Middleware" ? spec : undefined,
+      ]);
+  };
+  const middleware = `${app.namespace}-my-app-body@kubernetescrd`;
+  assert.deepEqual(told(app), [
+    [
+      "Middleware my-app-body",
+      undefined,
+      undefined,
+      { buffering: { maxRequestBodyBytes: 2_147_483_648 } },
+    ],
+    ["Ingress my-app", middleware, undefined, undefined],
+  ]);
+  assert.deepEqual(told(off), [["Ingress my-app", undefined, undefined, undefined]]);
 });
 
 const workloadSettings = {

@@ -26,6 +26,7 @@ import { Happenings } from "./happenings.ts";
 import { Lanes } from "./lanes.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import type { OperatorParts } from "./operator-parts.ts";
+import { removeObsoleteRoutes } from "./obsolete-routes.ts";
 import { OperatorSecrets } from "./operator-secrets.ts";
 import { followPhases, followPreviews } from "./phase-metrics.ts";
 import { Previews } from "./previews.ts";
@@ -170,6 +171,9 @@ export async function runTerm(
         ),
     ],
     signal,
+  );
+  scope.spawn("routes", () =>
+    removeObsoleteRoutes({ client, settings, clock, log }, ending.signal),
   );
   scope.spawn("synced", async () => {
     // Not for every cache: one of a kind that the cluster does not serve would be waited for in vain.

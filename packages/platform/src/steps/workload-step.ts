@@ -9,6 +9,7 @@ import { failureOf, type Failure } from "./failure.ts";
 import type { Finding } from "../status/conditions.ts";
 import { deploymentFinding, ingressFinding, type PodTrouble } from "../status/rollout.ts";
 import { sourcesOf, type VariableSource } from "../workload/app-container.ts";
+import { middlewareKind } from "../workload/routing.ts";
 import { workloadOf, type WorkloadSettings } from "../workload/workload.ts";
 
 /** What an app's own Secrets hold, in digests: they are the users', and nobody else needs to know them. */
@@ -51,7 +52,6 @@ export interface WorkloadOutcome {
 const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 const ingressKind = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" } as const;
 const autoscalerKind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" } as const;
-const middlewareKind = { apiVersion: "traefik.io/v1alpha1", kind: "Middleware" } as const;
 
 /** The kinds of which every child is the workload's. */
 export function workloadKinds({ ingressRewrite }: WorkloadSettings): readonly ObjectKind[] {

@@ -5,7 +5,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { hasDatabase, type App } from "../app.ts";
 import { childOf } from "../children/child.ts";
-import { bytesOf } from "../storage/file-size.ts";
+import { bodyBytesOf } from "../storage/file-size.ts";
 import { servicePort } from "./service.ts";
 
 export interface RoutingSettings {
@@ -17,32 +17,49 @@ export interface RoutingSettings {
   readonly previewTlsSecret?: string | undefined;
 }
 
+/** What traefik does with a request on its way. */
+export const middlewareKind = { apiVersion: "traefik.io/v1alpha1", kind: "Middleware" } as const;
+
+const middlewaresKey = "traefik.ingress.kubernetes.io/router.middlewares";
 const apiPrefix = "/api/rest";
 
 /** What routes to the app, the API's part only with a database. */
 export function routesOf(app: App, settings: RoutingSettings): DynamicObject[] {
-  const routes = [mainIngress(app, settings)];
-  if (!hasDatabase(app)) return routes;
-  if (settings.ingressRewrite === "traefik") routes.push(stripPrefix(app));
-  return [...routes, apiIngress(app, settings)];
+  const isTraefik = settings.ingressRewrite === "traefik";
+  const bodyBytes = bodyBytesFor(app);
+  return [
+    ...(isTraefik && bodyBytes > 0 ? [bodyLimit(app, bodyBytes)] : []),
+    mainIngress(app, settings),
+    ...(isTraefik && hasDatabase(app) ? [stripPrefix(app)] : []),
+    ...(hasDatabase(app) ? [apiIngress(app, settings)] : []),
+  ];
+}
+
+function bodyBytesFor({ spec: { storage } }: App): number {
+  return storage?.enabled === true ? bodyBytesOf(storage.buckets ?? []) : 0;
 }
 
 /** It alone asks for the certificate and the DNS entry: two that ask would contend. */
 function mainIngress(app: App, settings: RoutingSettings): DynamicObject {
-  const { enabled = false, buckets = [] } = app.spec.storage ?? {};
-  const bodyBytes = enabled ? Math.max(0, ...buckets.map(bytesOf)) : 0;
   const isShared = sharesCertificate(app, settings);
   return ingress(app, settings, {
     name: app.names.name,
     annotations: {
       ...(isShared ? {} : { "cert-manager.io/cluster-issuer": settings.clusterIssuer }),
       "external-dns.alpha.kubernetes.io/hostname": app.names.domain,
-      ...(bodyBytes === 0
-        ? {}
-        : { "nginx.ingress.kubernetes.io/proxy-body-size": String(bodyBytes) }),
+      ...bodyAnnotation(app, settings),
     },
     paths: [{ path: "/", pathType: "Prefix", port: servicePort.app }],
   });
+}
+
+/** The largest body that is let through, as the controller is told it. */
+function bodyAnnotation(app: App, { ingressRewrite }: RoutingSettings): Record<string, string> {
+  const bodyBytes = bodyBytesFor(app);
+  if (bodyBytes === 0) return {};
+  return ingressRewrite === "nginx"
+    ? { "nginx.ingress.kubernetes.io/proxy-body-size": String(bodyBytes) }
+    : { [middlewaresKey]: middlewareRef(app, bodyLimitName(app)) };
 }
 
 /** `/api/rest/todos` arrives as `/todos`; `/api/restore` is the app's. */
@@ -56,10 +73,9 @@ function apiIngress(app: App, settings: RoutingSettings): DynamicObject {
       paths: [{ path: `${apiPrefix}(/|$)(.*)`, pathType: "ImplementationSpecific", port }],
     });
   }
-  const middleware = `${app.namespace}-${name}@kubernetescrd`;
   return ingress(app, settings, {
     name,
-    annotations: { "traefik.ingress.kubernetes.io/router.middlewares": middleware },
+    annotations: { [middlewaresKey]: middlewareRef(app, name) },
     paths: [
       { path: apiPrefix, pathType: "Exact", port },
       { path: `${apiPrefix}/`, pathType: "Prefix", port },
@@ -69,11 +85,27 @@ function apiIngress(app: App, settings: RoutingSettings): DynamicObject {
 
 function stripPrefix(app: App): DynamicObject {
   return childOf(app, {
-    apiVersion: "traefik.io/v1alpha1",
-    kind: "Middleware",
+    ...middlewareKind,
     name: app.names.children.api,
     content: { spec: { stripPrefix: { prefixes: [apiPrefix] } } },
   });
+}
+
+/** traefik has no limit of its own; it counts what it has buffered. */
+function bodyLimit(app: App, maxRequestBodyBytes: number): DynamicObject {
+  return childOf(app, {
+    ...middlewareKind,
+    name: bodyLimitName(app),
+    content: { spec: { buffering: { maxRequestBodyBytes } } },
+  });
+}
+
+function bodyLimitName({ names }: App): string {
+  return `${names.name}-body`;
+}
+
+function middlewareRef({ namespace }: App, name: string): string {
+  return `${namespace}-${name}@kubernetescrd`;
 }
 
 function ingress(
