@@ -56,8 +56,8 @@ export interface AppMemory {
   rollout: { readonly stamp: string; readonly sinceMs: number } | undefined;
   /** What was done and is not told yet, since the status that says so has not landed. */
   readonly untold: Map<ResourceType, Untold>;
-  /** The last attempt at a pass, where it failed as a whole. */
-  failed: Attempt | undefined;
+  /** The last attempt at a pass, where it failed as a whole, and at which generation. */
+  failed: (Attempt & { readonly generation: number | undefined }) | undefined;
 }
 
 export class Memories {

@@ -56,7 +56,10 @@ export function visits(options: VisitsOptions): Reconciler {
       signal.throwIfAborted();
       // Its end, or another of its name, is on the way to us.
       if (error instanceof ObjectGone) return done;
-      memory.failed = failedAgain(parts, memory.failed, failureOf(error));
+      const { generation } = object.metadata;
+      // What asks for something else begins anew.
+      const last = memory.failed?.generation === generation ? memory.failed : undefined;
+      memory.failed = { ...failedAgain(parts, last, failureOf(error)), generation };
       const { attempts, untilMs } = memory.failed;
       const waitMs = untilMs - parts.clock.monotonic();
       parts.log.warn({ object: key, attempts, waitMs, error }, "an object could not be seen to");
