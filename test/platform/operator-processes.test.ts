@@ -100,6 +100,7 @@ clusterSuite("operators as processes", { concurrency: !isOracle }, () => {
     assert.equal(holderIdentity, "");
     one.process.send("SIGCONT");
     await apps.until(third, isRunning);
+    await bed.checkSecrets([first, second, third], one);
     await goWithoutTrace(apps, [first, second, third]);
     await bed.checkTurns();
   });

@@ -9,15 +9,20 @@ import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { startAuditedCluster, type AuditedCluster, type Write } from "./audited-cluster.ts";
-import { namespace, OperatorBed } from "./operator-bed.ts";
+import { applications, namespace, OperatorBed } from "./operator-bed.ts";
 
 export type OperatorName = "a" | "b";
+
+/** Of the operators' own logins. */
+const loginPassword = "known-to-the-operators-alone";
 
 /** One process, and its ways to the cluster and to PostgreSQL, which are its own. */
 export interface OperatorProcess extends AsyncDisposable {
   readonly name: OperatorName;
   readonly process: KeelsonProcess;
   readonly way: TcpProxy;
+  /** What it counts, as anybody may read it. */
+  metrics(): Promise<string>;
   /** As its metrics say. */
   leads(): Promise<boolean>;
 }
@@ -112,14 +117,16 @@ export class ProcessBed implements AsyncDisposable {
     await process.said(/"message":"ready"/);
     const [, metrics = ""] = /"metrics":"([^"]+)"/.exec(process.output) ?? [];
     const kept = setup.move();
+    const read = async (): Promise<string> => {
+      const answer = await fetch(`${metrics}/metrics`, { signal: this.#signal });
+      return await answer.text();
+    };
     return {
       name,
       process,
       way,
-      leads: async () => {
-        const answer = await fetch(`${metrics}/metrics`, { signal: this.#signal });
-        return /^plattr_leader 1$/m.test(await answer.text());
-      },
+      metrics: read,
+      leads: async () => /^plattr_leader 1$/m.test(await read()),
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     };
   }
@@ -167,8 +174,49 @@ export class ProcessBed implements AsyncDisposable {
     }
   }
 
+  /**
+   * No password is where somebody could read it: not in what the operators say, count, or write into the cluster outside
+   * of Secrets, and not in what PostgreSQL is told, which is what it keeps of them.
+   */
+  async checkSecrets(apps: readonly string[], living: OperatorProcess): Promise<void> {
+    const passwords: string[] = [];
+    for (const name of apps) {
+      const { DB_PASSWORD = "" } = (await this.apps.secret(`${name}-db`)) ?? {};
+      assert.match(DB_PASSWORD, /^[0-9a-f]{64}$/);
+      passwords.push(DB_PASSWORD);
+    }
+    const told = this.#postgres.lines.join("\n");
+    assert.match(told, / PASSWORD 'SCRAM-SHA-256\$/); // It would be seen there.
+    const shown = [
+      ...this.#pair.map(({ process }) => process.output),
+      await living.metrics(),
+      JSON.stringify(await this.#readable()),
+    ];
+    for (const password of passwords) {
+      for (const text of [told, ...shown]) assert.equal(text.includes(password), false);
+    }
+    for (const text of shown) assert.equal(text.includes(loginPassword), false);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#kept.disposeAsync();
+  }
+
+  /** What of the cluster is no secret. */
+  async #readable(): Promise<unknown[]> {
+    const kinds = [
+      { apiVersion: "events.k8s.io/v1", kind: "Event" },
+      { apiVersion: "v1", kind: "ConfigMap" },
+      { apiVersion: "apps/v1", kind: "Deployment" },
+      applications,
+    ];
+    const all: unknown[] = [];
+    for (const kind of kinds) {
+      const { items } = await (await this.apps.resource(kind)).list({}, this.#signal);
+      assert.ok(items.length > 0 || kind.kind === "ConfigMap", kind.kind);
+      all.push(items);
+    }
+    return all;
   }
 
   #statements(): readonly Write[] {
@@ -183,8 +231,8 @@ export class ProcessBed implements AsyncDisposable {
     const { database } = this.apps;
     const { adminName } = database;
     await database.query(
-      `CREATE ROLE ${name} LOGIN PASSWORD 'x' IN ROLE "${adminName}"; ALTER ROLE ${name} SET role = "${adminName}"`,
+      `CREATE ROLE ${name} LOGIN PASSWORD '${loginPassword}' IN ROLE "${adminName}"; ALTER ROLE ${name} SET role = "${adminName}"`,
     );
-    return database.urlOf(name, "x");
+    return database.urlOf(name, loginPassword);
   }
 }
