@@ -27,7 +27,14 @@ export function openServices(
     adminUrl === undefined
       ? undefined
       : new DatabaseAdmin({
-          adminUrl,
+          // It may be asked for outside, too: of AWS, or of a file that is somewhere else.
+          adminUrl: async (signal) => {
+            const call = { service: "sql", name: "adminUrl" } as const;
+            await onCall({ ...call, when: "before" });
+            const url = await adminUrl(signal);
+            await onCall({ ...call, when: "after" });
+            return url;
+          },
           clock,
           random,
           onStatement: ({ statement, phase }) =>
