@@ -1,4 +1,4 @@
-// Cluster lifecycle as `keelson up` serves it: over a real socket, with its events and loops.
+// Cluster lifecycle as `keelson up` serves it: over a real socket, with its events and loops. By commands it is a guide: `test/guides`.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { restReference } from "@keelson/keelson";
 import { until } from "../oracle/until.ts";
-import { walkClusterCommands } from "./cluster-walk.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 suite("cluster lifecycle", () => {
-  test("a cluster is declared, announced, reported on, ready, and deleted; and so by commands", async (t) => {
+  test("a cluster is declared, announced, reported on, ready, and deleted", async (t) => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(join(folder.path, "data"), {
       environment: { RECONCILIATION_CHECK_INTERVAL: "1s" },
@@ -73,13 +72,6 @@ suite("cluster lifecycle", () => {
       const types = body.events.map(({ type }: { type: string }) => type) as string[];
       return types.includes("cluster.finalized") && types.includes("cluster.created");
     }, t.signal);
-
-    const dataDir = join(folder.path, "data");
-    const reportOn = async (id: string, generation: number): Promise<void> => {
-      const said = { ...report, observed_generation: generation };
-      assert.equal((await ask("PUT", `/clusters/${id}/status`, said)).code, 200);
-    };
-    await walkClusterCommands({ dataDir, folder: folder.path, report: reportOn }, t.signal);
 
     const document = await ask("GET", "/openapi.json");
     assert.equal(
