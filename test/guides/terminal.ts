@@ -31,7 +31,10 @@ export class Terminal implements AsyncDisposable {
       stdio: ["pipe", "pipe", "pipe"],
       detached: true, // A group of its own, as a terminal's is: Ctrl-C is for all of it.
     });
-    this.#gone = once(this.#shell, "close");
+    // A run that is broken off disposes of nothing, and what goes on running would go on.
+    const endAll = (): void => this.#kill("SIGKILL");
+    process.on("exit", endAll);
+    this.#gone = once(this.#shell, "close").finally(() => process.off("exit", endAll));
     for (const stream of [this.#shell.stdout, this.#shell.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
         this.#printed += text;
