@@ -5,6 +5,7 @@ import { connect as connectHttp2 } from "node:http2";
 import https from "node:https";
 import { connect, type Socket } from "node:net";
 import { suite, test } from "node:test";
+import { connect as connectTls } from "node:tls";
 
 import { systemRandom, type JsonObject } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
@@ -273,6 +274,21 @@ suite("the transport", () => {
       request.destroy();
       assert.equal(answer.headers["keep-alive"], "timeout=90");
     }
+  });
+
+  test("a connection whose handshake ends after the server began to stop does not keep it from stopping", async (t) => {
+    await using server = await startTestServer({ tls: await certificates() }, t.signal);
+    const begun = once(server.api.server.listener, "connection");
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    await begun;
+    const stopping = once(server.api.server.stopping, "abort");
+    const stopped = server.api.server[Symbol.asyncDispose]();
+    await stopping;
+    // As a client that comes again and again: it would go on with its connection for as long as it is let.
+    const secured = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+    secured.on("error", () => undefined);
+    secured.write(`GET ${maps} HTTP/1.1\r\nhost: x\r\nconnection: keep-alive\r\n\r\n`);
+    await stopped;
   });
 
   test("a client that leaves ends its watch, and its place is free again", async (t) => {

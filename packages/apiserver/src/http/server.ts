@@ -78,6 +78,8 @@ export class Server implements AsyncDisposable {
     this.#server.on("clientError", refuseConnection);
     const connected = options.tls === undefined ? "connection" : "secureConnection";
     this.#server.on(connected, (socket: Socket) => {
+      // Its handshake took until now: nothing that comes over it would be answered, and it would keep us from ending.
+      if (this.#stopping.signal.aborted) socket.destroy();
       this.#connections.set(socket, { answering: 0 });
       socket.once("close", () => this.#connections.delete(socket));
     });
@@ -216,7 +218,8 @@ export class Server implements AsyncDisposable {
     incoming: Incoming,
     { answer, warnings }: { readonly answer: Answer; readonly warnings: readonly string[] },
   ): void {
-    if (this.#isLeaving && "writeHead" in output) output.shouldKeepAlive = false;
+    const isLast = this.#isLeaving || this.#stopping.signal.aborted;
+    if (isLast && "writeHead" in output) output.shouldKeepAlive = false;
     send(output, incoming, answer, warnings);
   }
 
