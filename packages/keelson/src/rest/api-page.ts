@@ -1,7 +1,7 @@
 // The document of the API as a page to read: no script, nothing from elsewhere.
 
 import { restErrorStatus, type Json } from "@keelson/base";
-import { fieldsOf, type Field } from "./schema-fields.ts";
+import { fieldsOf, parametersIn, type Field } from "./schema-fields.ts";
 
 interface Operation {
   readonly tags: readonly string[];
@@ -80,13 +80,6 @@ function shown({
   readonly operation: Operation;
 }): string {
   const { summary, parameters = [], requestBody, responses } = operation;
-  const sent = (place: string): readonly Field[] =>
-    parameters
-      .filter((parameter) => parameter.in === place)
-      .flatMap(({ name, schema }) => {
-        const [field] = fieldsOf(schema);
-        return field === undefined ? [] : [{ ...field, path: name, isRequired: false }];
-      });
   const body = requestBody?.content["application/json"]?.schema;
   const answers = Object.entries(responses)
     .filter(([status]) => status !== "default")
@@ -100,8 +93,8 @@ function shown({
     `<details><summary><span class="method">${escaped(method)}</span> <code>${escaped(path)}</code>`,
     summary === undefined ? "" : ` ${escaped(summary)}`,
     "</summary>",
-    section("Query", sent("query")),
-    section("Headers", sent("header")),
+    section("Query", parametersIn("query", parameters)),
+    section("Headers", parametersIn("header", parameters)),
     section("Body", body === undefined ? [] : fieldsOf(body)),
     ...answers,
     "</details>",

@@ -2,7 +2,7 @@
 
 import { restErrorStatus } from "@keelson/base";
 import type { PageDocument } from "./api-page.ts";
-import { fieldsOf, type Field } from "./schema-fields.ts";
+import { fieldsOf, parametersIn, type Field } from "./schema-fields.ts";
 
 type Operation = PageDocument["paths"][string][string];
 
@@ -37,13 +37,6 @@ function section({
   readonly method: string;
   readonly operation: Operation;
 }): string {
-  const named = (place: string): readonly Field[] =>
-    parameters
-      .filter((parameter) => parameter.in === place)
-      .flatMap(({ name, schema }) => {
-        const [field] = fieldsOf(schema);
-        return field === undefined ? [] : [{ ...field, path: name, isRequired: false }];
-      });
   const body = requestBody?.content["application/json"]?.schema;
   const answers = Object.entries(responses)
     .filter(([status]) => status !== "default")
@@ -56,8 +49,8 @@ function section({
   return [
     `### ${method.toUpperCase()} ${path}`,
     `${sentence(summary)} Answers ${answers.join(", ")}.`,
-    ...table("query", named("query")),
-    ...table("header", named("header")),
+    ...table("query", parametersIn("query", parameters)),
+    ...table("header", parametersIn("header", parameters)),
     ...table("body", body === undefined ? [] : fieldsOf(body)),
   ].join("\n\n");
 }

@@ -21,6 +21,19 @@ export function fieldsOf(schema: Json): readonly Field[] {
   return [{ path: "", type: typeOf(schema), isRequired: true, description: descriptionOf(schema) }];
 }
 
+/** The parameters of a request that stand in one place, `query` or `header`: whichever there are, none must be given. */
+export function parametersIn(
+  place: string,
+  parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json }[],
+): readonly Field[] {
+  return parameters
+    .filter((parameter) => parameter.in === place)
+    .flatMap(({ name, schema }) => {
+      const [field] = fieldsOf(schema);
+      return field === undefined ? [] : [{ ...field, path: name, isRequired: false }];
+    });
+}
+
 function fieldsWithin(schema: Json | undefined, path: string, depth: number): readonly Field[] {
   if (schema === undefined || !isJsonObject(schema) || depth > depthMax) return [];
   if (schema["items"] !== undefined) return fieldsWithin(schema["items"], `${path}[]`, depth + 1);
