@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { loadConfig, type Config, type ConfigInput } from "./config.ts";
 import { ConfigError } from "./config/config-error.ts";
+import { variableOf } from "./config/setting.ts";
+import { settings } from "./config/settings.ts";
 import { settingsTable, shownSettings } from "./config/show.ts";
 
 function load(input: Partial<ConfigInput> = {}): Promise<Config> {
@@ -191,6 +193,24 @@ targets:
     );
   });
 
+  const addresses = Object.entries(settings).filter(([, { kind }]) =>
+    ["url", "endpoint"].includes(kind.name),
+  );
+  for (const [key, setting] of addresses) {
+    test(`${variableOf(key)} never shows a password, taken or refused`, async () => {
+      for (const scheme of ["https", "redis", "postgres", "ftp"]) {
+        for (const user of ["me", ""]) {
+          const environment = { [variableOf(key)]: `${scheme}://${user}:hush@x.example.com/` };
+          const said = await load({ environment }).then(
+            (config) => JSON.stringify(shownSettings(config)),
+            (error: unknown) => String(error),
+          );
+          assert.doesNotMatch(said, /hush/, setting.kind.name);
+        }
+      }
+    });
+  }
+
   test("leaves what Kubernetes sets beside a Service alone, and explains a port of it", async () => {
     await load({
       environment: {
@@ -341,6 +361,14 @@ suite("rules between settings", () => {
     ],
     [{ REDIS_ENDPOINT: "http://cache" }, /^REDIS_ENDPOINT must be a host, .* such as redis:/],
     [{ OPENSEARCH_ENDPOINT: "a:b@search" }, /^OPENSEARCH_ENDPOINT must have no user/],
+    [
+      { AWS_ENDPOINT_URL: "http://a:b@s3" },
+      /^AWS_ENDPOINT_URL must be a URL .* without credentials/,
+    ],
+    [
+      { AWS_ENDPOINT_URL: "http://:b@s3" },
+      /^AWS_ENDPOINT_URL must be a URL .* without credentials/,
+    ],
     [
       { KEYCLOAK_ADMIN_URL: "https://auth.example.com", KEYCLOAK_ADMIN_USER: "a" },
       /^KEYCLOAK_ADMIN_URL needs KEELSON_KEYCLOAK_ADMIN_PASSWORD beside it$/,

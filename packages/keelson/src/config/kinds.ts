@@ -296,7 +296,8 @@ export const serviceUrl: Kind<string> = {
   name: "url",
   read: (text) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "") {
+    const isBare = url?.username === "" && url.password === "";
+    if (!isBare || !/^https?:$/.test(url.protocol)) {
       throw new BadValue("must be a URL such as https://s3.example.com, without credentials in it");
     }
     return text;

@@ -49,6 +49,7 @@ export function settingsTable(config: Config): string {
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return mask;
   const shown = new URL(url);
+  if (shown.password === "" && !shown.searchParams.has("password")) return url;
   if (shown.password !== "") shown.password = mask;
   if (shown.searchParams.has("password")) shown.searchParams.set("password", mask);
   return decodeURI(shown.href);

@@ -34,6 +34,7 @@ export const identitySettings = {
   }),
   oidcIssuer: optional(trustedUrl, "issuer of the tokens in mode oidc", {
     aliases: [alias("OIDC_ISSUER")],
+    secret: "password",
   }),
   oidcAudience: optional(text, "audience that a token must name", {
     aliases: [alias("OIDC_AUDIENCE")],

@@ -52,6 +52,7 @@ export const platformSettings = {
   }),
   awsEndpointUrl: optional(serviceUrl, "S3 store of apps' buckets, where it is not AWS", {
     aliases: [alias("AWS_ENDPOINT_URL")],
+    secret: "password",
   }),
   appS3Secret: optional(text, "Secret of the operator's namespace with the keys of apps", {
     aliases: [alias("APP_S3_SECRET")],
@@ -63,6 +64,7 @@ export const platformSettings = {
   ),
   keycloakAdminUrl: optional(serviceUrl, "Keycloak for apps' logins, as the operator reaches it", {
     aliases: [alias("KEYCLOAK_ADMIN_URL")],
+    secret: "password",
   }),
   keycloakAdminUser: optional(text, "administrator of that Keycloak", {
     aliases: [alias("KEYCLOAK_ADMIN_USER")],
@@ -74,7 +76,7 @@ export const platformSettings = {
   authPublicUrl: optional(
     serviceUrl,
     "Keycloak as browsers find it; https://auth. before the base domain unless told",
-    { aliases: [alias("AUTH_PUBLIC_URL")] },
+    { aliases: [alias("AUTH_PUBLIC_URL")], secret: "password" },
   ),
   redisEndpoint: setting(
     endpoint("redis", "rediss"),
