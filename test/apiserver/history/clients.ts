@@ -33,6 +33,8 @@ export interface ClientsOptions {
 
 /** For the last write, and for everybody to be told of it. */
 const patienceMs = 240_000;
+/** How often whoever finds no server asks again. */
+const knockMs = 500;
 
 /** Everybody who talks to the servers, until they are told to stop. */
 export class Clients implements Disposable {
@@ -40,6 +42,7 @@ export class Clients implements Disposable {
   readonly #wires: ReadonlyMap<string, Wire>;
   readonly #seen = new Map<string, RowFact>();
   readonly #stop = new AbortController();
+  #absence = new AbortController();
   readonly #positions = new Map<string, number>();
   #isFinishing = false;
   #answers = 0;
@@ -77,6 +80,12 @@ export class Clients implements Disposable {
 
   finish(): void {
     this.#isFinishing = true;
+  }
+
+  /** A server is back: whoever found it gone asks again at once. */
+  hurry(): void {
+    this.#absence.abort();
+    this.#absence = new AbortController();
   }
 
   /** Watches of every sort on every server, taken up again whenever they end. */
@@ -136,16 +145,27 @@ export class Clients implements Disposable {
     )
       await wait(20);
     for (const watch of this.#open) this.#options.recorder.record({ type: "quiet", watch, head });
-    this.#stop.abort();
+    this.#end();
   }
 
   [Symbol.dispose](): void {
     this.#isFinishing = true;
-    this.#stop.abort();
+    this.#end();
     for (const wire of this.#wires.values()) wire[Symbol.dispose]();
   }
 
   readonly #open = new Set<string>();
+
+  #end(): void {
+    this.#stop.abort();
+    this.hurry();
+  }
+
+  /** Knocking all the time at a server that is starting takes from it what it starts with. */
+  async #waitForServer(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await wait(knockMs, undefined, { signal: this.#absence.signal }).catch(() => undefined);
+  }
 
   async #work(random: Random): Promise<void> {
     while (!this.#isFinishing && !this.#stop.signal.aborted) {
@@ -219,7 +239,7 @@ export class Clients implements Disposable {
       return { id, next: answer.type === "page" ? (metadata?.continue ?? "") : "" };
     } catch {
       // Nobody knows what became of it. The server is gone, or we are stopping.
-      await wait(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await this.#waitForServer();
       return { id, next: "" };
     }
   }
@@ -248,9 +268,10 @@ export class Clients implements Disposable {
     this.#positions.set(plan.id, 0);
     let from: number | "state" = "state";
     for (let turn = 0; !this.#stop.signal.aborted; turn += 1) {
-      from = await this.#watchOnce(server, wire, { ...plan, from, turn });
-      if (!this.#stop.signal.aborted)
-        await wait(20, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      const { next, isBroken } = await this.#watchOnce(server, wire, { ...plan, from, turn });
+      from = next;
+      if (isBroken) await this.#waitForServer();
+      else await wait(20, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
   }
 
@@ -271,7 +292,7 @@ export class Clients implements Disposable {
       readonly pace: "fast" | "slow";
       readonly turn: number;
     },
-  ): Promise<number | "state"> {
+  ): Promise<{ readonly next: number | "state"; readonly isBroken: boolean }> {
     const { recorder } = this.#options;
     const { scope, selector, from, pace } = plan;
     const watch = `${plan.id}.${plan.turn}`;
@@ -296,6 +317,7 @@ export class Clients implements Disposable {
       pace,
     });
     let error: ErrorFact | undefined;
+    let isBroken = false;
     try {
       const incoming = await wire.open(
         { path: `${this.#options.objects.collectionOf(scope.namespace)}?${query.join("&")}` },
@@ -335,7 +357,7 @@ export class Clients implements Disposable {
         }
       }
     } catch {
-      // The connection broke: whatever had not come by then comes again.
+      isBroken = true; // Whatever had not come by then comes again.
     }
     this.#open.delete(watch);
     recorder.record({
@@ -344,7 +366,8 @@ export class Clients implements Disposable {
       position: isComplete ? position : 0,
       ...(error === undefined ? {} : { error }),
     });
-    return error?.code === "Expired" || !isComplete ? "state" : position;
+    const next = error?.code === "Expired" || !isComplete ? "state" : position;
+    return { next, isBroken };
   }
 }
 

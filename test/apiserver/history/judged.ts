@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestContext } from "node:test";
 
 import { checkHistory } from "../../simulation/checker.ts";
@@ -9,6 +12,11 @@ import { countsOf, explain } from "../../simulation/report.ts";
 export function assertClean(t: TestContext, history: History, seed: string): void {
   t.diagnostic(JSON.stringify(countsOf(history)));
   const verdicts = checkHistory(history);
-  assert.equal(verdicts.length, 0, explain({ seed, history, verdicts }, { backend: "http" }));
+  if (verdicts.length > 0) {
+    const file = join(mkdtempSync(join(tmpdir(), "keelson-history-")), "history.json");
+    writeFileSync(file, JSON.stringify({ seed, verdicts, ...history }));
+    const said = explain({ seed, history, verdicts }, { backend: "http" });
+    assert.fail(`${said}\nall of it: ${file}`);
+  }
   assert.ok(countsOf(history).changes > 100, "too little happened");
 }

@@ -11,6 +11,15 @@ export function onlyOurs(look: Look, kind: string): Look {
   }: {
     readonly key: { readonly kind: string; readonly namespace: string };
   }): boolean => key.kind === kind && namespaces.some((namespace) => namespace === key.namespace);
+  // Every look reads the whole log again, and most of it is known.
+  const bodies = new Map<string, string>();
+  const bodyOf = (text: string): string => {
+    const known = bodies.get(text);
+    if (known !== undefined) return known;
+    const body = bodyOfText(text);
+    bodies.set(text, body);
+    return body;
+  };
   return {
     async sight(): Promise<Sight> {
       const { head, floor, entries } = await look.sight();
@@ -19,10 +28,10 @@ export function onlyOurs(look: Look, kind: string): Look {
         floor,
         entries: entries.filter(isOurs).map((entry) => ({
           ...entry,
-          body: bodyOfText(entry.body),
+          body: bodyOf(entry.body),
           ...(entry.previous === undefined
             ? {}
-            : { previous: { ...entry.previous, body: bodyOfText(entry.previous.body) } }),
+            : { previous: { ...entry.previous, body: bodyOf(entry.previous.body) } }),
         })),
       };
     },

@@ -31,9 +31,15 @@ const workMsMax = 240_000;
 /** Some change nothing. */
 const writesMin = 200;
 
-/** One server, killed again and again while twelve clients use it. */
+/** One server, killed again and again while twelve clients use it; no more once `isOver`. */
 export async function killOverHttp(
-  { seed, rounds, driver, start = startPlace }: RoundsOptions & PlacedOptions,
+  {
+    seed,
+    rounds,
+    driver,
+    start = startPlace,
+    isOver = () => false,
+  }: RoundsOptions & PlacedOptions & { readonly isOver?: () => boolean },
   signal: AbortSignal,
 ): Promise<History> {
   await using place = await start({ driver }, signal);
@@ -42,7 +48,7 @@ export async function killOverHttp(
   const recorder = new HistoryRecorder();
   const scene = new Scene({ seed, ...sceneOf(place), recorder });
   return await scene.play(async () => {
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < rounds && !isOver() && !signal.aborted; round += 1) {
       await scene.progress(20 + random.integer(200));
       recorder.record({ type: "trouble", replica: "server", state: "begins", what: "kill -9" });
       await server.stop("SIGKILL");
@@ -50,6 +56,7 @@ export async function killOverHttp(
       await place.assertWhole();
       await server.start(signal);
       recorder.record({ type: "trouble", replica: "server", state: "ends", what: "kill -9" });
+      scene.hurry();
     }
     await scene.progress(100);
   }, signal);
@@ -123,10 +130,16 @@ export async function disturbOverHttp(
         await server.stop("SIGKILL");
         await server.start(signal);
         recorder.record({ type: "trouble", replica: name, state: "ends", what: "kill -9" });
+        scene.hurry();
       }
     }
     await scene.progress(150);
   }, signal);
+}
+
+/** How often a server was killed in a history. */
+export function killsIn({ records }: Pick<History, "records">): number {
+  return records.filter((record) => record.type === "trouble" && record.state === "begins").length;
 }
 
 /** The one server of a place. */
@@ -172,6 +185,11 @@ export class Scene {
   /** Waits until the clients have had so many more answers. */
   async progress(answers: number): Promise<void> {
     await this.#until("answers", (this.#clients?.answers ?? 0) + answers);
+  }
+
+  /** A server that was gone is back. */
+  hurry(): void {
+    this.#clients?.hurry();
   }
 
   async #until(what: "answers" | "acknowledged", goal: number): Promise<void> {
@@ -223,8 +241,11 @@ export class Scene {
 
   async #keepLooking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      const from = performance.now();
       await this.observer.observe().catch(() => undefined);
-      await wait(50, undefined, { signal }).catch(() => undefined);
+      // The longer the log the longer a look: most of the time is the writers'.
+      const pauseMs = Math.max(50, 4 * (performance.now() - from));
+      await wait(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
