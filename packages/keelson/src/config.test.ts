@@ -7,7 +7,7 @@ import { loadConfig, type Config, type ConfigInput } from "./config.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { variableOf } from "./config/setting.ts";
 import { settings } from "./config/settings.ts";
-import { settingsTable, shownSettings } from "./config/show.ts";
+import { settingsTable, shownSettings, withoutPassword } from "./config/show.ts";
 
 function load(input: Partial<ConfigInput> = {}): Promise<Config> {
   return loadConfig({
@@ -504,6 +504,10 @@ suite("what is shown of the configuration", () => {
     assert.equal(
       shown.get("databaseUrl")?.value,
       "postgres://app:*****@db:5432/keelson?password=*****",
+    );
+    assert.equal(
+      withoutPassword("postgres://50%:hunter2@db/keelson"),
+      "postgres://50%:*****@db/keelson",
     );
     assert.equal(shown.get("authGatewaySecret")?.value, "*****");
     assert.equal(shown.get("shutdownGrace")?.value, "90s");

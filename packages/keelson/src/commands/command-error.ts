@@ -1,6 +1,6 @@
 // Why a command did not do what it was asked, in words for a person.
 
-import { exitFailure } from "../start-error.ts";
+import { exitCodes, exitFailure } from "../start-error.ts";
 
 /** The message is all that is shown: what is wrong, then what to do about it. */
 export class CommandError extends Error {
@@ -24,5 +24,5 @@ export function quietFailure(): CommandError {
 
 /** What was typed cannot be meant. */
 export function usageError(message: string): CommandError {
-  return new CommandError(message, { exitCode: 2 });
+  return new CommandError(message, { exitCode: exitCodes.USAGE });
 }

@@ -89,6 +89,23 @@ suite("the command line", () => {
     assert.ok(count > 10, `only ${count} commands were found`);
   });
 
+  test("a flag whose value is empty is refused, whatever it is for", async () => {
+    for (const words of [
+      ["apiserver", "--kubeconfig", ""],
+      ["apiserver", "--kubeconfig", "", "export"],
+      ["up", "--data-dir", " "],
+      ["config", "--config="],
+      ["apply", "-f", "web.yaml", "-f", "", "--cluster", "local"],
+      ["get", "--token", ""],
+    ]) {
+      await assert.rejects(
+        () => complaint(words),
+        { exitCode: 2, message: /^--[a-z-]+ is empty: give it a value, or leave it out$/ },
+        words.join(" "),
+      );
+    }
+  });
+
   test("a target is also added and removed", async () => {
     assert.equal(await complaint(["target", "add", "prod", "--kubeconfig", "config"]), undefined);
     assert.equal(await complaint(["target", "remove", "prod"]), undefined);

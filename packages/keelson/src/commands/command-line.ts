@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { keelsonVersion } from "../version.ts";
 import { catalog } from "./catalog.ts";
 import type { CommandContext } from "./command-context.ts";
+import { usageError } from "./command-error.ts";
 import { usageSentence } from "./usage-sentence.ts";
 
 export interface CommandLineOptions {
@@ -44,8 +45,20 @@ export async function commandLine(
     define(command, await openContext());
   }
   program.helpCommand("help [command]", "print the help of a command");
+  program.hook("preAction", (_program, command) => refuseEmpty(command));
   complainInSentences(program);
   return program;
+}
+
+/** What was to stand there is missing, as the variable in `--kubeconfig "$FILE"`: no default is meant, and no folder. */
+function refuseEmpty(command: Command): void {
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    for (const option of at.options) {
+      const given = [at.getOptionValue(option.attributeName()) as unknown].flat();
+      if (!given.some((value) => typeof value === "string" && value.trim() === "")) continue;
+      throw usageError(`${option.long} is empty: give it a value, or leave it out`);
+    }
+  }
 }
 
 function complainInSentences(command: Command): void {

@@ -31,13 +31,13 @@ export interface Gathered {
   readonly problems: readonly Problem[];
 }
 
-/** Flags by their name without dashes, as the command line had them. Those that are no settings are left alone. */
+/** Flags by their name without dashes, as the command line had them: none is empty. Those that are no settings are left alone. */
 export type Flags = Readonly<Record<string, string | undefined>>;
 
 export function fromFlags(flags: Flags, folder: string): Gathered {
   const given = anySettings.flatMap(([key, { flagAliases = [] }]) =>
     [flagOf(key), ...flagAliases].flatMap((flag) => {
-      const text = flags[flag];
+      const text = flags[flag]?.trim();
       return text === undefined
         ? []
         : [{ key, origin: "flag" as const, name: `--${flag}`, text, folder }];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { quantity } from "./kinds.ts";
+import { BadValue, oneOf, quantity } from "./kinds.ts";
 
 const read = (text: string): string => quantity.read(text, { folder: "/" });
 
@@ -20,5 +20,16 @@ test("an amount is read in the form in which a cluster keeps it", () => {
 test("an amount that is none, or nothing, is refused", () => {
   for (const text of ["", "much", "0", "-1", "1 Gi"]) {
     assert.throws(() => read(text), /must be an amount of Kubernetes above zero/, text);
+  }
+});
+
+test("one of a set is a word of it, or another word for one, and nothing that every object has", () => {
+  const mode = oneOf(["none", "token"], { dev: "none" });
+  assert.deepEqual(
+    ["none", "Token", "dev"].map((text) => mode.read(text, { folder: "/" })),
+    ["none", "token", "none"],
+  );
+  for (const text of ["constructor", "__proto__", "oidc"]) {
+    assert.throws(() => mode.read(text, { folder: "/" }), BadValue, text);
   }
 });

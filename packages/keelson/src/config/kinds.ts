@@ -149,7 +149,8 @@ export function oneOf<const T extends string>(
     name: values.join("|"),
     read: (text) => {
       const word = text.toLowerCase();
-      const found = values.find((value) => value === word) ?? synonyms[word];
+      const meant = Object.hasOwn(synonyms, word) ? synonyms[word] : word;
+      const found = values.find((value) => value === meant);
       if (found === undefined) throw new BadValue(`must be one of ${values.join(", ")}`);
       return found;
     },

@@ -52,7 +52,11 @@ export function withoutPassword(url: string): string {
   if (shown.password === "" && !shown.searchParams.has("password")) return url;
   if (shown.password !== "") shown.password = mask;
   if (shown.searchParams.has("password")) shown.searchParams.set("password", mask);
-  return decodeURI(shown.href);
+  try {
+    return decodeURI(shown.href);
+  } catch {
+    return shown.href; // It has a percent sign that begins no escape.
+  }
 }
 
 const mask = "*****";

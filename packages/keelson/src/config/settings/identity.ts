@@ -1,16 +1,10 @@
-import { BadValue, boolean, keys256, oneOf, pairs, path, text, trustedUrl } from "../kinds.ts";
+import { boolean, keys256, oneOf, pairs, path, text, trustedUrl } from "../kinds.ts";
 import { alias, optional, setting, type Alias } from "../setting.ts";
 
 /** `DISABLE_AUTH=true` says `none`; `false` leaves the choice to the others. */
 const disableAuth: Alias = {
   variable: "DISABLE_AUTH",
-  read: (text) => {
-    try {
-      return boolean.read(text, { folder: "" }) ? "none" : undefined;
-    } catch {
-      throw new BadValue("must be true or false");
-    }
-  },
+  read: (text) => (boolean.read(text, { folder: "" }) ? "none" : undefined),
 };
 
 /** Who may call the REST API. */
