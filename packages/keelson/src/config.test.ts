@@ -3,22 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { loadConfig, type Config, type ConfigInput } from "./config.ts";
+import type { ConfigInput } from "./config.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { variableOf } from "./config/setting.ts";
 import { settings } from "./config/settings.ts";
 import { settingsTable, shownSettings, withoutPassword } from "./config/show.ts";
-
-function load(input: Partial<ConfigInput> = {}): Promise<Config> {
-  return loadConfig({
-    flags: {},
-    environment: {},
-    workingFolder: "/nowhere",
-    purpose: "up",
-    isTerminal: false,
-    ...input,
-  });
-}
+import { loadSettings as load } from "./testing/settings.ts";
 
 async function problemsOf(input: Partial<ConfigInput>): Promise<readonly string[]> {
   const error = await load(input).then(
@@ -391,16 +381,6 @@ suite("rules between settings", () => {
 });
 
 suite("the configuration file", () => {
-  async function withFile<T>(content: string, run: (folder: string) => Promise<T>): Promise<T> {
-    const folder = await mkdtemp(join(tmpdir(), "keelson-config-"));
-    try {
-      await writeFile(join(folder, "keelson.config.yaml"), content);
-      return await run(folder);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  }
-
   test("takes the storage block of the chart, and paths relative to itself", async () => {
     const content = `
 port: 9000
@@ -418,47 +398,44 @@ storage:
     port: 5432
     existingSecret: ""
 `;
-    await withFile(content, async (folder) => {
-      const config = await load({
-        workingFolder: "/nowhere",
-        flags: { config: `${folder}/keelson.config.yaml` },
-      });
-      assert.deepEqual(
-        [
-          config.port,
-          config.dataDir,
-          config.corsOrigins,
-          config.controllerIdentities,
-          config.sqlitePath,
-        ],
-        [
-          9000,
-          join(folder, "data"),
-          ["http://a.localhost", "http://b.localhost"],
-          { "dns@example.com": "dns" },
-          join(folder, "ark.db"),
-        ],
-      );
-      assert.equal(config.configFile, join(folder, "keelson.config.yaml"));
-      const variable = { KEELSON_CONFIG: join(folder, "keelson.config.yaml") };
-      assert.equal((await load({ environment: variable })).port, 9000);
+    await using file = await withFile(content);
+    const folder = file.path;
+    const config = await load({
+      workingFolder: "/nowhere",
+      flags: { config: `${folder}/keelson.config.yaml` },
     });
+    assert.deepEqual(
+      [
+        config.port,
+        config.dataDir,
+        config.corsOrigins,
+        config.controllerIdentities,
+        config.sqlitePath,
+      ],
+      [
+        9000,
+        join(folder, "data"),
+        ["http://a.localhost", "http://b.localhost"],
+        { "dns@example.com": "dns" },
+        join(folder, "ark.db"),
+      ],
+    );
+    assert.equal(config.configFile, join(folder, "keelson.config.yaml"));
+    const variable = { KEELSON_CONFIG: join(folder, "keelson.config.yaml") };
+    assert.equal((await load({ environment: variable })).port, 9000);
   });
 
   test("names what it does not know, and what is no value", async () => {
-    await withFile(
+    await using folder = await withFile(
       "prot: 1\nstorage:\n  drivr: sqlite\nport: {a: {b: 1}}\nlogLevel: [a, [b]]\n",
-      async (folder) => {
-        const file = join(folder, "keelson.config.yaml");
-        const problems = await problemsOf({ workingFolder: folder });
-        assert.deepEqual(problems, [
-          `prot in ${file} is no setting: did you mean port?`,
-          `storage.drivr in ${file} is no setting: did you mean storage.driver?`,
-          `port in ${file} must be a text, a number, a list of them or pairs`,
-          `logLevel in ${file} must be a text, a number, a list of them or pairs`,
-        ]);
-      },
     );
+    const file = join(folder.path, "keelson.config.yaml");
+    assert.deepEqual(await problemsOf({ workingFolder: folder.path }), [
+      `prot in ${file} is no setting: did you mean port?`,
+      `storage.drivr in ${file} is no setting: did you mean storage.driver?`,
+      `port in ${file} must be a text, a number, a list of them or pairs`,
+      `logLevel in ${file} must be a text, a number, a list of them or pairs`,
+    ]);
   });
 
   test("must exist when it is named, and be a map in YAML", async () => {
@@ -470,14 +447,12 @@ storage:
       ["a: [", /is not YAML/],
       ["- a\n", /must be a map of settings$/],
     ] as const) {
-      await withFile(content, async (folder) => {
-        const [problem] = await problemsOf({ workingFolder: folder });
-        assert.match(String(problem), pattern);
-      });
+      await using folder = await withFile(content);
+      const [problem] = await problemsOf({ workingFolder: folder.path });
+      assert.match(String(problem), pattern);
     }
-    await withFile("", async (folder) => {
-      assert.equal((await load({ workingFolder: folder })).port, 8080);
-    });
+    await using empty = await withFile("");
+    assert.equal((await load({ workingFolder: empty.path })).port, 8080);
   });
 });
 

@@ -2,17 +2,12 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { loadConfig, type Config } from "./config.ts";
+import type { Config } from "./config.ts";
 import { elects, operatorSettings } from "./operator-settings.ts";
+import { loadSettings } from "./testing/settings.ts";
 
 const load = (environment: Readonly<Record<string, string>>): Promise<Config> =>
-  loadConfig({
-    flags: {},
-    environment,
-    workingFolder: "/nowhere",
-    purpose: "up",
-    isTerminal: false,
-  });
+  loadSettings({ environment });
 
 const own = { kubeconfig: "/nowhere/kubeconfig", databaseUrl: undefined };
 

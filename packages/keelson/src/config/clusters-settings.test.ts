@@ -2,17 +2,12 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { loadConfig, type Config } from "../config.ts";
+import type { Config } from "../config.ts";
+import { loadSettings } from "../testing/settings.ts";
 import { ConfigError } from "./config-error.ts";
 
 const load = (environment: Readonly<Record<string, string>>): Promise<Config> =>
-  loadConfig({
-    flags: {},
-    environment,
-    workingFolder: "/nowhere",
-    purpose: "up",
-    isTerminal: false,
-  });
+  loadSettings({ environment });
 
 const minute = 60_000;
 const hour = 60 * minute;

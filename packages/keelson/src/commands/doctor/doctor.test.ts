@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { systemClock } from "@keelson/base";
-import { loadConfig } from "../../config.ts";
+import { loadSettings } from "../../testing/settings.ts";
 import { CommandError } from "../command-error.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Output } from "../output/formats.ts";
@@ -43,12 +43,10 @@ async function examined(t: TestContext, folder: string, patient: Patient = {}) {
     exit: () => assert.fail("it is not to exit"),
   };
   const readConfig = () =>
-    loadConfig({
+    loadSettings({
       flags: { ...freePorts, ...flags },
       environment,
       workingFolder: folder,
-      purpose: "up",
-      isTerminal: false,
     });
   try {
     await doctor(context, { output, readConfig }, t.signal);
