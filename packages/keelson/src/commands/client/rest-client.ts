@@ -39,9 +39,15 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be asked. Whoever goes on for long may try again. */
+/** The server could not be asked. */
 export class Unreachable extends CommandError {
   override readonly name = "Unreachable";
+}
+
+/** Whether the server could not be asked, or cannot answer for the moment. Whoever goes on for long may try again. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof Refused) return error.status === 503 || error.status === 429;
+  return error instanceof Unreachable;
 }
 
 function textOf(value: Json | undefined): string {
@@ -71,6 +77,16 @@ export class RestClient {
 
   get(path: string, query: Query, signal: AbortSignal): Promise<JsonObject> {
     return this.#ask("GET", path, { query }, signal);
+  }
+
+  /** The same of what may not be there, or no longer: undefined then. */
+  async find(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+    try {
+      return await this.get(path, {}, signal);
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   /** Without a body where `body` is undefined. */

@@ -1,7 +1,7 @@
 // Clusters and nodepools as the API shows them, and the few words in which they differ.
 
 import { isJsonObject, type JsonObject } from "@keelson/base";
-import { Refused, type RestClient } from "../client/rest-client.ts";
+import type { RestClient } from "../client/rest-client.ts";
 
 export interface Kind {
   readonly noun: "cluster" | "nodepool";
@@ -55,12 +55,7 @@ export async function findById(
   id: string,
   signal: AbortSignal,
 ): Promise<Declared | undefined> {
-  try {
-    return (await client.get(addressOf(kind, { id }), {}, signal)) as unknown as Declared;
-  } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined;
-    throw error;
-  }
+  return (await client.find(addressOf(kind, { id }), signal)) as unknown as Declared | undefined;
 }
 
 /** The platform that a spec names. */

@@ -3,7 +3,7 @@
 import type { Json } from "@keelson/base";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import { colourOf } from "../output/paint.ts";
+import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
 import { watchByAsking } from "../watch-list.ts";
@@ -141,10 +141,7 @@ function columns(
     {
       heading: "PHASE",
       of: ({ status }) => status.phase,
-      paint: (text, { status }) => {
-        const colour = colourOf(status.phase);
-        return colour === undefined ? text : paint(colour, text);
-      },
+      paint: (text, { status }) => paintedAs(paint, status.phase, text),
     },
     { heading: "READY", of: readyOf },
     { heading: "GENERATION", of: ({ generation }) => String(generation) },

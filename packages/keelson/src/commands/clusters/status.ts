@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "@keelson/base";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import { colourOf } from "../output/paint.ts";
+import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
 import { findOne, type FindOptions } from "./find.ts";
@@ -47,8 +47,7 @@ export async function showStatus(
   const told = answer as unknown as StatusAnswer;
   const { status, generation } = told;
   const { phase, reason, message } = status;
-  const colour = colourOf(phase);
-  const shown = colour === undefined ? phase : paint(colour, phase);
+  const shown = paintedAs(paint, phase, phase);
   terminal.write(`${found.name}, generation ${generation}: ${shown}, ${reason}, ${message}\n\n`);
   const conditions = new Table<Condition>([
     { heading: "CONDITION", of: ({ type }) => type },

@@ -1,8 +1,8 @@
 // Waiting until clusters and nodepools are where they should be.
 
-import { Backoff, systemRandom } from "@keelson/base";
 import { CommandError } from "../command-error.ts";
 import type { Session } from "../session.ts";
+import { stillAfter, waitUntil } from "../wait-until.ts";
 import { findById, type Declared, type Kind } from "./shapes.ts";
 
 /** What is waited for. */
@@ -19,24 +19,25 @@ export async function waitFor(
   }: { readonly kind: Kind; readonly goal: Goal; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, tell } = session;
-  const startMs = clock.monotonic();
-  const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
-  for (const { id, name } of found) {
-    for (;;) {
+  const { client, tell } = session;
+  const waiting = [...found];
+  const look = async (isLate: boolean): Promise<boolean> => {
+    for (let one = waiting[0]; one !== undefined; one = waiting[0]) {
+      const { id, name } = one;
       const seen = await findById(client, kind, id, signal);
-      if (goal === "gone" ? seen === undefined : seen?.status.phase === "Ready") break;
-      if (seen === undefined) throw new CommandError(`${name} is gone`);
-      const isLate = clock.monotonic() - startMs >= timeoutMs;
-      if (isLate || (goal === "Ready" && isLost(seen))) {
-        throw new CommandError(
-          failure(seen, { kind, goal, late: isLate ? ` still, after ${timeoutMs / 1000} s` : "" }),
-        );
+      const isThere = goal === "gone" ? seen === undefined : seen?.status.phase === "Ready";
+      if (!isThere) {
+        if (seen === undefined) throw new CommandError(`${name} is gone`);
+        if (!isLate && !(goal === "Ready" && isLost(seen))) return false;
+        const late = isLate ? stillAfter(timeoutMs) : "";
+        throw new CommandError(failure(seen, { kind, goal, late }));
       }
-      await clock.sleep(backoff.next(), signal);
+      tell(name, goal);
+      waiting.shift();
     }
-    tell(name, goal);
-  }
+    return true;
+  };
+  await waitUntil(session, timeoutMs, look, signal);
 }
 
 /** Whoever waits for it to be Ready waits in vain. */

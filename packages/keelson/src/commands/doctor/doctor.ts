@@ -9,7 +9,6 @@ import type { CommandContext } from "../command-context.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { paintFor, type Colour } from "../output/paint.ts";
 import { Table } from "../output/table.ts";
-import { isForPeople } from "../outcomes.ts";
 import { checkServer, checkTargets } from "./check-clusters.ts";
 import { checkDataDir, checkEmbedded } from "./check-data-dir.ts";
 import { checkDatabase } from "./check-database.ts";
@@ -37,7 +36,7 @@ export async function doctor(
     const wrong = findings.filter(({ state }) => state !== "ok");
     terminal.write(wrong.map(({ check }) => `${check}\n`).join(""));
   } else {
-    const paint = paintFor({ hasColours: terminal.hasColours && isForPeople(output) });
+    const paint = paintFor(terminal);
     const table = new Table<Finding>([
       {
         heading: "STATE",

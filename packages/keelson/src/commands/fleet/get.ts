@@ -4,7 +4,7 @@ import type { Json } from "@keelson/base";
 import type { RestClient } from "../client/rest-client.ts";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import { colourOf, type Paint } from "../output/paint.ts";
+import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import { fullName, reasonOf, shortName, type ListedResource } from "./resource-shapes.ts";
 import { readReferences } from "./reference.ts";
@@ -70,12 +70,12 @@ export function resourceColumns(
     {
       heading: "STATUS",
       of: ({ status, paused }) => (paused ? `${status},paused` : status),
-      paint: (text, { status }) => painted(paint, status, text),
+      paint: (text, { status }) => paintedAs(paint, status, text),
     },
     {
       heading: "HEALTH",
       of: ({ health }) => health,
-      paint: (text, { health }) => painted(paint, health, text),
+      paint: (text, { health }) => paintedAs(paint, health, text),
     },
     { heading: "REVISION", of: ({ revision }) => String(revision) },
     { heading: "AGE", of: ({ created_at }) => ageOf(created_at, clock.now()) },
@@ -88,11 +88,6 @@ export function resourceColumns(
     { heading: "API VERSION", of: ({ api_version }) => api_version },
     { heading: "MESSAGE", of: ({ id }) => reasons.get(id) ?? "" },
   ];
-}
-
-function painted(paint: Paint, word: string, text: string): string {
-  const colour = colourOf(word);
-  return colour === undefined ? text : paint(colour, text);
 }
 
 function nothing(

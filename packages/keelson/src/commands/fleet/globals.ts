@@ -10,7 +10,6 @@ import {
   findGlobal,
   readGlobal,
   theGlobal,
-  waitForGlobal,
   type GlobalDetails,
   type ListedGlobal,
   type Place,
@@ -19,6 +18,7 @@ import { shortName } from "./resource-shapes.ts";
 import { readRevisions, showRevisions } from "./revisions-table.ts";
 import type { Session } from "../session.ts";
 import { asTrial, copyTrial, tellTrials, type CopyTried, type Trial } from "./trials.ts";
+import { waitForGlobal } from "./wait.ts";
 
 export interface GlobalApplyOptions extends Place {
   readonly files: readonly string[];
@@ -41,7 +41,7 @@ export async function applyGlobals(
   const builtin = await session.kindNames();
   const manifests = await readManifests(session, files, { isRecursive });
   const wanted = manifests.map((manifest) => desiredOfManifest(manifest, { namespace, builtin }));
-  const ids: number[] = [];
+  const written: GlobalDetails[] = [];
   const trials: Trial[] = [];
   for (const { desired, leftOut, place } of wanted) {
     if (leftOut.length > 0) {
@@ -64,7 +64,7 @@ export async function applyGlobals(
       const answer = await send({});
       const { id } = answer as unknown as { readonly id: number };
       const now = await readGlobal(session, id, signal);
-      ids.push(id);
+      written.push(now);
       tell(shortName(desired), outcomeOf(before, now));
       if (now.cluster_statuses.length === 0) {
         terminal.note(`${shortName(desired)}: no target is selected, it is delivered once one is`);
@@ -78,7 +78,8 @@ export async function applyGlobals(
   }
   tellTrials(session, trials);
   if (waitMs !== undefined) {
-    for (const id of ids) await waitForGlobal(session, id, waitMs, signal);
+    const goal = { goal: "synced", timeoutMs: waitMs } as const;
+    for (const global of written) await waitForGlobal(session, global, goal, signal);
   }
 }
 
@@ -133,10 +134,7 @@ export async function removeGlobals(
   const done = isOrphaning ? "forgotten, its objects stay" : "deleting";
   tell(shortName(global), done);
   if (waitMs === undefined || isOrphaning) return;
-  await waitForGlobal(session, global.id, waitMs, signal, {
-    goal: "gone",
-    name: shortName(global),
-  });
+  await waitForGlobal(session, global, { goal: "gone", timeoutMs: waitMs }, signal);
 }
 
 /** Pauses every copy, those to come too, or resumes them. */
@@ -202,5 +200,6 @@ export async function rollbackGlobal(
       ? `is at revision ${revision} already`
       : `rolled back to revision ${revision} (generation ${generation})`,
   );
-  if (waitMs !== undefined) await waitForGlobal(session, global.id, waitMs, signal);
+  if (waitMs === undefined) return;
+  await waitForGlobal(session, global, { goal: "synced", timeoutMs: waitMs }, signal);
 }

@@ -1,10 +1,9 @@
 // Global resources as the API tells them, and which of them words mean.
 
-import { Backoff, systemRandom, type JsonObject } from "@keelson/base";
-import { Refused } from "../client/rest-client.ts";
+import type { JsonObject } from "@keelson/base";
 import { CommandError, usageError } from "../command-error.ts";
 import { readReferences, type Reference } from "./reference.ts";
-import { groupOf, shortName } from "./resource-shapes.ts";
+import { groupOf } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 
 export interface ListedGlobal {
@@ -125,37 +124,12 @@ export async function readGlobal(
   return (await client.get(`/global-resources/${id}`, {}, signal)) as unknown as GlobalDetails;
 }
 
-/** Says when it is as wanted; throws with the clusters that lag behind when the time is up. */
-export async function waitForGlobal(
-  session: Session,
+/** Undefined if it is not there any more. */
+export async function findGlobalById(
+  { client }: Session,
   id: number,
-  timeoutMs: number,
   signal: AbortSignal,
-  { goal, name }: { readonly goal: "synced" | "gone"; readonly name: string } = {
-    goal: "synced",
-    name: "",
-  },
-): Promise<void> {
-  const { clock, tell } = session;
-  const startMs = clock.monotonic();
-  const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
-  for (;;) {
-    const global = await readGlobal(session, id, signal).catch((error: unknown) => {
-      if (goal === "gone" && error instanceof Refused && error.status === 404) return undefined;
-      throw error;
-    });
-    if (global === undefined || (goal === "synced" && global.status === "synced")) {
-      tell(global === undefined ? name : shortName(global), goal);
-      return;
-    }
-    if (clock.monotonic() - startMs >= timeoutMs) {
-      const behind = global.cluster_statuses
-        .filter(({ status }) => status !== "synced")
-        .map(({ cluster_id, status }) => `${cluster_id} (${status})`);
-      throw new CommandError(
-        `${shortName(global)}: ${global.status} still, after ${timeoutMs / 1000} s: ${behind.join(", ") || "no reason is known"}`,
-      );
-    }
-    await clock.sleep(backoff.next(), signal);
-  }
+): Promise<GlobalDetails | undefined> {
+  const found = await client.find(`/global-resources/${id}`, signal);
+  return found as unknown as GlobalDetails | undefined;
 }

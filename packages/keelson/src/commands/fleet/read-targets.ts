@@ -1,6 +1,6 @@
 // Targets as the API shows them, and by their names.
 
-import { Refused, type RestClient } from "../client/rest-client.ts";
+import type { RestClient } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 
 export interface Target {
@@ -36,12 +36,9 @@ export async function readTarget(
   name: string,
   signal: AbortSignal,
 ): Promise<Target> {
-  try {
-    return (await client.get(addressOf(name), {}, signal)) as unknown as Target;
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 404) throw error;
-    throw await noTarget(client, name, signal);
-  }
+  const found = await client.find(addressOf(name), signal);
+  if (found === undefined) throw await noTarget(client, name, signal);
+  return found as unknown as Target;
 }
 
 export async function noTarget(

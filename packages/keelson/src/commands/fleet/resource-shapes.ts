@@ -2,7 +2,7 @@
 // ours: answers are taken to have these shapes where they come in.
 
 import type { JsonObject } from "@keelson/base";
-import { Refused, type RestClient } from "../client/rest-client.ts";
+import type { RestClient } from "../client/rest-client.ts";
 
 /** Which resource it is. */
 export interface NamedResource {
@@ -62,12 +62,8 @@ export async function findDetails(
   id: number,
   signal: AbortSignal,
 ): Promise<ResourceDetails | undefined> {
-  try {
-    return (await client.get(`/resources/${id}`, {}, signal)) as unknown as ResourceDetails;
-  } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined;
-    throw error;
-  }
+  const found = await client.find(`/resources/${id}`, signal);
+  return found as unknown as ResourceDetails | undefined;
 }
 
 /** `deployment/web`; kinds of groups that are not Kubernetes' own say which: `widget.example.com/w`. */

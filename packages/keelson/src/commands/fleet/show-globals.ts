@@ -3,7 +3,7 @@
 import type { Json } from "@keelson/base";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import { colourOf } from "../output/paint.ts";
+import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import {
   readGlobal,
@@ -52,7 +52,7 @@ export async function showGlobals(
     {
       heading: "STATUS",
       of: ({ status }) => status,
-      paint: (text, { status }) => painted(session, status, text),
+      paint: (text, { status }) => paintedAs(session.paint, status, text),
     },
     {
       heading: "SYNCED GENERATION",
@@ -71,7 +71,7 @@ export function globalColumns(session: Session, output: Output): readonly Column
     {
       heading: "STATUS",
       of: ({ status, paused }) => (paused ? `${status},paused` : status),
-      paint: (text, { status }) => painted(session, status, text),
+      paint: (text, { status }) => paintedAs(session.paint, status, text),
     },
     {
       heading: "CLUSTERS",
@@ -87,9 +87,4 @@ export function globalColumns(session: Session, output: Output): readonly Column
         ]
       : []),
   ];
-}
-
-function painted({ paint }: Session, word: string, text: string): string {
-  const colour = colourOf(word);
-  return colour === undefined ? text : paint(colour, text);
 }

@@ -3,7 +3,7 @@
 import type { Json } from "@keelson/base";
 import { ageOf } from "../output/age.ts";
 import { valueText, type Output } from "../output/formats.ts";
-import { colourOf } from "../output/paint.ts";
+import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
 import { watchByAsking } from "../watch-list.ts";
@@ -85,10 +85,7 @@ function columns(
     {
       heading: "HEALTH",
       of: healthOf,
-      paint: (text, { health }) => {
-        const colour = colourOf(health);
-        return colour === undefined ? text : paint(colour, text);
-      },
+      paint: (text, { health }) => paintedAs(paint, health, text),
     },
     { heading: "CONTACT", of: ({ last_contact_at }) => ageOf(last_contact_at, clock.now()) },
     { heading: "SERVER", of: ({ server, agent }) => (agent ? "agent" : (server ?? "-")) },

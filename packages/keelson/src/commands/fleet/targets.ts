@@ -1,12 +1,13 @@
 // `keelson target create`, `delete`, `pause` and `resume`: the clusters that resources are delivered to.
 
 import { resolve } from "node:path";
-import { Backoff, systemRandom, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { portableKubeconfig } from "./portable-kubeconfig.ts";
 import type { NamedResource } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
+import { stillAfter, waitUntil } from "../wait-until.ts";
 import { addressOf, noTarget, readTarget, type Target } from "./read-targets.ts";
 import { asTrial, copyTrial, tellTrials, trialAnswer, type CopyTried } from "./trials.ts";
 
@@ -135,23 +136,20 @@ export async function setTargetPaused(
 }
 
 async function waitUntilHealthy(
-  { client, clock, tell }: Session,
+  session: Session,
   name: string,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const startMs = clock.monotonic();
-  const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
-  for (;;) {
-    const { health, health_message } = await readTarget(client, name, signal);
-    if (health === "Healthy") break;
-    if (clock.monotonic() - startMs >= timeoutMs) {
-      const reason = health_message ?? "no reason is known";
-      throw new CommandError(`${name}: ${health} still, after ${timeoutMs / 1000} s: ${reason}`);
-    }
-    await clock.sleep(backoff.next(), signal);
-  }
-  tell(name, "Healthy");
+  const look = async (isLate: boolean): Promise<boolean> => {
+    const { health, health_message } = await readTarget(session.client, name, signal);
+    if (health === "Healthy") return true;
+    if (!isLate) return false;
+    const reason = health_message ?? "no reason is known";
+    throw new CommandError(`${name}: ${health}${stillAfter(timeoutMs)}: ${reason}`);
+  };
+  await waitUntil(session, timeoutMs, look, signal);
+  session.tell(name, "Healthy");
 }
 
 function labelsOf(labels: readonly string[]): JsonObject {

@@ -1,12 +1,14 @@
 // Waiting until the clusters have what was asked for.
 
-import { Backoff, systemRandom } from "@keelson/base";
 import { CommandError } from "../command-error.ts";
+import { stillAfter, waitUntil } from "../wait-until.ts";
+import { findGlobalById, type ListedGlobal } from "./read-globals.ts";
 import { readWholes } from "./read-wholes.ts";
 import {
   fullName,
   holds,
   reasonOf,
+  shortName,
   type ListedResource,
   type NamedResource,
   type ResourceDetails,
@@ -38,16 +40,13 @@ export async function waitFor(
   { goal, timeoutMs }: WaitOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, tell } = session;
-  const startMs = clock.monotonic();
-  // Mostly it is there within milliseconds; whoever waits longer asks less.
-  const backoff = new Backoff({ initialMs: 50, maxMs: 1_000, random: systemRandom });
+  const { tell } = session;
   let waiting = resources;
   const leaveOut = (isDone: (one: NamedResource) => boolean): void => {
     for (const done of waiting.filter(isDone)) tell(fullName(done), goal);
     waiting = waiting.filter((one) => !isDone(one));
   };
-  for (;;) {
+  const look = async (isLate: boolean): Promise<boolean> => {
     if (waiting.length > singlesMax) {
       const listed = await listResources(session.client, { labels: [] }, {}, signal);
       leaveOut(doneIn(listed, goal));
@@ -56,9 +55,8 @@ export async function waitFor(
     const seen = await readWholes(session.client, looked, signal);
     const isDone = doneIn(seen, goal);
     leaveOut((one) => looked.includes(one) && isDone(one));
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return true;
 
-    const isLate = clock.monotonic() - startMs >= timeoutMs;
     const failures = looked
       .filter((one) => waiting.includes(one))
       .map((one) => {
@@ -66,14 +64,38 @@ export async function waitFor(
         if (details === undefined) return `${fullName(one)} is gone`;
         const hopeless = goal === "synced" && cannotSync(details);
         if (!hopeless && !isLate) return undefined;
-        const late = isLate && !hopeless ? ` still, after ${timeoutMs / 1000} s` : "";
+        const late = isLate && !hopeless ? stillAfter(timeoutMs) : "";
         const reason = reasonOf(details) ?? "no reason is known";
         return `${fullName(one)}: ${details.status}${late}: ${reason}`;
       })
       .filter((failure) => failure !== undefined);
     if (failures.length > 0) throw new CommandError(failures.join("\n  "));
-    await clock.sleep(backoff.next(), signal);
-  }
+    return false;
+  };
+  await waitUntil(session, timeoutMs, look, signal);
+}
+
+/** Says when a global resource is as wanted; throws with the clusters that lag behind when the time is up. */
+export async function waitForGlobal(
+  session: Session,
+  global: Pick<ListedGlobal, "id" | "kind" | "name" | "api_version">,
+  { goal, timeoutMs }: WaitOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = shortName(global);
+  const look = async (isLate: boolean): Promise<boolean> => {
+    const seen = await findGlobalById(session, global.id, signal);
+    if (goal === "gone" ? seen === undefined : seen?.status === "synced") return true;
+    if (seen === undefined) throw new CommandError(`${name} is gone`);
+    if (!isLate) return false;
+    const behind = seen.cluster_statuses
+      .filter(({ status }) => status !== "synced")
+      .map(({ cluster_id, status }) => `${cluster_id} (${status})`);
+    const reason = behind.join(", ") || "no reason is known";
+    throw new CommandError(`${name}: ${seen.status}${stillAfter(timeoutMs)}: ${reason}`);
+  };
+  await waitUntil(session, timeoutMs, look, signal);
+  session.tell(name, goal);
 }
 
 function doneIn(

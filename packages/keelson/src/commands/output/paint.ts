@@ -12,8 +12,14 @@ export function paintFor({ hasColours }: { readonly hasColours: boolean }): Pain
     hasColours && text !== "" ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text;
 }
 
-/** How a status or a health word looks: what is well, what is under way, what somebody should see. */
-export function colourOf(word: string): Colour | undefined {
+/** A text in the colour of its status, phase or health word, if that has one. */
+export function paintedAs(paint: Paint, word: string, text: string): string {
+  const colour = colourOf(word);
+  return colour === undefined ? text : paint(colour, text);
+}
+
+/** What is well, what is under way, what somebody should see. */
+function colourOf(word: string): Colour | undefined {
   switch (word) {
     case "synced":
     case "Healthy":
