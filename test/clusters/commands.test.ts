@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
+import { HttpProxy } from "../fleet/http-proxy.ts";
 import { typing, type TypeOptions } from "../fleet/typed.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { available, failure } from "./clusters-rest.ts";
@@ -422,5 +423,39 @@ suite("commands about clusters", () => {
       away.said,
       /cannot be reached .*: is it running there, and is --server right\?\n$/,
     );
+  });
+
+  test("a watch of events that breaks off before its first word misses nothing", async () => {
+    await using proxy = await HttpProxy.to(Number(new URL(bed.url).port));
+    const missed = Promise.withResolvers<void>();
+    let streams = 0;
+    proxy.intercept = async ({ path, query }) => {
+      if (!path.endsWith("/events") || query.has("limit")) return undefined;
+      streams += 1;
+      if (streams === 1) {
+        return { code: 200, headers: { "content-type": "text/event-stream" }, body: {} };
+      }
+      await missed.promise;
+      return undefined;
+    };
+    const stop = new AbortController();
+    let shown = "";
+    const watching = typing(`http://127.0.0.1:${proxy.port}`, folder)(
+      "cluster events one --as bob@example.com -w",
+      {
+        signal: stop.signal,
+        onOutput: (all) => {
+          shown = all;
+        },
+      },
+    );
+    await until(() => streams === 2);
+    assert.ok(!shown.includes("manual_trigger"));
+    await done("cluster reconcile one --as bob@example.com");
+    await until(() => drained(bed.tables));
+    missed.resolve();
+    await until(() => shown.includes("manual_trigger"));
+    stop.abort();
+    assert.equal((await watching).code, 130);
   });
 });

@@ -1,7 +1,7 @@
 // What every `get --watch` does: asks until there is an answer, and shows of a list what is new in it.
 
 import { Backoff, jsonEqual, systemRandom, writeJson, type Json } from "@keelson/base";
-import { Unreachable } from "./client/rest-client.ts";
+import { isAway } from "./client/rest-client.ts";
 import { valueText, type Output } from "./output/formats.ts";
 import { Table, type Column } from "./output/table.ts";
 import type { Session } from "./session.ts";
@@ -17,7 +17,7 @@ export async function insisting<T>(
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
+      if (!isAway(error)) throw error;
       await clock.sleep(backoff.next(), signal);
     }
   }

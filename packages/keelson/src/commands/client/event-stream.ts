@@ -1,15 +1,9 @@
 // The server's stream of events, followed for as long as somebody wants it.
 
-import {
-  Backoff,
-  isJsonObject,
-  readJson,
-  systemRandom,
-  type Clock,
-  type JsonObject,
-} from "@keelson/base";
+import { Backoff, isJsonObject, readJson, systemRandom, type JsonObject } from "@keelson/base";
 import { CommandError } from "../command-error.ts";
-import { Refused, type Query, type RestClient } from "./rest-client.ts";
+import type { Session } from "../session.ts";
+import { isAway, Refused, type Query } from "./rest-client.ts";
 
 /** One event. The type `reset` means that some were missed, and that everything has to be looked at again. */
 export interface ServerEvent {
@@ -18,22 +12,19 @@ export interface ServerEvent {
 }
 
 export interface FollowOptions {
-  readonly client: RestClient;
-  readonly clock: Clock;
   /** Whose events, if not all of fleet's: the way to one resource. */
   readonly path?: string;
-  readonly query: Query;
-  /** Called when the stream has broken off, once until it goes on. */
-  readonly onBroken: (reason: string) => void;
+  readonly query?: Query;
 }
 
 /**
  * Events as they come, in batches, each once and in order, until `signal`, at which it throws. The first batch is empty, and
  * comes when the stream is open: what happens from then on is in one of the next. A stream that breaks off is taken up again
- * where it ended; only the first attempt to open it fails for good, and a refusal.
+ * where it ended, which is said once until it goes on; only the first attempt to open it fails for good, and a refusal.
  */
 export async function* followEvents(
-  { client, clock, path = "", query, onBroken }: FollowOptions,
+  { client, clock, terminal }: Pick<Session, "client" | "clock" | "terminal">,
+  { path = "", query = {} }: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ServerEvent[]> {
   const backoff = new Backoff({ initialMs: 250, maxMs: 10_000, random: systemRandom });
@@ -41,7 +32,7 @@ export async function* followEvents(
   let isFirst = true;
   let isBroken = false;
   const broke = (reason: string): void => {
-    if (!isBroken) onBroken(reason);
+    if (!isBroken) terminal.note(`the stream of events broke off (${reason}): trying again`);
     isBroken = true;
   };
   for (;;) {
@@ -66,8 +57,9 @@ export async function* followEvents(
       broke("the server ended it");
     } catch (error) {
       signal.throwIfAborted();
-      if (isFirst || error instanceof Refused) throw error;
-      broke(error instanceof CommandError ? error.message : "the connection was lost");
+      if (isFirst || (error instanceof Refused && !isAway(error))) throw error;
+      const isSaid = error instanceof CommandError || error instanceof Refused;
+      broke(isSaid ? error.message : "the connection was lost");
     }
     await clock.sleep(backoff.next(), signal);
   }

@@ -6,6 +6,7 @@ import { Refused, type RestClient } from "../client/rest-client.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
+import { insisting } from "../watch-list.ts";
 import { findOne, type FindOptions } from "./find.ts";
 import { addressOf, type Kind } from "./shapes.ts";
 
@@ -43,23 +44,24 @@ export async function watchEvents(
   { kind, output, limit, clusterId }: Asked,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, terminal } = session;
+  const { client } = session;
   const found = await findOne(client, { kind, word, clusterId }, signal);
   const path = addressOf(kind, found);
-  const onBroken = (reason: string): void =>
-    terminal.note(`the stream of events broke off (${reason}): trying again`);
   const { show, isShown } = shower(session, output);
   const past = async (isFirst: boolean): Promise<readonly JsonObject[]> => {
     const asked = isFirst ? { limit } : { limit: Infinity, isKnown: isShown };
-    return (await readHistory(client, path, asked, signal)).toReversed();
+    const ask = () => readHistory(client, path, asked, signal);
+    return (isFirst ? await ask() : await insisting(session, ask, signal)).toReversed();
   };
   for (let isFirst = true; ; isFirst = false) {
     try {
-      const following = followEvents({ client, clock, path, query: {}, onBroken }, signal);
-      for await (const batch of following) {
+      for await (const batch of followEvents(session, { path }, signal)) {
         // The first is empty: the stream is open, and whatever the past does not hold yet is in one of the next.
-        const events =
-          batch.length === 0 ? await past(isFirst) : batch.map(({ data }) => data).filter(isTold);
+        const isOpened = batch.length === 0;
+        const isAnew = isOpened || batch.some(({ type }) => type === "reset");
+        const events = isAnew
+          ? await past(isFirst && isOpened)
+          : batch.map(({ data }) => data).filter(isTold);
         await show(events);
         if (events.some(({ type }) => type === `${kind.noun}.finalized`)) return;
       }

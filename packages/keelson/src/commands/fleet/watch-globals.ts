@@ -1,11 +1,10 @@
 // `keelson global get --watch`: global resources, and then whatever changes in them or in their copies.
 
 import { followEvents, type ServerEvent } from "../client/event-stream.ts";
-import { Refused } from "../client/rest-client.ts";
 import type { Output } from "../output/formats.ts";
 import {
+  findGlobalById,
   isMeant,
-  readGlobal,
   selectGlobals,
   type GlobalDetails,
   type ListedGlobal,
@@ -24,7 +23,6 @@ export async function watchGlobals(
   { output, ...place }: Place & { readonly output: Output },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, terminal } = session;
   const references = readReferences(words, await session.kindNames(), { takesNames: false });
   const isWanted = (one: ListedGlobal): boolean =>
     (place.namespace ?? one.namespace) === one.namespace &&
@@ -33,16 +31,7 @@ export async function watchGlobals(
   const columns = globalColumns(session, output);
   const show = shower(session, { output, columns, nameOf: shortName, shown });
 
-  const events = followEvents(
-    {
-      client,
-      clock,
-      query: {},
-      onBroken: (reason) =>
-        terminal.note(`the stream of events broke off (${reason}): trying again`),
-    },
-    signal,
-  );
+  const events = followEvents(session, {}, signal);
   // As with resources: an event says where to look, and what is there now is shown.
   for await (const batch of events) {
     if (batch.length === 0) {
@@ -60,7 +49,7 @@ export async function watchGlobals(
       continue;
     }
     for (const id of concerned(batch, shown)) {
-      const global = await insisting(session, () => findById(session, id, signal), signal);
+      const global = await insisting(session, () => findGlobalById(session, id, signal), signal);
       const last = shown.get(id);
       if (global === undefined) await show(last === undefined ? [] : [gone(last)]);
       else if (isWanted(global)) await show([listedOf(global)]);
@@ -100,19 +89,6 @@ function keyOf({
   readonly api_version: string;
 }): string {
   return JSON.stringify([groupOf(api_version), namespace, kind, name]);
-}
-
-async function findById(
-  session: Session,
-  id: number,
-  signal: AbortSignal,
-): Promise<GlobalDetails | undefined> {
-  try {
-    return await readGlobal(session, id, signal);
-  } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 function gone(global: ListedGlobal): ListedGlobal {

@@ -28,7 +28,7 @@ export async function watch(
   { output, filters }: WatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, terminal } = session;
+  const { client } = session;
   const builtin = await session.kindNames();
   const references = readReferences(words, builtin, { takesNames: false });
   const reasons = new Map<number, string>();
@@ -36,16 +36,7 @@ export async function watch(
   const columns = resourceColumns(session, output === "wide" ? reasons : undefined);
   const show = shower(session, { output, columns, nameOf: fullName, shown });
 
-  const events = followEvents(
-    {
-      client,
-      clock,
-      query: { cluster_id: filters.cluster },
-      onBroken: (reason) =>
-        terminal.note(`the stream of events broke off (${reason}): trying again`),
-    },
-    signal,
-  );
+  const events = followEvents(session, { query: { cluster_id: filters.cluster } }, signal);
   // An event says where to look; what is there now is read. So nothing that is shown was untrue when it was read.
   for await (const batch of events) {
     const isFirst = batch.length === 0;
