@@ -4,7 +4,7 @@
 import { after, before, suite } from "node:test";
 import { testApplying } from "./commands/applying.ts";
 import { testChanging } from "./commands/changing.ts";
-import { testEnding, testProcess, testRefusals } from "./commands/ending.ts";
+import { testEnding, testNamesakes, testProcess, testRefusals } from "./commands/ending.ts";
 import { testGlobals } from "./commands/globals.ts";
 import { openLab, type CommandLab } from "./commands/lab.ts";
 import { testTrying } from "./commands/trying.ts";
@@ -23,6 +23,7 @@ suite("commands about resources", () => {
   testChanging(lab);
   testWatching(lab);
   testEnding(lab);
+  testNamesakes(lab);
   testGlobals(lab);
   testProcess(lab);
   testRefusals(lab);

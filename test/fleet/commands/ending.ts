@@ -90,11 +90,35 @@ export function testEnding(lab: CommandLab): void {
     assert.equal(rest.code, 0, rest.said);
     assert.equal(await lab.bed.find("Deployment", "web", "apps/v1"), undefined);
     await lab.keelson("delete cm/late --wait");
+    assert.deepEqual(await lab.keelson("delete deployment/web -f all --cluster prod"), {
+      code: 2,
+      out: "",
+      said: "name resources, or give manifests with -f, but not both\n",
+    });
     assert.deepEqual(await lab.keelson("get"), {
       code: 0,
       out: "",
       said: 'there are no resources yet: "keelson apply -f FILE --cluster NAME" makes some\n',
     });
+  });
+}
+
+export function testNamesakes(lab: CommandLab): void {
+  test("of two kinds of one name a manifest deletes its own, and history tells who made it", async () => {
+    const service = (apiVersion: string) =>
+      `apiVersion: ${apiVersion}\nkind: Service\nmetadata: { name: two, namespace: default }\nspec: { ports: [{ port: 80 }] }\n`;
+    await lab.file("core.yaml", service("v1"));
+    await lab.file("other.yaml", service("serving.example.com/v1"));
+    await lab.keelson("apply -f core.yaml --cluster prod");
+    await lab.keelson("apply -f other.yaml --cluster prod --as ann@example.com");
+    const other = "prod/default/service.serving.example.com/two";
+    assert.match((await lab.keelson(`history ${other}`)).out, / ann@example\.com {3}created$/m);
+    assert.equal(
+      (await lab.keelson("delete -f other.yaml --cluster prod --wait")).out,
+      lines(`${other} deleting`, `${other} gone`),
+    );
+    assert.equal((await lab.keelson("get -o name")).out, lines("prod/default/service/two"));
+    await lab.keelson("delete -f core.yaml --cluster prod --wait");
   });
 }
 

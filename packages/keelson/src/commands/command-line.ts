@@ -1,6 +1,6 @@
 // The command line as commander reads it: all first words, and in full the one that is typed.
 
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import { keelsonVersion } from "../version.ts";
 import { catalog } from "./catalog.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -30,6 +30,9 @@ export async function commandLine(
     .configureOutput(output ?? {})
     .configureHelp({
       subcommandTerm: (command) => [command.name(), ...command.aliases()].join("|"),
+      // That a flag which may be given again is not given unless it is says nothing.
+      optionDescription: (option) =>
+        new Help().optionDescription(option).replace(" (default: [])", ""),
     })
     .addHelpText("after", '\n"keelson COMMAND --help" tells more of each, with examples.');
   const typed = words === "all" ? [] : words.filter((word) => !word.startsWith("-")).slice(0, 2);
@@ -44,9 +47,8 @@ export async function commandLine(
     const define = await load();
     define(command, await openContext());
   }
-  program.helpCommand("help [command]", "print the help of a command");
   program.hook("preAction", (_program, command) => refuseEmpty(command));
-  complainInSentences(program);
+  speakAsOne(program);
   return program;
 }
 
@@ -61,9 +63,12 @@ function refuseEmpty(command: Command): void {
   }
 }
 
-function complainInSentences(command: Command): void {
+/** Complaints are sentences, and help is called the same, in every command. */
+function speakAsOne(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(usageSentence(text, command)),
   });
-  for (const one of command.commands) complainInSentences(one);
+  if (command.commands.length === 0) return;
+  command.helpCommand("help [command]", "print the help of a command");
+  for (const one of command.commands) speakAsOne(one);
 }

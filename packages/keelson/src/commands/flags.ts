@@ -8,6 +8,7 @@ export function withServer(command: Command): Command {
   return command
     .option("--server <url>", "the server's REST API (KEELSON_SERVER; else what runs here)")
     .option("--token <token>", "a token of that server (KEELSON_TOKEN)")
+    .option("--as <email>", "who you are, for a server that believes everybody")
     .option("--data-dir <folder>", "where to look for what runs here (KEELSON_DATA_DIR)");
 }
 
@@ -20,7 +21,7 @@ export function withOutput(command: Command, choices: readonly Output[] = output
   return command.addOption(option.default("table"));
 }
 
-/** How commands tell what they have changed. */
+/** For whatever has no wider table: what was changed, settings, findings. */
 export const changeOutputs = ["table", "json", "yaml", "name"] as const;
 
 export interface WatchFlags {
@@ -45,7 +46,11 @@ export function withWait(
 ): Command {
   return command
     .option("--wait", help)
-    .option("--timeout <duration>", "how long to wait at most (default 5m)", durationOf, 300_000);
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait at most")
+        .argParser(durationOf)
+        .default(300_000, "5m"),
+    );
 }
 
 export function waitMsOf({ wait, timeout }: Partial<WaitFlags>): number | undefined {

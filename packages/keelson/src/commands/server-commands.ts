@@ -2,7 +2,7 @@
 
 import type { Define } from "./catalog.ts";
 import { withExamples } from "./examples.ts";
-import { withOutput, type OutputFlags } from "./flags.ts";
+import { changeOutputs, withOutput, type OutputFlags } from "./flags.ts";
 import { configOf, withSettings } from "./setting-flags.ts";
 
 export const defineUp: Define = (command, context) => {
@@ -35,7 +35,7 @@ export const defineServe: Define = (command, context) => {
 export const defineConfig: Define = (command, context) => {
   withExamples(
     withSettings(
-      withOutput(command, ["table", "json", "yaml", "name"]).option(
+      withOutput(command, changeOutputs).option(
         "--markdown",
         "the tables of docs/reference/settings.md instead",
       ),

@@ -68,7 +68,7 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
   const isCluster = noun === "cluster";
   const declaring = (name: string): Command => {
     const command = withWait(
-      withOutput(asked(parent.command(name)), changeOutputs),
+      withOutput(withServer(parent.command(name)), changeOutputs),
       "wait until it is Ready, and fail with the reason if it cannot be",
     ).option("--platform <type>", "the platform: gcp, aws, azure or any other");
     return isCluster
@@ -125,11 +125,14 @@ function addDeclaring(parent: Command, { kind, context }: Parts): void {
 
 function addShowing(parent: Command, { kind, context }: Parts): void {
   const { noun, plural } = kind;
-  withExamples(placed(withWatch(withOutput(asked(parent.command("get").alias("list")))), kind), [
-    [`keelson ${noun} get`, "all of them, newest first"],
-    [`keelson ${noun} get one -o yaml`],
-    [`keelson ${noun} get --status Failed --watch`],
-  ])
+  withExamples(
+    placed(withWatch(withOutput(withServer(parent.command("get").alias("list")))), kind),
+    [
+      [`keelson ${noun} get`, "all of them, newest first"],
+      [`keelson ${noun} get one -o yaml`],
+      [`keelson ${noun} get --status Failed --watch`],
+    ],
+  )
     .description(`show ${plural}: all, newest first, or by name or id`)
     .argument("[what...]", `${plural}: names, or ids`)
     .option("--platform <type>", "only those of this platform")
@@ -153,7 +156,10 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
     );
 
   withExamples(
-    placed(withOutput(asked(parent.command("status")), ["table", "wide", "json", "yaml"]), kind),
+    placed(
+      withOutput(withServer(parent.command("status")), ["table", "wide", "json", "yaml"]),
+      kind,
+    ),
     [[`keelson ${noun} status one`], [`keelson ${noun} status one -o wide`, "all conditions"]],
   )
     .description("show where it stands, and what each controller has reported")
@@ -167,7 +173,7 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
     );
 
   withExamples(
-    placed(withOutput(asked(parent.command("events")), ["table", "json", "yaml"]), kind),
+    placed(withOutput(withServer(parent.command("events")), ["table", "json", "yaml"]), kind),
     [[`keelson ${noun} events one`], [`keelson ${noun} events one --watch -o json`, "a line each"]],
   )
     .description("show what was told of it, newest first")
@@ -188,7 +194,7 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
 function addChanging(parent: Command, { kind, context }: Parts): void {
   const { noun, plural } = kind;
   const changing = (verb: string): Command =>
-    placed(withOutput(asked(parent.command(verb)), changeOutputs), kind);
+    placed(withOutput(withServer(parent.command(verb)), changeOutputs), kind);
   const remove = withExamples(withWait(changing("delete"), "wait until it is gone"), [
     noun === "cluster"
       ? ["keelson cluster delete one --confirm Ready --wait"]
@@ -227,14 +233,6 @@ function addChanging(parent: Command, { kind, context }: Parts): void {
         }),
       );
   }
-}
-
-/** Whom it asks, and as whom. */
-function asked(command: Command): Command {
-  return withServer(command).option(
-    "--as <email>",
-    "who you are, for a server that believes everybody; a controller unless told",
-  );
 }
 
 function placed(command: Command, { noun }: Kind): Command {

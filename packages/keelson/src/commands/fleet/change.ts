@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 import type { Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { readReferences } from "./reference.ts";
-import { fullName, type ListedResource } from "./resource-shapes.ts";
+import { fullName, groupOf, type ListedResource } from "./resource-shapes.ts";
 import { listResources, select, toChange, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
 import { asTrial, tellTrials, trialAnswer, type Trial } from "./trials.ts";
@@ -148,7 +148,10 @@ async function declaredIn(
   for (const { clusterId, desired } of await readWanted(session, manifests, { isQuiet: true })) {
     const { namespace, kind, name, api_version } = desired;
     const query = { cluster_id: clusterId, namespace, kind, name };
-    const [resource] = await listResources(session.client, { labels: [] }, query, signal);
+    const listed = await listResources(session.client, { labels: [] }, query, signal);
+    // Kinds of two groups may have one name, as Service has.
+    const group = groupOf(api_version);
+    const resource = listed.find((one) => groupOf(one.api_version) === group);
     if (resource === undefined && !ignoresMissing) {
       const missing = fullName({ cluster_id: clusterId, namespace, kind, name, api_version });
       throw new CommandError(

@@ -91,6 +91,7 @@ export interface ManifestFlags extends ServerFlags {
   readonly namespace?: string;
 }
 
+/** Without the clusters that they are for. */
 export function withManifests(command: Command): Command {
   return command
     .addOption(
@@ -102,8 +103,16 @@ export function withManifests(command: Command): Command {
         .makeOptionMandatory(),
     )
     .option("-R, --recursive", "also what is in folders below the folder")
-    .option("--cluster <name>", "the cluster it is for; may be given again", gather, [])
-    .option("-n, --namespace <name>", "the namespace of objects that name none (default default)");
+    .option("-n, --namespace <name>", "the namespace of objects that name none (default: default)");
+}
+
+export function withClusters(command: Command): Command {
+  return command.option(
+    "--cluster <name>",
+    "the cluster it is for; may be given again",
+    gather,
+    [],
+  );
 }
 
 /** For commands that take names as well. */
@@ -113,9 +122,18 @@ export function withOptionalManifests(command: Command): Command {
     .option("-R, --recursive", "also what is in folders below the folder");
 }
 
-/** The cluster that names are looked for in: with manifests it may be given again, with names it narrows them. */
-export function oneCluster({ cluster, filename }: ManifestFlags): string | undefined {
+/**
+ * The cluster that names are looked for in: with manifests it may be given again, with names it narrows them. Throws where
+ * both manifests and something else say what is meant.
+ */
+export function oneCluster(
+  words: readonly string[],
+  { cluster, filename, selector, all }: ManifestFlags & Pick<FilterFlags, "selector"> & AllFlags,
+): string | undefined {
   const [first, ...others] = cluster;
+  if (filename.length > 0 && (words.length > 0 || selector.length > 0 || all === true)) {
+    throw usageError("name resources, or give manifests with -f, but not both");
+  }
   if (filename.length > 0 || others.length === 0) return first;
   throw usageError("--cluster may be given again with -f only: here it narrows down to one");
 }

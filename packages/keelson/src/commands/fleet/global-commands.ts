@@ -9,7 +9,6 @@ import { withExamples } from "../examples.ts";
 import {
   changeOutputs,
   countOf,
-  gather,
   waitMsOf,
   withOutput,
   withServer,
@@ -19,16 +18,23 @@ import {
   type WaitFlags,
   type WatchFlags,
 } from "../flags.ts";
-import { policiesOf, withDryRun, withPolicies, type PolicyFlags, type TryFlags } from "./flags.ts";
+import {
+  policiesOf,
+  withDryRun,
+  withManifests,
+  withPolicies,
+  type ManifestFlags,
+  type PolicyFlags,
+  type TryFlags,
+} from "./flags.ts";
 import { targetSelector } from "./target-selector.ts";
 
 interface PlaceFlags extends ServerFlags {
   readonly namespace?: string;
 }
 
-interface ApplyFlags extends PlaceFlags, OutputFlags, WaitFlags, PolicyFlags, TryFlags {
-  readonly filename: readonly string[];
-  readonly recursive?: true;
+interface ApplyFlags
+  extends Omit<ManifestFlags, "cluster">, OutputFlags, WaitFlags, PolicyFlags, TryFlags {
   readonly targets?: JsonObject;
   readonly allTargets?: true;
 }
@@ -62,7 +68,9 @@ export const defineGlobal: Define = (global, context) => {
 
   withExamples(
     withDryRun(
-      withPolicies(withWait(withOutput(withServer(global.command("apply")), changeOutputs))),
+      withPolicies(
+        withWait(withOutput(withManifests(withServer(global.command("apply"))), changeOutputs)),
+      ),
     ),
     [
       ["keelson global apply -f roles.yaml --all-targets --wait"],
@@ -73,16 +81,6 @@ export const defineGlobal: Define = (global, context) => {
       "declare the objects of manifests in every cluster that is chosen, one after the other",
     )
     .summary("declare the objects of manifests in many clusters")
-    .addOption(
-      new Option(
-        "-f, --filename <path>",
-        "a manifest, a folder of them, or - for standard input; may be given again",
-      )
-        .argParser(gather)
-        .makeOptionMandatory(),
-    )
-    .option("-R, --recursive", "also what is in folders below the folder")
-    .option("-n, --namespace <name>", "the namespace of objects that name none (default default)")
     .option(
       "--targets <selector>",
       "the targets it is for, by their labels: region=eu, tier!=gold, 'zone in (a,b)', edge, !edge",

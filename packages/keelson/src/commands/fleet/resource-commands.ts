@@ -2,7 +2,6 @@
 
 import type { Command } from "commander";
 import { resourceVerbs, type Define, type ResourceVerb } from "../catalog.ts";
-import { usageError } from "../command-error.ts";
 import { inChange, inSession, type CommandContext } from "../command-context.ts";
 import { withExamples } from "../examples.ts";
 import {
@@ -28,6 +27,7 @@ import {
   changeOf,
   type ManifestFlags,
   withManifests,
+  withClusters,
   withOptionalManifests,
   oneCluster,
   manifestsOf,
@@ -52,7 +52,7 @@ export function defineVerb(name: ResourceVerb): Define {
   return verbs[name];
 }
 
-/** By name, in the order of help. */
+/** By name, in the order of help. What is said of each in the list of commands stands in the catalog. */
 const verbs: Readonly<Record<ResourceVerb, Define>> = {
   get: (command, context) =>
     withExamples(withWatch(withOutput(withFilters(withServer(command)))), [
@@ -64,7 +64,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       .description(
         "show resources and how they are: all, of kinds (deployments), or by name (deployment/web, an id, or in full local/default/deployment/web)",
       )
-      .summary("show resources and how they are")
       .argument("[what...]", "kinds or names")
       .option("--status <status>", "only those in this status: synced, error, drifted, …")
       .action(async (words: string[], options: GetFlags) =>
@@ -82,7 +81,7 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
   apply: (command, context) =>
     withExamples(
       withDryRun(
-        withPolicies(withWait(withOutput(withManifests(withServer(command)), changeOutputs))),
+        withPolicies(withWait(changed(withClusters(withManifests(withServer(command)))))),
         "let the clusters try it, keep nothing, and say what would become of each object",
       ),
       [
@@ -92,7 +91,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       ],
     )
       .description("declare the objects of Kubernetes manifests in clusters, all or none of them")
-      .summary("declare the objects of manifests in clusters")
       .action(async (options: ManifestFlags & WaitFlags & OutputFlags & PolicyFlags & TryFlags) =>
         inSession(options, context, async (session, signal) => {
           const { output } = options;
@@ -120,7 +118,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       .description(
         "show where clusters differ from what they are to hold, or from what manifests would make of them: what is there (-) and what is wanted (+); ends with 1 if they do",
       )
-      .summary("show where clusters differ from it")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
       .option("--foreign", "also what other managers alone have set")
       .action(
@@ -132,9 +129,9 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
             ManifestFlags & { foreign?: true },
         ) =>
           inSession(options, context, async (session, signal) => {
-            const { output, foreign, filename, selector, all } = options;
+            const { output, foreign, filename } = options;
             const asked = { output, isForeign: foreign === true };
-            const cluster = oneCluster(options);
+            const cluster = oneCluster(words, options);
             if (filename.length === 0) {
               const { diff } = await import("./diff.ts");
               await diff(
@@ -145,9 +142,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
               );
               return;
             }
-            if (words.length > 0 || selector.length > 0 || all === true) {
-              throw usageError("name resources, or give manifests with -f, but not both");
-            }
             const { diffManifests } = await import("./diff-manifests.ts");
             await diffManifests(session, { ...manifestsOf(options), ...asked }, signal);
           }),
@@ -157,7 +151,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       ["keelson history deployment/web"],
       ["keelson history deployment/web --limit 1 -o yaml"],
     ])
-      .description("show what a resource was, newest first")
       .argument("<what...>", "a resource: deployment/web, an id, or in full")
       .option("--limit <count>", "how many", countOf, 20)
       .action(async (words: string[], options: PlaceFlags & OutputFlags & { limit: number }) =>
@@ -172,7 +165,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       ["keelson rollback deployment/web --to-revision 1 --dry-run", "what would change"],
       ["keelson rollback deployment/web --to-revision 1 --wait"],
     ])
-      .description("make a resource again what it was")
       .argument("<what...>", "a resource: deployment/web, an id, or in full")
       .option("--to-revision <number>", "the revision to go back to", countOf)
       .option("--to-generation <number>", "exactly this line of the history instead", countOf)
@@ -197,7 +189,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
       ["keelson sync deployment/web --wait"],
       ["keelson sync --all --cluster prod"],
     ])
-      .description("apply now, whatever failed before")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
       .action(async (words: string[], options: ChangeFlags & WaitFlags) =>
         inChange(options, context, async (session, signal) => {
@@ -206,10 +197,10 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         }),
       ),
   pause: (command, context) =>
-    pausing(command, context, true)
-      .description("write nothing to the cluster until it is resumed; watching goes on")
-      .summary("write nothing to the cluster for now"),
-  resume: (command, context) => pausing(command, context, false).description("go on after a pause"),
+    pausing(command, context, true).description(
+      "write nothing to the cluster until it is resumed; watching goes on",
+    ),
+  resume: (command, context) => pausing(command, context, false),
   delete: (command, context) =>
     withExamples(
       withDryRun(
@@ -225,7 +216,6 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         ["keelson delete -l app=web --orphan", "their objects stay"],
       ],
     )
-      .description("delete resources and their objects")
       .argument("[what...]", "resources: deployment/web, an id, or in full")
       .option("--ignore-not-found", "with -f: what is not there needs no deleting")
       .option("--orphan", "forget the resource and leave its object in the cluster")
@@ -238,7 +228,7 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         ) =>
           inChange(options, context, async (session, signal) => {
             const { remove } = await import("./change.ts");
-            const cluster = oneCluster(options);
+            const cluster = oneCluster(words, options);
             await remove(
               session,
               words,
