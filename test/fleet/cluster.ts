@@ -24,11 +24,14 @@ import { accessTo, portOf } from "../oracle/client/bed.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
+import type { ProxyIdentity } from "./http-proxy.ts";
 
 export interface TestCluster extends AsyncDisposable {
   readonly port: number;
   /** By its own port, or by that of somebody in between. */
   accessAt(port: number): Access;
+  /** Who somebody in between must be who speaks HTTP with it; undefined: anybody, in clear. */
+  readonly identity?: ProxyIdentity;
   /** Runs the real kubectl, which may do everything. */
   kubectl(words: readonly string[], signal: AbortSignal): Promise<Said>;
 }
@@ -111,6 +114,7 @@ async function sweptOracle(
   return {
     port: portOf(oracle),
     accessAt: (port) => accessTo(oracle, port),
+    identity: { ca: oracle.ca, ...oracle.admin },
     kubectl: (words, signal) => oracle.kubectl(words, signal),
     [Symbol.asyncDispose]: async () => undefined,
   };

@@ -1,4 +1,5 @@
-// An HTTP proxy between a worker and its cluster that answers some requests itself, as a server in trouble would.
+// An HTTP proxy between a worker and its cluster that answers some requests itself, as a server in trouble would. To those
+// who ask it speaks in clear; to a real Kubernetes as the admin, by TLS.
 
 import { once } from "node:events";
 import {
@@ -8,7 +9,9 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
+import { Agent, request as sendByTls } from "node:https";
 import type { AddressInfo } from "node:net";
+import { fixedCredentials, type Access } from "@keelson/client";
 
 /** What is answered instead; undefined: the request is passed on. */
 export interface Instead {
@@ -23,29 +26,46 @@ export type Intercept = (request: {
   readonly query: URLSearchParams;
 }) => Instead | undefined | Promise<Instead | undefined>;
 
+/** What the proxy shows to a server that wants TLS, and what it believes of it. */
+export interface ProxyIdentity {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
 export class HttpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: number;
+  readonly #agent: Agent | undefined;
   intercept: Intercept = () => undefined;
   /** Every request that came by, passed on or not. */
   readonly seen: string[] = [];
   readonly #open = new Set<string>();
 
-  private constructor(server: Server, target: number) {
+  private constructor(server: Server, target: number, identity: ProxyIdentity | undefined) {
     this.#server = server;
     this.#target = target;
+    if (identity !== undefined) {
+      const { ca, certificate: cert, key } = identity;
+      this.#agent = new Agent({ ca, cert, key, keepAlive: true });
+    }
     server.on("request", (request, response) => void this.#pass(request, response));
   }
 
-  static async to(port: number): Promise<HttpProxy> {
+  static async to(port: number, identity?: ProxyIdentity): Promise<HttpProxy> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new HttpProxy(server, port);
+    return new HttpProxy(server, port, identity);
   }
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Whoever comes here needs no credentials. */
+  accessAt(port: number): Access {
+    return { server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) };
   }
 
   /** The paths of the watches that are under way. */
@@ -61,6 +81,7 @@ export class HttpProxy implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close();
     this.cut();
+    this.#agent?.destroy();
     if (this.#server.listening) await once(this.#server, "close");
   }
 
@@ -80,15 +101,17 @@ export class HttpProxy implements AsyncDisposable {
       response.end(`${JSON.stringify(instead.body)}\n`);
       return;
     }
-    const onwards = send(
-      { host: "127.0.0.1", port: this.#target, method, path: url, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        response.flushHeaders();
-        answer.pipe(response);
-        answer.on("error", () => response.destroy());
-      },
-    );
+    const target = { host: "127.0.0.1", port: this.#target, method, path: url, headers };
+    const onAnswer = (answer: IncomingMessage): void => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on("error", () => response.destroy());
+    };
+    const onwards =
+      this.#agent === undefined
+        ? send(target, onAnswer)
+        : sendByTls({ ...target, agent: this.#agent }, onAnswer);
     onwards.on("error", () => response.destroy());
     response.on("close", () => onwards.destroy());
     request.pipe(onwards);

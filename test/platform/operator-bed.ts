@@ -18,6 +18,7 @@ import {
 } from "@keelson/platform";
 import { createAppDatabase, type AdminRights, type AppDatabase } from "@keelson/platform/testing";
 import { startCluster, type TestCluster } from "../fleet/cluster.ts";
+import { HttpProxy } from "../fleet/http-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { sharedKeycloak, type KeycloakServer } from "./keycloak-server.ts";
 import { sharedS3 } from "./s3-server.ts";
@@ -35,7 +36,7 @@ export interface BedOptions {
   readonly postgres?: ThrowawayPostgres;
 }
 
-export type BedCluster = Pick<TestCluster, "port" | "accessAt">;
+export type BedCluster = Pick<TestCluster, "port" | "accessAt" | "identity">;
 
 /** What of an Application tests look at. */
 export interface Seen {
@@ -134,15 +135,24 @@ export class OperatorBed implements AsyncDisposable {
     return new OperatorBed(parts, setup.move(), signal);
   }
 
-  /** Starts an operator; it ends with the test at the latest. `port`: somebody between it and the cluster. */
+  /** Somebody between an operator and the cluster, who hears every word. */
+  async proxy(): Promise<HttpProxy> {
+    return await HttpProxy.to(this.cluster.port, this.cluster.identity);
+  }
+
+  /** Starts an operator; it ends with the test at the latest. `port`: somebody between it and the cluster, as `proxy` is. */
   start({
     port,
+    proxy,
     ...options
-  }: Partial<OperatorOptions> & { readonly port?: number } = {}): RunningOperator {
+  }: Partial<OperatorOptions> & {
+    readonly port?: number;
+    readonly proxy?: HttpProxy;
+  } = {}): RunningOperator {
     const stop = new AbortController();
     const operator = new Operator({
       settings: this.settings,
-      openClient: (client) => clientOf(this.cluster, client, port),
+      openClient: (client) => clientOf(proxy ?? this.cluster, client, port),
       identity: `operator-${++count}`,
       elects: false,
       clock: systemClock,
@@ -331,7 +341,7 @@ export function seenIn(object: DynamicObject): Seen {
 }
 
 function clientOf(
-  cluster: BedCluster,
+  cluster: Pick<BedCluster, "port" | "accessAt">,
   options: Partial<ClientOptions> = {},
   port = cluster.port,
 ): Client {

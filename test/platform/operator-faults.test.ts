@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import { measure } from "../apiserver/scenarios/length.ts";
-import { clusterSuite, ownTest } from "../fleet/cluster.ts";
-import { HttpProxy, refusal } from "../fleet/http-proxy.ts";
+import { clusterSuite } from "../fleet/cluster.ts";
+import { refusal } from "../fleet/http-proxy.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { LeapingClock } from "./clocks.ts";
@@ -120,80 +120,76 @@ clusterSuite("the operator in trouble", () => {
     assert.deepEqual(await leftovers(bed.database, name), nothing);
   });
 
-  // Between operator and cluster there is plain HTTP only before a server of ours.
-  ownTest(
-    "P30, P33: the cluster conflicts, asks for patience, forgets, and goes away",
-    async (t) => {
-      await using bed = await OperatorBed.prepare({}, t.signal);
-      await using proxy = await HttpProxy.to(bed.cluster.port);
-      const metrics = new RecordingMetrics();
-      const troubles = new Map([
-        ["conflict", refusal(409, "Conflict", "the object has been modified")],
-        [
-          "patience",
-          { ...refusal(429, "TooManyRequests", "later"), headers: { "retry-after": "1" } },
-        ],
-        ["broken", refusal(500, "InternalError", "no")],
-      ]);
-      const seen = new Set<string>();
-      proxy.intercept = ({ method, path }) => {
-        // Each kind of trouble once, at a write of a status, a child and a finalizer.
-        if (method !== "PATCH" || path.includes("/events")) return undefined;
-        for (const [trouble, answer] of troubles) {
-          const what = `${trouble} ${path.endsWith("/status") ? "status" : path.includes("/applications/") ? "object" : "child"}`;
-          if (seen.has(what)) continue;
-          seen.add(what);
-          return answer;
-        }
-        return undefined;
-      };
-      const running = bed.start({ port: proxy.port, metrics });
-      const name = newName();
-      await bed.apply(name, withDatabase);
-      await bed.until(name, ({ phase }) => phase === "Running");
-      assert.equal(seen.size, 9, [...seen].join(", "));
-      const labels = { app: name, resource_type: "database", result: "success" };
-      assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 1);
-
-      // Its watches are refused as too old: everything is listed again, and nothing is missed.
-      let expired = 0;
-      proxy.intercept = ({ query }) => {
-        if (!query.has("watch") || expired >= 6) return undefined;
-        expired += 1;
-        return refusal(410, "Expired", "too old resource version");
-      };
-      proxy.cut();
-      const second = newName();
-      await bed.apply(second, withDatabase);
-      await bed.until(second, ({ phase }) => phase === "Running");
-      assert.ok(expired > 0);
-
-      // Nobody answers for a while; what is asked for meanwhile is done afterwards.
-      let refused = 0;
-      proxy.intercept = () => {
-        refused += 1;
-        return refusal(503, "ServiceUnavailable", "the server is starting");
-      };
-      proxy.cut();
-      const sinceMs = performance.now();
-      const third = newName();
-      await bed.apply(third, withDatabase);
-      await bed.delete(second);
-      await until(() => refused > 20 && performance.now() - sinceMs >= downMs, t.signal);
-      proxy.intercept = () => undefined;
-      await bed.until(third, ({ phase }) => phase === "Running");
-      await bed.untilGone(second);
-      for (const one of [name, third]) {
-        await bed.delete(one);
-        await bed.untilGone(one);
-      }
-      await running.stop();
-    },
-  );
-
-  ownTest("P33: what was done is told when the status that says so has landed", async (t) => {
+  test("P30, P33: the cluster conflicts, asks for patience, forgets, and goes away", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
-    await using proxy = await HttpProxy.to(bed.cluster.port);
+    await using proxy = await bed.proxy();
+    const metrics = new RecordingMetrics();
+    const troubles = new Map([
+      ["conflict", refusal(409, "Conflict", "the object has been modified")],
+      [
+        "patience",
+        { ...refusal(429, "TooManyRequests", "later"), headers: { "retry-after": "1" } },
+      ],
+      ["broken", refusal(500, "InternalError", "no")],
+    ]);
+    const seen = new Set<string>();
+    proxy.intercept = ({ method, path }) => {
+      // Each kind of trouble once, at a write of a status, a child and a finalizer.
+      if (method !== "PATCH" || path.includes("/events")) return undefined;
+      for (const [trouble, answer] of troubles) {
+        const what = `${trouble} ${path.endsWith("/status") ? "status" : path.includes("/applications/") ? "object" : "child"}`;
+        if (seen.has(what)) continue;
+        seen.add(what);
+        return answer;
+      }
+      return undefined;
+    };
+    const running = bed.start({ proxy, metrics });
+    const name = newName();
+    await bed.apply(name, withDatabase);
+    await bed.until(name, ({ phase }) => phase === "Running");
+    assert.equal(seen.size, 9, [...seen].join(", "));
+    const labels = { app: name, resource_type: "database", result: "success" };
+    assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 1);
+
+    // Its watches are refused as too old: everything is listed again, and nothing is missed.
+    let expired = 0;
+    proxy.intercept = ({ query }) => {
+      if (!query.has("watch") || expired >= 6) return undefined;
+      expired += 1;
+      return refusal(410, "Expired", "too old resource version");
+    };
+    proxy.cut();
+    const second = newName();
+    await bed.apply(second, withDatabase);
+    await bed.until(second, ({ phase }) => phase === "Running");
+    assert.ok(expired > 0);
+
+    // Nobody answers for a while; what is asked for meanwhile is done afterwards.
+    let refused = 0;
+    proxy.intercept = () => {
+      refused += 1;
+      return refusal(503, "ServiceUnavailable", "the server is starting");
+    };
+    proxy.cut();
+    const sinceMs = performance.now();
+    const third = newName();
+    await bed.apply(third, withDatabase);
+    await bed.delete(second);
+    await until(() => refused > 20 && performance.now() - sinceMs >= downMs, t.signal);
+    proxy.intercept = () => undefined;
+    await bed.until(third, ({ phase }) => phase === "Running");
+    await bed.untilGone(second);
+    for (const one of [name, third]) {
+      await bed.delete(one);
+      await bed.untilGone(one);
+    }
+    await running.stop();
+  });
+
+  test("P33: what was done is told when the status that says so has landed", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    await using proxy = await bed.proxy();
     const metrics = new RecordingMetrics();
     let [hasSecret, hasFailed] = [false, false];
     proxy.intercept = ({ method, path }) => {
@@ -204,7 +200,7 @@ clusterSuite("the operator in trouble", () => {
       hasFailed = true;
       return refusal(500, "InternalError", "no");
     };
-    bed.start({ port: proxy.port, metrics });
+    bed.start({ proxy, metrics });
     const name = newName();
     await bed.apply(name, { ...withDatabase, redis: { enabled: true } });
     await bed.until(name, ({ phase }) => phase === "Running");
@@ -220,9 +216,9 @@ clusterSuite("the operator in trouble", () => {
     }
   });
 
-  ownTest("what the cluster forbids is said, be it the beginning or what shall go", async (t) => {
+  test("what the cluster forbids is said, be it the beginning or what shall go", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
-    await using proxy = await HttpProxy.to(bed.cluster.port);
+    await using proxy = await bed.proxy();
     let forbidden = "PATCH /applications/";
     proxy.intercept = ({ method, path }) => {
       const isForbidden =
@@ -230,7 +226,7 @@ clusterSuite("the operator in trouble", () => {
       const [, verb, kind] = isForbidden || [];
       return `${verb} ${kind}` === forbidden ? refusal(403, "Forbidden", "not you") : undefined;
     };
-    bed.start({ port: proxy.port });
+    bed.start({ proxy });
     const name = newName();
     await bed.apply(name, withDatabase);
     const refused = await bed.until(name, ({ phase }) => phase === "Failed");

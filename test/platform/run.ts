@@ -25,6 +25,8 @@ const usual: readonly Run[] = [
       "kinds",
       "operator",
       "operator-changes",
+      "operator-crashes",
+      "operator-faults",
       "operator-isolation",
       "operator-previews",
       "operator-storage",
