@@ -129,6 +129,25 @@ eachPostgres("outbox", (server) => {
     assert.deepEqual(await next, [4]);
   });
 
+  test("a reader of a quiet log gets an empty batch now and then, however often the log is looked at", async (t) => {
+    await using it = await fresh();
+    const outbox = outboxOn(it.database); // Which looks every 20 ms.
+    const tail = new Tail({ source: outbox, idleMs: 300 });
+    await using scope = new TaskScope(never);
+    scope.spawn("tail", (signal) => tail.run(signal));
+    const batches = tail.follow(0, t.signal);
+    assert.deepEqual((await batches.next()).value, []);
+    assert.deepEqual((await batches.next()).value, []);
+    const next = batches.next();
+    await append(outbox, event("a", 1));
+    await outbox.numberAll(never);
+    const rest = async (batch: typeof next): Promise<readonly number[]> => {
+      const { value } = await batch;
+      return value?.length === 0 ? await rest(batches.next()) : (value ?? []).map(seqOf);
+    };
+    assert.deepEqual(await rest(next), [1]);
+  });
+
   test("where the log publishes, an event is published with its position, and a relay has only what was left", async () => {
     const metrics = new RecordingMetrics();
     await using it = await fresh({ metrics });

@@ -96,20 +96,22 @@ export class Tail<Row extends { readonly position: number }> {
   async *follow(position: number, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
     this.#readers++;
     try {
+      const { clock } = this.#source.database;
       let cursor = position;
+      let toldMs = clock.monotonic();
       await this.assertKnown(cursor, signal);
       while (!signal.aborted) {
         const changed = this.#changed.promise;
         const events = await this.#after(cursor, signal);
-        const last = events.at(-1);
-        if (last === undefined) {
-          const { clock } = this.#source.database;
-          const isChanged = await changedWithin(changed, { clock, idleMs: this.#idleMs }, signal);
-          if (!isChanged) yield [];
+        // From the last batch on: a poll that finds nothing changes nothing for the reader.
+        const leftMs = toldMs + this.#idleMs - clock.monotonic();
+        if (events.length === 0 && leftMs > 0) {
+          await changedWithin(changed, { clock, ms: leftMs }, signal);
           continue;
         }
         yield events;
-        cursor = last.position;
+        cursor = events.at(-1)?.position ?? cursor;
+        toldMs = clock.monotonic();
       }
     } catch (error) {
       if (!isCancellation(error, signal)) throw error;
@@ -163,15 +165,14 @@ export class Tail<Row extends { readonly position: number }> {
   }
 }
 
-/** Whether something changed, and not only the time passed. Rejects when `signal` aborts. */
+/** Resolves when something has changed, the time is up, or `signal` aborts. */
 async function changedWithin(
   changed: Promise<void>,
-  { clock, idleMs }: { readonly clock: Clock; readonly idleMs: number },
+  { clock, ms }: { readonly clock: Clock; readonly ms: number },
   signal: AbortSignal,
-): Promise<boolean> {
-  signal.throwIfAborted();
-  const { promise: over, resolve } = Promise.withResolvers<boolean>();
-  using _abort = onAbort(signal, () => resolve(true));
-  using _timer = clock.after(idleMs, () => resolve(false));
-  return await Promise.race([changed.then(() => true), over]);
+): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  using _abort = onAbort(signal, resolve);
+  using _timer = clock.after(ms, resolve);
+  await Promise.race([changed, over]);
 }
