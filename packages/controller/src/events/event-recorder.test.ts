@@ -24,6 +24,18 @@ suite("EventRecorder", () => {
     assert.equal(written.length, 3, "nothing is written when nothing happens");
   });
 
+  test("what is said again while it is being counted is counted the next time", async () => {
+    const { recorder, clock, written, start, busy } = fixture({});
+    await using _running = start();
+    recorder.record(happening("a", "no"));
+    await clock.settle();
+    busy.add("a");
+    recorder.record(happening("a", "no"));
+    await clock.advance(10_000);
+    await clock.advance(10_000);
+    assert.deepEqual(written, ["create a no", "count a 2", "count a 3"]);
+  });
+
   test("after a long silence it is said anew, and when its Event is gone it goes on in another", async () => {
     const { recorder, clock, written, start, gone } = fixture({ seriesMs: 60_000 });
     await using _running = start();
@@ -120,6 +132,7 @@ function fixture(limits: Partial<EventLimits>) {
   const refused = new Set<string>();
   const unheard = new Set<string>();
   const away = new Set<string>();
+  const busy = new Set<string>();
   const names = new Set<string>();
   const client = {
     resource: async () => ({
@@ -139,6 +152,7 @@ function fixture(limits: Partial<EventLimits>) {
         const name = ref.name.slice(0, 1);
         if (gone.has(name)) throw failures.notFound({ group: "", resource: "events" }, name);
         written.push(`count ${name} ${patch.body.series.count}`);
+        if (busy.has(name) && written.length < 20) recorder.record(happening(name, "no"));
       },
     }),
   } as unknown as EventClient;
@@ -162,7 +176,7 @@ function fixture(limits: Partial<EventLimits>) {
       },
     };
   };
-  return { recorder, clock, metrics, written, gone, refused, unheard, away, start };
+  return { recorder, clock, metrics, written, gone, refused, unheard, away, busy, start };
 }
 
 function happening(name: string, note: string) {

@@ -1,6 +1,6 @@
 // Events about objects, for people who look with `kubectl describe`: `events.k8s.io/v1`, said once and then counted.
 
-import { isCancellation, type Clock, type Log, type Random } from "@keelson/base";
+import { isCancellation, onAbort, type Clock, type Log, type Random } from "@keelson/base";
 import {
   isAlreadyExists,
   isNotFound,
@@ -133,38 +133,36 @@ export class EventRecorder {
     const { clock } = this.#options;
     while (!signal.aborted) {
       await this.#flush("new", signal);
-      const woken = this.#wake.promise;
-      const pause = new AbortController();
-      const over = (): void => pause.abort();
-      signal.addEventListener("abort", over, { once: true });
-      try {
-        // New ones at once; repetitions now and then.
-        const sleep = clock.sleep(this.#limits.flushMs, pause.signal);
-        const isTime = await Promise.race([woken.then(() => false), sleep.then(() => true)]).catch(
-          () => false,
-        );
-        pause.abort();
-        await sleep.catch(() => undefined);
-        if (isTime) await this.#flush("all", signal);
-      } finally {
-        signal.removeEventListener("abort", over);
-      }
+      // New ones at once; repetitions now and then.
+      if (await this.#isTimePassed(signal)) await this.#flush("all", signal);
       this.#wake = Promise.withResolvers();
       const nowMs = clock.monotonic();
-      if (
-        [...this.#series.values()].some(
-          ({ written, restUntilMs }) => written === 0 && restUntilMs <= nowMs,
-        )
-      )
-        this.#wake.resolve();
+      const isDue = ({ written, restUntilMs }: Series): boolean =>
+        written === 0 && restUntilMs <= nowMs;
+      if (this.#series.values().some(isDue)) this.#wake.resolve();
     }
     await this.#flush("last", clock.timeout(this.#limits.lastWordsMs));
   }
 
+  /** Waits for something new, for the time of repetitions or for the end; whether it was the time. */
+  async #isTimePassed(signal: AbortSignal): Promise<boolean> {
+    let isPassed = false;
+    using _stop = onAbort(signal, () => this.#wake.resolve());
+    using _timer = this.#options.clock.after(this.#limits.flushMs, () => {
+      isPassed = true;
+      this.#wake.resolve();
+    });
+    await this.#wake.promise;
+    return isPassed;
+  }
+
   async #flush(which: "new" | "all" | "last", signal: AbortSignal): Promise<void> {
     const { client, log, metrics, clock } = this.#options;
-    for (const [key, series] of this.#series) {
+    // As they are now: one that is said again meanwhile goes to the end, and would be met again, for ever.
+    const present = [...this.#series];
+    for (const [key, series] of present) {
       if (signal.aborted) return;
+      if (this.#series.get(key) !== series) continue; // Forgotten.
       if (clock.monotonic() - series.lastAtMs >= this.#limits.seriesMs) {
         if (series.written === series.count) this.#series.delete(key);
       }
