@@ -159,6 +159,29 @@ suite("Client", () => {
     assert.deepEqual([count("success"), count("error")], [1, 1]);
   });
 
+  test("counts those who wait for their turn, and nobody once they have had it", async (t) => {
+    const clock = new ManualClock();
+    const metrics = new RecordingMetrics();
+    const waiting = (): number | undefined => metrics.value("keelson_client_requests_waiting");
+    await using server = await serve((_, response) => answer(response, 200, { metadata: {} }));
+    const rateLimit = { perSecond: 1, burst: 1 };
+    await using client = server.client({ clock, metrics, rateLimit });
+    await using other = server.client({ clock, metrics, rateLimit });
+    assert.equal(waiting(), 0);
+    const stop = new AbortController();
+    const calls = [client, client, other, other].map((one) =>
+      one.call({ method: "GET", path: "/" }, t.signal),
+    );
+    const left = other.call({ method: "GET", path: "/" }, stop.signal);
+    await clock.settle();
+    assert.equal(waiting(), 3);
+    stop.abort(new Error("enough"));
+    await assert.rejects(left, { message: "enough" });
+    await clock.advance(1_000);
+    await Promise.all(calls);
+    assert.equal(waiting(), 0);
+  });
+
   test("asks at every try, and sends nothing that is not allowed", async (t) => {
     await using server = await serve((_, response, count) => {
       if (count === 1) response.setHeader("retry-after", "0");

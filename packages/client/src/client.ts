@@ -212,9 +212,13 @@ export class Client implements Caller, AsyncDisposable {
 
   async #turn(priority: Priority, signal: AbortSignal): Promise<void> {
     if (this.#limiter === undefined) return;
-    const turn = this.#limiter.acquire(priority, signal);
-    this.metrics.waiting.set(this.#limiter.waiting);
-    await turn;
+    // Added up: the clients of a process, each with a limit of its own, share the gauge.
+    this.metrics.waiting.add(1);
+    try {
+      await this.#limiter.acquire(priority, signal);
+    } finally {
+      this.metrics.waiting.add(-1);
+    }
   }
 }
 

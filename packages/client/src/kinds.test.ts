@@ -107,6 +107,20 @@ suite("Kinds", () => {
     assert.equal(asked.length, 8);
   });
 
+  test("a reading that others began, and that failed, makes no kind unknown", async () => {
+    const { kinds, documents, clock } = fixture({ "/api": aggregated("", "Pod", "pods") });
+    await kinds.resolve(pods, never);
+    const asked = [1, 2].map(() => kinds.resolve(widgets, never));
+    const refused = asked.map((one) => assert.rejects(one, { message: /away/ }));
+    Object.defineProperty(documents, "/apis", {
+      get: () => {
+        throw failures.serviceUnavailable("away");
+      },
+    });
+    await clock.advance(500); // Both wait for the same moment; the first has its answer before the second is woken.
+    await Promise.all(refused);
+  });
+
   test("whoever gives up does not take the reading away from the others", async () => {
     const { kinds } = fixture({ "/api": aggregated("", "Pod", "pods") });
     const stop = new AbortController();

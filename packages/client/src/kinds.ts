@@ -84,7 +84,9 @@ export class Kinds {
     }
     const waitMs = this.#readAtMs + refreshMsMin - clock.monotonic();
     if (waitMs > 0 && this.#begun === begunBefore) await clock.sleep(waitMs, signal);
-    if (this.#begun === begunBefore) {
+    // A reading that began meanwhile and has failed already says nothing.
+    const isRead = this.#begun !== begunBefore && (this.#reading !== undefined || !this.#isStale);
+    if (!isRead) {
       this.#begun += 1;
       const reading = this.#read().finally(() => (this.#reading = undefined));
       reading.catch(() => undefined); // Whoever began it may have left by the time that it fails.

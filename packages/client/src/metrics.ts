@@ -10,6 +10,7 @@ export type ClientMetrics = ReturnType<typeof clientMetrics>;
 /** Each series is there from the start, at zero: an alert must tell "never" from "not yet". */
 export function clientMetrics(metrics: Metrics) {
   const all = declare(metrics);
+  all.waiting.add(0);
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"] as const) {
     for (const outcome of ["success", "error", "cancelled"]) all.requests.with({ method, outcome });
     all.requestSeconds.with({ method });
