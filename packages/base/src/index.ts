@@ -66,3 +66,4 @@ export {
   type RestReply,
 } from "./rest-error.ts";
 export { TaskFailed, TaskScope, isCancellation } from "./task-scope.ts";
+export { untilAbort } from "./until-abort.ts";

@@ -1,13 +1,12 @@
 // Which kinds a cluster serves, by its own word: discovery.
 
-import { isJsonObject, type JsonObject } from "@keelson/base";
+import { isJsonObject, untilAbort, type JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
 import type { Caller } from "./caller.ts";
 import { GroupUnavailable, isNotFound, UnknownKind } from "./errors.ts";
 import { objectsOf, textOf, textsOf } from "./json-parts.ts";
 import type { ObjectKind } from "./object.ts";
-import { untilAbort } from "./until-abort.ts";
 
 /** A kind as the cluster serves it. */
 export interface Resource extends ObjectKind {

@@ -1,6 +1,6 @@
 // The credentials of one context of a kubeconfig, over the readings of its files.
 
-import type { Clock } from "@keelson/base";
+import { untilAbort, type Clock } from "@keelson/base";
 
 import type { Credential, Credentials } from "./credentials.ts";
 import { withDeadline } from "./deadline.ts";
@@ -9,7 +9,6 @@ import { BadKubeconfig } from "./kubeconfig-document.ts";
 import { writeBack } from "./kubeconfig-write-back.ts";
 import { OidcTokens, type OidcSettings } from "./oidc.ts";
 import type { EnvironmentProxies } from "./proxy.ts";
-import { untilAbort } from "./until-abort.ts";
 
 /** A kubeconfig as it was read once. */
 export interface Reading {

@@ -1,9 +1,9 @@
 // Pages of the log for any number of readers: each is read once for all who want it, in the order of the log.
 
+import { untilAbort } from "@keelson/base";
 import { setImmediate } from "node:timers";
 import type { Change } from "./change.ts";
 import type { Revision } from "./revision.ts";
-import { untilAbort } from "./until-abort.ts";
 
 /** A stretch of the log: every change after the requested revision up to `through`. */
 export interface Stretch {

@@ -1,9 +1,9 @@
 // After a commit the hub hands its changes to every watcher that is level. One reader, any number of watchers.
 
+import { untilAbort } from "@keelson/base";
 import type { Change, Filter } from "./change.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { Revision } from "./revision.ts";
-import { untilAbort } from "./until-abort.ts";
 
 /** A watcher as the hub sees it. */
 export interface Subscriber {

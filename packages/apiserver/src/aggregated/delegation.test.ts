@@ -46,6 +46,17 @@ class ScriptedHost {
 }
 
 suite("delegated authorisation", () => {
+  test("a caller that has left hears nothing of a host that is away, and ends nobody else", async () => {
+    const host = new ScriptedHost();
+    host.isAway = true;
+    const authorizer = delegatedAuthorizer({ host, clock: new ManualClock() });
+    const gone = AbortSignal.abort(new Error("the client left"));
+    const asked = async (): Promise<Decision> => authorizer.authorize(alice, listAgents, gone);
+    await assert.rejects(asked(), { message: "the client left" });
+    // A rejection that nobody hears is told after this turn, and would fail the test.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
   test("a decision counts for ten seconds, and not a moment longer", async () => {
     const clock = new ManualClock();
     const host = new ScriptedHost();

@@ -1,6 +1,6 @@
 // Answers of somebody else, for a while.
 
-import { onAbort, type Clock } from "@keelson/base";
+import { untilAbort, type Clock } from "@keelson/base";
 
 import { RecentMap } from "../auth/recent-map.ts";
 
@@ -48,14 +48,6 @@ export class Remembered<V> {
         .finally(() => this.#asking.delete(key));
       this.#asking.set(key, asking);
     }
-    return unlessAborted(asking, signal);
+    return untilAbort(asking, signal);
   }
-}
-
-function unlessAborted<V>(promise: Promise<V>, signal: AbortSignal): Promise<V> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const listener = onAbort(signal, () => reject(signal.reason as Error));
-    promise.then(resolve, reject).finally(() => listener[Symbol.dispose]());
-  });
 }

@@ -1,5 +1,7 @@
 // Writers of one object, one after the other, once they have found out that they are several.
 
+import { untilAbort } from "@keelson/base";
+
 /**
  * Gives turns by name, in the order in which they are asked for. Whoever waits is a request in flight, so no more wait
  * than may run.
@@ -20,16 +22,11 @@ export class Turns {
       if (this.#last.get(name) === end) this.#last.delete(name);
     };
     if (before !== undefined) {
-      const left = Promise.withResolvers<never>();
-      const leave = (): void => left.reject(signal.reason as Error);
-      signal.addEventListener("abort", leave, { once: true });
       try {
-        await Promise.race([before, left.promise]);
+        await untilAbort(before, signal);
       } catch (error) {
         finish();
         throw error;
-      } finally {
-        signal.removeEventListener("abort", leave);
       }
     }
     return { [Symbol.dispose]: finish };

@@ -1,10 +1,9 @@
 // One connection to PostgreSQL, with a deadline of our own on every call.
 
 import postgres, { type Sql } from "postgres";
-import type { Clock } from "@keelson/base";
+import { untilAbort, type Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
-import { untilAbort } from "../until-abort.ts";
 import { isConnectionLost, toStoreError } from "./errors.ts";
 import { serverAddress } from "./server-address.ts";
 

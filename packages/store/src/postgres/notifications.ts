@@ -1,9 +1,8 @@
 // Wake-ups from other replicas. They only say: look. Nothing depends on one arriving (S15).
 
-import { Backoff, type Clock, type Log, type Random, TaskScope } from "@keelson/base";
+import { Backoff, TaskScope, untilAbort, type Clock, type Log, type Random } from "@keelson/base";
 import type { StoreMetrics } from "../metrics.ts";
 import { isRevision, type Revision } from "../revision.ts";
-import { untilAbort } from "../until-abort.ts";
 import { connect, type DriverOptions } from "./connection.ts";
 
 export const channel = "ark_resources";

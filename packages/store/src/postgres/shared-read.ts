@@ -1,6 +1,6 @@
 // Many callers, one query: whoever asks while a query runs shares the next one.
 
-import { untilAbort } from "../until-abort.ts";
+import { untilAbort } from "@keelson/base";
 
 /**
  * Runs `read` for its callers, together. The answer is always from a read that began
