@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { suite, test, type TestContext } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
 import { Body, SqliteBackend, Store } from "@keelson/store";
@@ -42,6 +42,16 @@ async function prepare(signal: AbortSignal) {
   };
 }
 
+/** How many Sets hold a value that they were given after this: what grows for ever is one of them. */
+function setsHolding(t: TestContext): (value: string) => number {
+  const { mock } = t.mock.method(Set.prototype, "add");
+  return (value) =>
+    mock.calls.filter(
+      ({ this: set, arguments: [added] }) =>
+        added === value && set instanceof Set && set.has(value),
+    ).length;
+}
+
 suite("garbage collection", () => {
   test("takes what has no owner left, however deep", async (t) => {
     await using bed = await prepare(t.signal);
@@ -52,6 +62,19 @@ suite("garbage collection", () => {
     await api.delete(`${maps}/top`);
     await goes("middle");
     await goes("bottom");
+  });
+
+  test("remembers nothing of what is gone", async (t) => {
+    await using bed = await prepare(t.signal);
+    const { api, goes } = bed;
+    const holding = setsHolding(t);
+    const owner = await api.create(maps, configMap("owner"));
+    const child = await api.create(maps, owned("child", ownedBy(owner)));
+    await api.delete(`${maps}/owner`);
+    await goes("child"); // So it was seen.
+    for (const uid of [meta(owner, "uid"), meta(child, "uid")]) {
+      await eventually(async () => holding(uid) === 0, "nobody remembers it");
+    }
   });
 
   test("keeps what another owner holds, and forgets the one that is gone", async (t) => {

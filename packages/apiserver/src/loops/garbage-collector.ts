@@ -108,15 +108,19 @@ class Collector {
         const options = { from, initialEventsEnd: true, bookmarkEveryMs: 30_000 };
         using watch = await store.watch({ kind, namespace: "" }, options, signal);
         follower.watch = watch;
-        const seen = new Set<string>();
+        /** What the state has shown so far; undefined once it is complete. */
+        let seen: Set<string> | undefined = from === "state" ? new Set() : undefined;
         for await (const batch of watch.batches()) {
           for (const item of batch) {
             if (item.type === "BOOKMARK") {
-              if (item.initialEventsEnd) this.#afterState(kind, seen);
+              if (seen !== undefined && item.initialEventsEnd) {
+                this.#afterState(kind, seen);
+                seen = undefined;
+              }
               continue;
             }
             const reference = { ...item.key, uid: item.uid };
-            if (from === "state") seen.add(item.uid);
+            seen?.add(item.uid);
             if (item.type === "DELETED") this.#gone(reference);
             else this.#seen(reference, item.body.value);
           }
@@ -133,12 +137,11 @@ class Collector {
   }
 
   /** Before the state there was a gap: what it does not show is gone, and whose owner went then nobody has said. */
-  #afterState(kind: string, seen: Set<string>): void {
+  #afterState(kind: string, seen: ReadonlySet<string>): void {
     for (const { reference } of this.#graph.nodes()) {
       if (reference.kind === kind && !seen.has(reference.uid)) this.#gone(reference);
     }
     for (const { reference } of this.#graph.nodes()) this.#add(reference);
-    seen.clear();
   }
 
   #seen(reference: ObjectReference, object: JsonObject): void {
