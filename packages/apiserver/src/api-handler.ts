@@ -68,7 +68,11 @@ export class ApiHandler {
     let user = anonymous;
     let constraint = "";
     let turn: Disposable | undefined;
-    const done = (): void => turn?.[Symbol.dispose]();
+    const done = (): void => {
+      if (turn === undefined) return;
+      turn[Symbol.dispose]();
+      this.#tellRunning();
+    };
     try {
       const { authenticator, authorizer, dispatch } = this.#options;
       // A promise only where somebody waits: each costs every request.
@@ -87,6 +91,7 @@ export class ApiHandler {
       }
       const turned = this.#turnOf(user, info, incoming.signal);
       turn = turned instanceof Promise ? await turned : turned;
+      this.#tellRunning();
       if (!openPaths.test(info.path)) {
         const attributes = attributesOf(info);
         const outcome = authorizer.authorize(user, attributes, incoming.signal);
@@ -127,9 +132,11 @@ export class ApiHandler {
         },
       };
     }
-    const permit = requests.enter(user.name, signal);
-    metrics.inflight.set(requests.running);
-    return permit;
+    return requests.enter(user.name, signal);
+  }
+
+  #tellRunning(): void {
+    this.#options.metrics.inflight.set(this.#options.requests.running);
   }
 
   /** As whom to act, or why not. */

@@ -3,7 +3,14 @@
 import type { AddressInfo } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 
-import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
+import {
+  TaskScope,
+  untilAbort,
+  type Clock,
+  type Log,
+  type Metrics,
+  type Random,
+} from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec, type BuiltinKinds } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
@@ -148,7 +155,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   registry.put("own", options.resources ?? []);
   const mirrors = new Mirrors(shared, scope);
   const authorizer = undo.use(new RbacAuthorizer(mirrors.rbac));
-  await mirrors.ready;
+  await untilAbort(mirrors.ready, signal);
   undo.use(
     serveDefinitions({ definitions: mirrors.definitions, registry, resourcesOf: customResources }),
   );

@@ -52,6 +52,6 @@ export class Mirrors {
       ClusterRole: mirror(rbacStoreKinds.ClusterRole),
       ClusterRoleBinding: mirror(rbacStoreKinds.ClusterRoleBinding),
     };
-    this.ready = Promise.all(all.map(async (one) => await one.ready)).then(() => undefined);
+    this.ready = Promise.all(all.map((one) => one.ready)).then(() => undefined);
   }
 }

@@ -1,6 +1,13 @@
 // The simulated-workload loop: without kubelets, workloads become what a healthy cluster would make of them.
 
-import type { Clock, JsonObject, Log, Random, TaskScope } from "@keelson/base";
+import {
+  untilAbort,
+  type Clock,
+  type JsonObject,
+  type Log,
+  type Random,
+  type TaskScope,
+} from "@keelson/base";
 import type { Store } from "@keelson/store";
 
 import { Mirror } from "../../mirror.ts";
@@ -78,7 +85,7 @@ export class Workloads {
     using following = new DisposableStack();
     for (const kind of workloadKinds) {
       const mirror = this.#mirrors[kind];
-      await mirror.ready;
+      await untilAbort(mirror.ready, signal);
       following.use(
         mirror.onChange((change) => {
           const entry = change.type === "set" ? change.entry : change.previous;
