@@ -330,6 +330,11 @@ const scripts: Record<string, Script> = {
     await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 0 }));
     await lab.get(lab.core("pods", "p"));
   },
+  "a pod on a node with a grace of more than 64 bits": async (lab) => {
+    await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
+    await lab.delete(`${lab.core("pods", "p")}?gracePeriodSeconds=99999999999999999999`);
+    await lab.get(lab.core("pods", "p"));
+  },
   "a pod on a node with a grace of its deleter": async (lab) => {
     await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
     await lab.delete(`${lab.core("pods", "p")}?gracePeriodSeconds=7`);

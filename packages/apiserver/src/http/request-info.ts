@@ -2,6 +2,8 @@
 
 import { exactField, parseFieldSelector } from "@keelson/kube";
 
+import { isTrue } from "./query-values.ts";
+
 export type Verb =
   | "get"
   | "list"
@@ -126,11 +128,6 @@ function nameInSelector(text: string | null): string {
   } catch {
     return ""; // Whoever reads the whole selector says what is wrong with it.
   }
-}
-
-/** As the real server reads flags: whatever is there and does not say no. */
-export function isTrue(text: string | null): boolean {
-  return text !== null && text !== "0" && text.toLowerCase() !== "false";
 }
 
 function decode(part: string): string {

@@ -3,7 +3,7 @@
 import { failures, type FieldError } from "@keelson/kube";
 import type { Revision, Selector } from "@keelson/store";
 
-import { isTrue } from "../http/request-info.ts";
+import { integerIn, isTrue } from "../http/query-values.ts";
 import type { Resource } from "../resources/resource.ts";
 import { selectorOf } from "./selection.ts";
 
@@ -29,8 +29,8 @@ export function listOptions(
   query: URLSearchParams,
   { isWatch, name }: { readonly isWatch: boolean; readonly name: string },
 ): ListOptions {
-  const limit = integer(query, "limit") ?? 0;
-  const timeoutSeconds = integer(query, "timeoutSeconds");
+  const limit = integerIn(query, "limit") ?? 0;
+  const timeoutSeconds = integerIn(query, "timeoutSeconds");
   const resourceVersion = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
   const next = query.get("continue") ?? "";
@@ -157,19 +157,4 @@ function badRevision(text: string, why: string): Error {
   return failures.badRequest(
     `invalid resource version: resourceVersion: Invalid value: ${value}: ${detail}`,
   );
-}
-
-function integer(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  if (!/^[+-]?[0-9]+$/.test(text)) {
-    throw failures.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  const big = BigInt(text.replace(/^\+/, ""));
-  if (BigInt.asIntN(64, big) !== big) {
-    throw failures.badRequest(
-      `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`,
-    );
-  }
-  return Number(big);
 }

@@ -164,6 +164,25 @@ eachBackend(
       );
     });
 
+    it("KB §4 of a pod that is given more time than can be counted name a time that every client can read", async ({
+      api,
+      namespace,
+    }) => {
+      const pods = core(await namespace(), "pods");
+      for (const [index, seconds] of ["253402300800", "9007199254740991"].entries()) {
+        const name = `p-${index}`;
+        await api.create(pods, {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name },
+          spec: { nodeName: "n", containers: [{ name: "c", image: "i" }] },
+        });
+        const deleted = await api.send("DELETE", `${pods}/${name}?gracePeriodSeconds=${seconds}`);
+        assert.equal(deleted.code, 200);
+        assert.match(meta(deleted, "deletionTimestamp"), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      }
+    });
+
     it("KB §4 of a pod that runs give it time, which only ever gets shorter", async ({
       api,
       namespace,

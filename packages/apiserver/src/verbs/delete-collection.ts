@@ -42,7 +42,7 @@ export const deleteCollection: Verb = async (verbs, exchange) => {
       : { ...asked, limit, continue: next, resourceVersion: "", match: undefined };
     const read: Page = await readList(verbs, exchange, narrowed);
     page ??= read;
-    items.push(...read.items);
+    for (const row of read.items) items.push(row);
     for (let start = 0; start < read.items.length; start += atOnce) {
       await Promise.all(read.items.slice(start, start + atOnce).map(remove));
     }

@@ -2,7 +2,7 @@ import { failures } from "@keelson/kube";
 
 import { revisionFrom } from "../reads/list-options.ts";
 import { waitForRevision } from "../reads/wait-for-revision.ts";
-import { isTrue } from "../http/request-info.ts";
+import { isTrue } from "../http/query-values.ts";
 import { keyOf } from "../writes/write-request.ts";
 import { formatFor, objectAnswer, type Verb } from "./verb.ts";
 

@@ -3,7 +3,7 @@
 import { failures, managerFromUserAgent, refuseParameters, type WriteKind } from "@keelson/kube";
 
 import { header, type ResourceExchange } from "../http/exchange.ts";
-import { isTrue } from "../http/request-info.ts";
+import { isTrue } from "../http/query-values.ts";
 import type { WriteRequest } from "../writes/write-request.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";

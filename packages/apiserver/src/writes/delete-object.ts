@@ -179,15 +179,24 @@ function gracefulStep(
     if (current === 0) return undefined;
     const asked = options.gracePeriodSeconds;
     if (asked === undefined || asked >= current) return { type: "wait" };
-    const began = Date.parse(metadataText(live, "deletionTimestamp")) - current * 1000;
-    const wanted = began + Math.max(0, asked) * 1000;
+    const began = Date.parse(metadataText(live, "deletionTimestamp")) - durationMs(current);
+    const wanted = began + durationMs(Math.max(0, asked));
     const isPast = wanted < nowMs;
     const seconds = isPast && asked !== 0 ? 1 : Math.max(0, asked);
     return gracefully(live, finalizers, { seconds, atMs: isPast ? nowMs : wanted });
   }
   const seconds = rule.graceSeconds?.(live, options);
   if (seconds === undefined) return undefined;
-  return gracefully(live, finalizers, { seconds, atMs: nowMs + seconds * 1000, isFirst: true });
+  return gracefully(live, finalizers, {
+    seconds,
+    atMs: nowMs + durationMs(seconds),
+    isFirst: true,
+  });
+}
+
+/** As Go counts a time of so many seconds, in 64 bits of nanoseconds: one that is too long begins anew. */
+function durationMs(seconds: number): number {
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
 function gracefully(

@@ -3,6 +3,8 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { failures, jsonTypeName, memberOf, type FieldError } from "@keelson/kube";
 
+import { integerIn, isTrue } from "../http/query-values.ts";
+
 export type Propagation = "Orphan" | "Background" | "Foreground";
 
 export interface DeleteOptions {
@@ -42,20 +44,15 @@ export function deleteOptionsFrom(body: JsonObject): DeleteOptions {
 
 /** Reads options that came in the query string, as they may without a body. Throws a `StatusError`. */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
-  const grace = query.get("gracePeriodSeconds");
-  if (grace !== null && !/^[+-]?[0-9]+$/.test(grace)) {
-    throw failures.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-  }
+  const grace = integerIn(query, "gracePeriodSeconds");
   const orphan = query.get("orphanDependents");
   const uid = query.get("uid");
   const resourceVersion = query.get("resourceVersion");
   return checked({
     ...(uid === null ? {} : { uid }),
     ...(resourceVersion === null ? {} : { resourceVersion }),
-    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
-    ...(orphan === null
-      ? {}
-      : { orphanDependents: orphan !== "0" && orphan.toLowerCase() !== "false" }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
     propagationPolicy: query.get("propagationPolicy") ?? undefined,
     dryRun: query.getAll("dryRun"),
   });
