@@ -2,8 +2,10 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import { StatusError } from "@keelson/kube";
-import { NotFound, type Page, type Revision } from "@keelson/store";
+import type { Row } from "@keelson/store";
 
+import { rowsOf } from "./rows-of.ts";
+import { findRow } from "./find-row.ts";
 import { mastersGroup, type User } from "./auth/user.ts";
 import { objectOf } from "./encoding/object-text.ts";
 import type { Registry } from "./resources/registry.ts";
@@ -62,24 +64,13 @@ export class Objects {
     place: Place,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    try {
-      const row = await this.#writing.store.get(keyOf({ resource, ...place }), signal);
-      return objectOf(resource, row);
-    } catch (error) {
-      if (error instanceof NotFound) return undefined;
-      throw error;
-    }
+    const row = await findRow(this.#writing.store, keyOf({ resource, ...place }), signal);
+    return row === undefined ? undefined : objectOf(resource, row);
   }
 
-  /** One page of a collection, as stored. */
-  async page(
-    resource: Resource,
-    namespace: string,
-    options: { readonly limit: number; readonly continue?: NonNullable<Page["continue"]> },
-    signal: AbortSignal,
-  ): Promise<Page> {
-    const scope = { kind: storageOf(resource), namespace };
-    return this.#writing.store.list(scope, options, signal);
+  /** Everything in a namespace, or everywhere if that is empty, as stored. */
+  rows(resource: Resource, namespace: string, signal: AbortSignal): AsyncGenerator<Row> {
+    return rowsOf(this.#writing.store, { kind: storageOf(resource), namespace }, signal);
   }
 
   /** Creates an object as it stands; one that is there already is left alone. Answers whether it was created. */
@@ -161,11 +152,6 @@ export class Objects {
       if (isGone) return undefined;
       throw error;
     }
-  }
-
-  /** The newest revision of the store. */
-  head(signal: AbortSignal): Promise<Revision> {
-    return this.#writing.store.head(signal);
   }
 
   #request(resource: Resource, { namespace, name }: Place): WriteRequest {

@@ -1,11 +1,11 @@
 // The API server by itself: its own certificates, its own users, a kubeconfig for whoever started it.
 
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 
 import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
+import { urlOf } from "./http/url-of.ts";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { ApiServer, type IdentityParts } from "./apiserver.ts";
 import type { Audit } from "./audit.ts";
@@ -103,8 +103,7 @@ export class StandaloneServer implements AsyncDisposable {
     });
     undo.use(follow);
     api.spawn("certificates", (within) => files.run(within));
-    const address = await api.listen({ host, port });
-    const url = `https://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
+    const url = urlOf(await api.listen({ host, port }));
     const write = (current: Pki): Promise<void> =>
       writeKubeconfig(
         options.kubeconfig,
@@ -124,11 +123,6 @@ export class StandaloneServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }
-}
-
-/** Where the certificates are, unless told. */
-export function certDirIn(dataDir: string): string {
-  return join(dataDir, "pki");
 }
 
 /** Who callers are: by certificate, by front proxy, by token. */

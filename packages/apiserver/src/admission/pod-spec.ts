@@ -1,12 +1,6 @@
 // Parts of pods and other kinds that admission looks at and fills in.
 
-import {
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-} from "@keelson/base";
+import { isJsonArray, isJsonObject, type MutableJsonObject } from "@keelson/base";
 import { failures, type StatusError } from "@keelson/kube";
 
 import type { Resource } from "../resources/resource.ts";
@@ -26,31 +20,12 @@ export function ownSpec(object: MutableJsonObject): MutableJsonObject {
   return made;
 }
 
-export function specOf(object: JsonObject): JsonObject {
-  const { spec } = object;
-  return isJsonObject(spec) ? spec : {};
-}
-
 /** The objects of a list that belongs to the caller. */
 export function ownItems(object: MutableJsonObject, name: string): readonly MutableJsonObject[] {
   const list = object[name];
   return isJsonArray(list)
     ? list.filter((item): item is MutableJsonObject => isJsonObject(item))
     : [];
-}
-
-export function items(object: JsonObject, name: string): readonly JsonObject[] {
-  const list = object[name];
-  return isJsonArray(list) ? list.filter(isJsonObject) : [];
-}
-
-export function textAt(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
-}
-
-export function isText(value: Json | undefined): value is string {
-  return typeof value === "string";
 }
 
 /** A refusal of what a request asks for. */

@@ -2,10 +2,11 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { objectAt, textAt } from "../fields.ts";
 import type { Mirror } from "../mirror.ts";
 import { nameOf } from "../object-metadata.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
-import { isResource, ownSpec, refused, specOf, textAt } from "./pod-spec.ts";
+import { isResource, ownSpec, refused } from "./pod-spec.ts";
 
 /** Classes that are there even before they are. */
 const systemClasses: Readonly<Record<string, number>> = {
@@ -31,7 +32,7 @@ export function priorityAdmission({ classes }: { readonly classes: Mirror }): Ad
       const spec = ownSpec(pod);
       if (operation === "UPDATE") {
         for (const name of ["priority", "preemptionPolicy"]) {
-          const before = specOf(old ?? {})[name];
+          const before = objectAt(old ?? {}, "spec")[name];
           if (
             spec[name] === undefined &&
             (typeof before === "number" || typeof before === "string")

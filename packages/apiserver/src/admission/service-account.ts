@@ -2,12 +2,14 @@
 
 import type { JsonObject, MutableJsonObject, Random } from "@keelson/base";
 import { failures, generateName } from "@keelson/kube";
-import { NotFound, type Store } from "@keelson/store";
+import { type Store } from "@keelson/store";
 
+import { findRow } from "../find-row.ts";
+import { objectsAt, textAt } from "../fields.ts";
 import { metadataOf } from "../object-metadata.ts";
 import type { Mirror } from "../mirror.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
-import { isResource, items, ownItems, ownSpec, refused, textAt } from "./pod-spec.ts";
+import { isResource, ownItems, ownSpec, refused } from "./pod-spec.ts";
 
 const tokenPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 const volumePrefix = "kube-api-access-";
@@ -29,13 +31,8 @@ export function serviceAccountAdmission({
   ): Promise<JsonObject | undefined> => {
     const mirrored = serviceAccounts.get(namespace, name);
     if (mirrored !== undefined) return mirrored.object;
-    try {
-      const row = await store.get({ kind: "ServiceAccount", namespace, name }, signal);
-      return row.body.value;
-    } catch (error) {
-      if (error instanceof NotFound) return undefined;
-      throw error;
-    }
+    const row = await findRow(store, { kind: "ServiceAccount", namespace, name }, signal);
+    return row?.body.value;
   };
   const admit = async (request: AdmissionRequest, signal: AbortSignal): Promise<void> => {
     const { object: pod, subresource, namespace } = request;
@@ -58,7 +55,7 @@ export function serviceAccountAdmission({
     }
     if (automounts(account, spec)) mountToken(spec, random);
     if (ownItems(spec, "imagePullSecrets").length === 0) {
-      const secrets = items(account, "imagePullSecrets");
+      const secrets = objectsAt(account, "imagePullSecrets");
       if (secrets.length > 0) {
         spec["imagePullSecrets"] = secrets.map((secret) => ({ name: textAt(secret, "name") }));
       }

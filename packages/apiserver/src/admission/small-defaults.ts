@@ -2,10 +2,11 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
+import { textAt } from "../fields.ts";
 import type { Mirror } from "../mirror.ts";
 import { nameOf, metadataOf, metadataText, ownMetadata, finalizersOf } from "../object-metadata.ts";
 import type { AdmissionPlugin } from "./admission.ts";
-import { isResource, ownItems, ownSpec, textAt } from "./pod-spec.ts";
+import { isResource, ownItems, ownSpec } from "./pod-spec.ts";
 
 /** How long a pod stays on a node that is gone, unless it says so itself. */
 const tolerationSeconds = 300;

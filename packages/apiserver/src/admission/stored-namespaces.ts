@@ -1,7 +1,8 @@
 // The namespaces of a cluster that we keep ourselves.
 
-import { NotFound, type Store } from "@keelson/store";
+import { type Store } from "@keelson/store";
 
+import { findRow } from "../find-row.ts";
 import type { Mirror } from "../mirror.ts";
 import { isTerminating } from "../object-metadata.ts";
 import type { Namespaces } from "./namespace-lifecycle.ts";
@@ -19,13 +20,9 @@ export function storedNamespaces({
       return mirrored !== undefined && !isTerminating(mirrored.object);
     },
     ask: async (name, signal) => {
-      try {
-        const { body } = await store.get({ kind: "Namespace", namespace: "", name }, signal);
-        return isTerminating(body.value) ? "terminating" : "active";
-      } catch (error) {
-        if (error instanceof NotFound) return "missing";
-        throw error;
-      }
+      const row = await findRow(store, { kind: "Namespace", namespace: "", name }, signal);
+      if (row === undefined) return "missing";
+      return isTerminating(row.body.value) ? "terminating" : "active";
     },
   };
 }

@@ -1,12 +1,11 @@
 // The API server behind a host cluster: only kinds of ours, and the host says who callers are, what they may do and which
 // namespaces there are. Garbage collection and the deletion of namespaces are the host's too.
 
-import type { AddressInfo } from "node:net";
-
 import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
+import { urlOf } from "../http/url-of.ts";
 import { Admission, type AdmissionPlugin } from "../admission/admission.ts";
 import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
 import { ApiHandler } from "../api-handler.ts";
@@ -117,10 +116,6 @@ export class AggregatedServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }
-}
-
-function urlOf({ family, address, port }: AddressInfo): string {
-  return `https://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
 /** The certificate that we show, and who may vouch for clients besides the host. Made if none is given. */

@@ -12,11 +12,7 @@ import { certificateAuthenticator, clientCertificates } from "./client-certifica
 import { distinctHeaders } from "./headers.ts";
 import { createAuthority, createKey, issueCertificate, type KeyPair } from "./pki/certificate.ts";
 import { CertificatePool } from "./pki/certificate-pool.ts";
-import {
-  isIdentityHeader,
-  requestHeaderAuthenticator,
-  usualRequestHeaders,
-} from "./request-header.ts";
+import { requestHeaderAuthenticator, usualRequestHeaders } from "./request-header.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";
 import { bearerAuthenticator, unionTokens } from "./token-authenticator.ts";
 import { tokenFileAuthenticator } from "./token-file.ts";
@@ -215,12 +211,6 @@ suite("authentication", () => {
     const seen = (await ask({ certificates: [direct], headers })) as { name: string };
     assert.equal(seen.name, "direct");
     assert.deepEqual(await ask({ headers }), await ask({}));
-    assert.deepEqual(
-      ["X-Remote-User", "x-remote-extra-a", "accept"].map((name) =>
-        isIdentityHeader(name, usualRequestHeaders),
-      ),
-      [true, true, false],
-    );
   });
 
   test("tokens of a file", async () => {

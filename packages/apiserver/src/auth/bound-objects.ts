@@ -3,11 +3,13 @@
 import type { JsonObject } from "@keelson/base";
 import { failures, memberOf, parseTime } from "@keelson/kube";
 
-import { NotFound, type Store } from "@keelson/store";
+import { type Store } from "@keelson/store";
 
+import { findRow } from "../find-row.ts";
+import { metadataText, uidOf } from "../object-metadata.ts";
 import type { Mirror } from "../mirror.ts";
 import { BadCredentials } from "./bad-credentials.ts";
-import { objectAt, textAt } from "./fields.ts";
+import { objectAt, textAt } from "../fields.ts";
 
 export type BoundKind = "ServiceAccount" | "Pod" | "Secret" | "Node";
 
@@ -35,13 +37,7 @@ export function storedBoundObjects(
     find: ({ kind, namespace, name }, signal) => {
       const mirrored = kind === "ServiceAccount" ? serviceAccounts.get(namespace, name) : undefined;
       if (mirrored !== undefined) return mirrored.object;
-      return store.get({ kind, namespace, name }, signal).then(
-        ({ body }) => body.value,
-        (error: unknown) => {
-          if (error instanceof NotFound) return undefined;
-          throw error;
-        },
-      );
+      return findRow(store, { kind, namespace, name }, signal).then((row) => row?.body.value);
     },
   };
 }
@@ -116,11 +112,7 @@ function hasPod(claim: JsonObject): boolean {
   return memberOf(claim, "pod") !== undefined;
 }
 
-function uidOf(object: JsonObject): string {
-  return textAt(objectAt(object, "metadata"), "uid");
-}
-
 function isGone(object: JsonObject, nowMs: number): boolean {
-  const deletedAt = textAt(objectAt(object, "metadata"), "deletionTimestamp");
+  const deletedAt = metadataText(object, "deletionTimestamp");
   return deletedAt !== "" && parseTime(deletedAt).seconds * 1000 < nowMs - graceMs;
 }

@@ -51,16 +51,6 @@ export function requestHeaderAuthenticator(options: RequestHeaderOptions): Authe
   };
 }
 
-/** Whether a header carries an identity: nothing behind authentication may see it. */
-export function isIdentityHeader(name: string, names: RequestHeaderNames): boolean {
-  const lower = name.toLowerCase();
-  return [usualRequestHeaders, names].some(
-    ({ user, uid, group, extraPrefix }) =>
-      [...user, ...uid, ...group].some((header) => header.toLowerCase() === lower) ||
-      extraPrefix.some((prefix) => lower.startsWith(prefix.toLowerCase())),
-  );
-}
-
 function userOf(headers: Headers, names: RequestHeaderNames): User | undefined {
   const name = firstOf(headers, names.user);
   if (name === "") return undefined;

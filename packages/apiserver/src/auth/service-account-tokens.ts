@@ -14,7 +14,7 @@ import { memberOf } from "@keelson/kube";
 
 import type { Authenticated } from "./authenticator.ts";
 import { BadCredentials } from "./bad-credentials.ts";
-import { objectAt, textAt, textsAt } from "./fields.ts";
+import { objectAt, textAt, textsAt } from "../fields.ts";
 import { quoteList } from "./rbac/covers.ts";
 import { RecentMap } from "./recent-map.ts";
 import { checkBoundObjects, type BoundObjects } from "./bound-objects.ts";

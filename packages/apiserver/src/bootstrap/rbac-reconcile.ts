@@ -4,7 +4,7 @@
 import { cloneJson, isJsonObject, jsonEqual, type JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
-import { objectAt, objectsAt, textAt } from "../auth/fields.ts";
+import { objectAt, objectsAt, textAt } from "../fields.ts";
 import { uncoveredRules } from "../auth/rbac/covers.ts";
 import { readRules, writeRule } from "../auth/rbac/policy-rule.ts";
 

@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { isJsonArray, isJsonObject, readJson, type JsonObject, type Log } from "@keelson/base";
 import { StatusError, type StatusReason } from "@keelson/kube";
 
-import { objectAt, textAt } from "../auth/fields.ts";
+import { uidOf } from "../object-metadata.ts";
+import { objectAt, textAt } from "../fields.ts";
 import type { RbacKind } from "../auth/rbac/rbac-rules.ts";
 import { reconcileBinding, reconcileRole } from "./rbac-reconcile.ts";
 
@@ -74,7 +75,7 @@ async function ensure(
     const { action, object } = reconciled;
     try {
       if (action === "recreate" && existing !== undefined) {
-        const uid = textAt(objectAt(existing, "metadata"), "uid");
+        const uid = uidOf(existing);
         await objects.delete({ ...key, uid }, signal);
       }
       if (action === "update") await objects.update(key, object, signal);

@@ -162,14 +162,9 @@ async function deleteAll(
   signal: AbortSignal,
 ): Promise<number> {
   let left = 0;
-  let next: Parameters<Objects["page"]>[2] = { limit: 500 };
-  for (;;) {
-    const page = await objects.page(resource, "", next, signal);
-    for (const { key } of page.items) {
-      const deleted = await objects.delete(resource, key, {}, signal);
-      if (deleted !== undefined && !deleted.isGone) left += 1;
-    }
-    if (page.continue === undefined) return left;
-    next = { limit: 500, continue: page.continue };
+  for await (const { key } of objects.rows(resource, "", signal)) {
+    const deleted = await objects.delete(resource, key, {}, signal);
+    if (deleted !== undefined && !deleted.isGone) left += 1;
   }
+  return left;
 }

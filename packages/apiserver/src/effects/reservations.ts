@@ -3,6 +3,8 @@
 import { Body, AlreadyExists, NotFound, type Store } from "@keelson/store";
 import type { JsonObject } from "@keelson/base";
 
+import { findRow } from "../find-row.ts";
+
 /** Takes and gives back. The store decides between replicas: a name can be created once. */
 export class Reservations {
   readonly #store: Store;
@@ -25,13 +27,7 @@ export class Reservations {
   }
 
   async isTaken(name: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#store.get(this.#key(name), signal);
-      return true;
-    } catch (error) {
-      if (error instanceof NotFound) return false;
-      throw error;
-    }
+    return (await findRow(this.#store, this.#key(name), signal)) !== undefined;
   }
 
   async giveBack(name: string, signal: AbortSignal): Promise<void> {

@@ -3,9 +3,11 @@
 import { type Clock, isJsonObject, type JsonObject, type Log, type Random } from "@keelson/base";
 import { Conflict, NotFound, type Row, type Store } from "@keelson/store";
 
+import { rowsOf } from "../rows-of.ts";
+import { objectAt } from "../fields.ts";
 import { KeyQueue } from "../loops/key-queue.ts";
 import { metadataText } from "../object-metadata.ts";
-import { addressesOf, objectAt, portsOf } from "./service-spec.ts";
+import { addressesOf, portsOf } from "./service-spec.ts";
 import { addressKind, managedAddress, nodePortKind } from "./services.ts";
 
 export interface ServiceRepairOptions {
@@ -18,7 +20,6 @@ export interface ServiceRepairOptions {
 const everyMs = 3 * 60_000;
 /** A reservation may be this much older than its Service: no write takes as long. */
 const ageMsMin = 60_000;
-const pageSize = 500;
 
 /** Compares at the start, and every few minutes, until `signal` aborts. */
 export async function runServiceRepair(
@@ -46,7 +47,7 @@ export async function repairServices(
   // Reservations first: whoever takes one now has a Service by the time that those are read, or is too young.
   const taken: Row[] = [];
   for (const kind of [addressKind, nodePortKind]) {
-    for await (const row of rowsOf(store, kind, signal)) {
+    for await (const row of rowsOf(store, { kind, namespace: "" }, signal)) {
       const made = Date.parse(metadataText(row.body.value, "creationTimestamp"));
       const isOld = Number.isNaN(made) || made <= clock.now() - ageMsMin;
       if (isOld && (kind === nodePortKind || isManaged(row.body.value))) taken.push(row);
@@ -54,7 +55,7 @@ export async function repairServices(
   }
   if (taken.length === 0) return [];
   const held = new Set<string>();
-  for await (const { body } of rowsOf(store, "Service", signal)) {
+  for await (const { body } of rowsOf(store, { kind: "Service", namespace: "" }, signal)) {
     const spec = objectAt(body.value, "spec");
     for (const address of addressesOf(spec)) held.add(`${addressKind} ${address}`);
     for (const port of portsOf(spec)) held.add(`${nodePortKind} ${port}`);
@@ -79,14 +80,4 @@ function isManaged(address: JsonObject): boolean {
   const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
   const [name, value] = managedAddress;
   return isJsonObject(labels) && labels[name] === value;
-}
-
-async function* rowsOf(store: Store, kind: string, signal: AbortSignal): AsyncGenerator<Row> {
-  let options: Parameters<Store["list"]>[1] = { limit: pageSize };
-  for (;;) {
-    const page = await store.list({ kind, namespace: "" }, options, signal);
-    yield* page.items;
-    if (page.continue === undefined) return;
-    options = { limit: pageSize, continue: page.continue };
-  }
 }

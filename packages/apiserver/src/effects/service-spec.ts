@@ -13,6 +13,7 @@ import {
 } from "@keelson/base";
 import { clusterIpProblems, failures, type FieldError } from "@keelson/kube";
 
+import { objectAt, textAt } from "../fields.ts";
 import { nameOf } from "../object-metadata.ts";
 
 /** A client that says one of the two fields means both. */
@@ -215,17 +216,7 @@ export function specOf(service: MutableJsonObject): MutableJsonObject {
   return made;
 }
 
-export function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
-}
-
 function listAt(object: JsonObject, name: string): readonly Json[] {
   const value = object[name];
   return isJsonArray(value) ? value : [];
-}
-
-function textAt(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
 }

@@ -4,6 +4,7 @@ import type { Clock, JsonObject, Log, MutableJson, MutableJsonObject, Random } f
 import { failures, quote, timeFromMs } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
+import { objectAt } from "../fields.ts";
 import { nameOf, namespaceOf } from "../object-metadata.ts";
 import type { Finish, KindEffects, WriteRequest } from "../writes/write-request.ts";
 import { addressAt, addressCount, addressIndex, type AddressRange } from "./address-range.ts";
@@ -20,7 +21,6 @@ import {
   needsHealthCheck,
   needsNodePort,
   nodePortError,
-  objectAt,
   ownPorts,
   portsOf,
   requestedFor,

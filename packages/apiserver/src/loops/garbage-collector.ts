@@ -13,6 +13,7 @@ import {
 } from "@keelson/base";
 import { Expired, type Revision, type Store, type Watch } from "@keelson/store";
 
+import { textAt } from "../fields.ts";
 import { finalizersOf, isTerminating, metadataText, ownersOf, uidOf } from "../object-metadata.ts";
 import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
@@ -321,7 +322,7 @@ class Collector {
       (live) => {
         if (uidOf(live) !== reference.uid) return undefined;
         const owners = ownersOf(live);
-        const kept = owners.filter((owner) => !uids.has(textOf(owner, "uid")));
+        const kept = owners.filter((owner) => !uids.has(textAt(owner, "uid")));
         return kept.length === owners.length
           ? undefined
           : withMetadata(live, "ownerReferences", kept);
@@ -368,11 +369,6 @@ class Collector {
 
 /** Absent: not there, or another of the same name. Waiting: it is being deleted once its dependents are gone. */
 type OwnerState = "solid" | "absent" | "waiting";
-
-function textOf(owner: JsonObject, name: string): string {
-  const value = owner[name];
-  return typeof value === "string" ? value : "";
-}
 
 function withMetadata(
   object: JsonObject,

@@ -12,7 +12,7 @@ import {
 } from "@keelson/base";
 import { memberOf, timeFromMs } from "@keelson/kube";
 
-import { isTerminating } from "../object-metadata.ts";
+import { finalizersOf, isTerminating } from "../object-metadata.ts";
 import type { Mirror } from "../mirror.ts";
 import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
@@ -30,7 +30,6 @@ export interface NamespaceLoopOptions {
 
 /** How soon a namespace that something still holds is looked at again. */
 const heldMs = 250;
-const pageSize = 500;
 
 /** Empties namespaces that are deleted, and lets them go. */
 export async function runNamespaces(
@@ -153,18 +152,11 @@ async function deleteIn(
   { namespace, left }: { readonly namespace: string; readonly left: Left },
   signal: AbortSignal,
 ): Promise<void> {
-  let next: Parameters<Objects["page"]>[2] = { limit: pageSize };
-  for (;;) {
-    const page = await objects.page(resource, namespace, next, signal);
-    for (const { key } of page.items) {
-      const options = { propagationPolicy: "Background" as const };
-      const deleted = await objects.delete(resource, key, options, signal);
-      if (deleted === undefined || deleted.isGone) continue;
-      const { metadata } = deleted.body.value as { metadata?: { finalizers?: string[] } };
-      left.add(resource, metadata?.finalizers ?? []);
-    }
-    if (page.continue === undefined) return;
-    next = { limit: pageSize, continue: page.continue };
+  for await (const { key } of objects.rows(resource, namespace, signal)) {
+    const options = { propagationPolicy: "Background" as const };
+    const deleted = await objects.delete(resource, key, options, signal);
+    if (deleted === undefined || deleted.isGone) continue;
+    left.add(resource, finalizersOf(deleted.body.value));
   }
 }
 

@@ -3,7 +3,8 @@
 import type { JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
-import { finalizersOf, isTerminating, metadataText, ownersOf } from "../object-metadata.ts";
+import { textAt } from "../fields.ts";
+import { finalizersOf, isTerminating, ownersOf } from "../object-metadata.ts";
 
 /** An object, wherever it is. */
 export interface ObjectReference {
@@ -107,25 +108,11 @@ export function nodeOf(reference: ObjectReference, object: JsonObject): Node {
 }
 
 function ownerOf(owner: JsonObject): OwnerReference {
-  const text = (name: string): string => {
-    const value = memberOf(owner, name);
-    return typeof value === "string" ? value : "";
-  };
   return {
-    apiVersion: text("apiVersion"),
-    kind: text("kind"),
-    name: text("name"),
-    uid: text("uid"),
+    apiVersion: textAt(owner, "apiVersion"),
+    kind: textAt(owner, "kind"),
+    name: textAt(owner, "name"),
+    uid: textAt(owner, "uid"),
     blockOwnerDeletion: memberOf(owner, "blockOwnerDeletion") === true,
-  };
-}
-
-/** The reference of an object of a kind. */
-export function referenceOf(kind: string, object: JsonObject): ObjectReference {
-  return {
-    kind,
-    namespace: metadataText(object, "namespace"),
-    name: metadataText(object, "name"),
-    uid: metadataText(object, "uid"),
   };
 }

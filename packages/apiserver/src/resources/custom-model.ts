@@ -100,9 +100,9 @@ export function customModel(
   };
 }
 
-/** Brings a body into the form of its kind, in place. Gives the fields that went. */
 const noDuplicates: DuplicateKeys = { duplicates: [], membersBefore: [] };
 
+/** Brings a body into the form of its kind, in place. Gives the fields that went. */
 function readObject(kind: CustomKind, object: MutableJsonObject): string[] {
   const unknown: string[] = [];
   const metadata = memberOf(object, "metadata");

@@ -1,7 +1,9 @@
 // What is said of finalizers that may collide with those of others.
 
-import { isJsonArray, isJsonObject, type JsonObject } from "@keelson/base";
-import { labelKeyProblems, memberOf } from "@keelson/kube";
+import { type JsonObject } from "@keelson/base";
+import { labelKeyProblems } from "@keelson/kube";
+
+import { finalizersOf } from "../object-metadata.ts";
 
 const standard: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 
@@ -22,11 +24,4 @@ export function finalizerWarnings(object: JsonObject, old: JsonObject | undefine
       ),
     ];
   });
-}
-
-function finalizersOf(object: JsonObject): string[] {
-  const metadata = memberOf(object, "metadata");
-  const finalizers = isJsonObject(metadata) ? memberOf(metadata, "finalizers") : undefined;
-  if (!isJsonArray(finalizers)) return [];
-  return finalizers.filter((finalizer) => typeof finalizer === "string");
 }

@@ -90,16 +90,17 @@ export interface Read {
   readonly problems: readonly string[];
 }
 
-/**
- * What is done to the objects of a kind, in the order of the life of a write. Everything is pure but for the
- * objects passed as mutable, which belong to the call.
- */
+/** What a write through a subresource does besides taking its part of the object. */
 export interface SubresourceModel {
   prepareForUpdate(object: MutableJsonObject, old: JsonObject, context: RuleContext): void;
   /** What is wrong, metadata aside. */
   validateUpdate(object: JsonObject, old: JsonObject, context: RuleContext): readonly FieldError[];
 }
 
+/**
+ * What is done to the objects of a kind, in the order of the life of a write. Everything is pure but for the
+ * objects passed as mutable, which belong to the call.
+ */
 export interface Model {
   /** How names are judged. */
   readonly names: NameRule;

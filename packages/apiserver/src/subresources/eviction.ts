@@ -10,6 +10,7 @@ import {
   type Labels,
 } from "@keelson/kube";
 
+import { numberAt, objectAt } from "../fields.ts";
 import { objectOf } from "../encoding/object-text.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
 import {
@@ -98,8 +99,8 @@ async function askBudget(verbs: Verbs, question: Question): Promise<string | und
   if (!isReady(pod)) {
     const isAlways =
       memberOf(objectAt(budget, "spec"), "unhealthyPodEvictionPolicy") === "AlwaysAllow";
-    const current = numberAt(budget, "currentHealthy");
-    const desired = numberAt(budget, "desiredHealthy");
+    const current = countOf(budget, "currentHealthy");
+    const desired = countOf(budget, "desiredHealthy");
     if (isAlways || (current >= desired && desired > 0))
       return metadataText(pod, "resourceVersion");
   }
@@ -146,7 +147,7 @@ async function takeDisruption(
         const status = next["status"];
         if (!isJsonObject(status)) return next;
         const pods = status["disruptedPods"];
-        status["disruptionsAllowed"] = numberAt(live, "disruptionsAllowed") - 1;
+        status["disruptionsAllowed"] = countOf(live, "disruptionsAllowed") - 1;
         status["disruptedPods"] = { ...(isJsonObject(pods) ? pods : {}), [nameOf(pod)]: now };
         return next;
       },
@@ -160,10 +161,10 @@ async function takeDisruption(
 function checkAllowed(budget: JsonObject): void {
   const name = nameOf(budget);
   const about = { group: "policy", resource: "poddisruptionbudget" };
-  if (numberAt(budget, "observedGeneration") < (metadataNumber(budget, "generation") ?? 0)) {
+  if (countOf(budget, "observedGeneration") < (metadataNumber(budget, "generation") ?? 0)) {
     throw refusal(10, `The disruption budget ${name} is still being processed by the server.`);
   }
-  const allowed = numberAt(budget, "disruptionsAllowed");
+  const allowed = countOf(budget, "disruptionsAllowed");
   if (allowed < 0) throw failures.forbidden(about, name, "pdb disruptions allowed is negative");
   const disrupted = memberOf(objectAt(budget, "status"), "disruptedPods");
   if (isJsonObject(disrupted) && Object.keys(disrupted).length > disruptedPodsMax) {
@@ -174,8 +175,8 @@ function checkAllowed(budget: JsonObject): void {
     );
   }
   if (allowed === 0) {
-    const current = numberAt(budget, "currentHealthy");
-    const desired = numberAt(budget, "desiredHealthy");
+    const current = countOf(budget, "currentHealthy");
+    const desired = countOf(budget, "desiredHealthy");
     throw refusal(
       0,
       current <= desired
@@ -206,12 +207,7 @@ function phaseOf(pod: JsonObject): Json | undefined {
   return memberOf(objectAt(pod, "status"), "phase");
 }
 
-function numberAt(budget: JsonObject, name: string): number {
-  const value = memberOf(objectAt(budget, "status"), name);
-  return typeof value === "number" ? value : 0;
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = memberOf(object, name);
-  return isJsonObject(value) ? value : {};
+/** A number of a budget's status. */
+function countOf(budget: JsonObject, name: string): number {
+  return numberAt(objectAt(budget, "status"), name);
 }

@@ -11,6 +11,7 @@ import {
 } from "@keelson/base";
 import { builtInPatches, memberOf, quote, TypedDecodeError } from "@keelson/kube";
 
+import { objectAt } from "../fields.ts";
 import type { Model, Resource } from "../resources/resource.ts";
 
 const made = new WeakMap<Resource, Resource>();
@@ -71,7 +72,7 @@ function unknownIn(value: JsonObject): string[] {
 function readScale(value: JsonObject): MutableJsonObject {
   const metadata = memberOf(value, "metadata");
   const replicas = integerIn(value, "spec", "ScaleSpec");
-  const selector = memberOf(objectIn(value, "status"), "selector");
+  const selector = memberOf(objectAt(value, "status"), "selector");
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -85,7 +86,7 @@ function readScale(value: JsonObject): MutableJsonObject {
 }
 
 function integerIn(value: JsonObject, part: string, struct: string): number {
-  const replicas = memberOf(objectIn(value, part), "replicas") ?? 0;
+  const replicas = memberOf(objectAt(value, part), "replicas") ?? 0;
   if (typeof replicas === "number" && Number.isInteger(replicas)) return replicas;
   throw new TypedDecodeError({
     value: typeNameOf(replicas),
@@ -100,9 +101,4 @@ function typeNameOf(value: Json): string {
   if (isJsonObject(value)) return "object";
   if (typeof value === "boolean") return "bool";
   return typeof value === "string" ? "string" : `number ${writeJson(value)}`;
-}
-
-function objectIn(value: JsonObject, part: string): JsonObject {
-  const member = memberOf(value, part);
-  return isJsonObject(member) ? member : {};
 }

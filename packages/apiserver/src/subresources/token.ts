@@ -4,15 +4,12 @@ import { isJsonObject } from "@keelson/base";
 import type { FieldManager } from "@keelson/kube";
 
 import type { BoundObjects } from "../auth/bound-objects.ts";
-import { issueToken } from "../auth/reviews/token-request.ts";
+import { expirationSecondsDefault, issueToken } from "../auth/reviews/token-request.ts";
 import type { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
 import type { Answerers } from "../resource-dispatch.ts";
 import { writeOptions } from "../verbs/write-options.ts";
 import { ruleContext } from "../writes/write-request.ts";
 import { createdAnswer, creationFormat, sentBody, type BodyKind } from "./body.ts";
-
-/** How long a token holds unless the request says otherwise. */
-const expirationSecondsDefault = 3600;
 
 /** The verbs of `serviceaccounts/token`; none where there are no tokens. */
 export function token(

@@ -4,13 +4,13 @@ import { isJsonObject, type MutableJsonObject } from "@keelson/base";
 import {
   apiVersionOf,
   failures,
-  memberOf,
   quote,
   sentKindProblem,
   TypedDecodeError,
   unrecognizedMessage,
 } from "@keelson/kube";
 
+import { textAt } from "../fields.ts";
 import { builtinFormats, customFormats } from "../encoding/read-body.ts";
 import { readSent } from "../encoding/read-sent.ts";
 import { header, type ResourceExchange } from "../http/exchange.ts";
@@ -67,8 +67,8 @@ function kindOf(
     if (problem !== undefined) throw failures.badRequest(problem);
     return expected;
   }
-  const kind = text(value, "kind");
-  const apiVersion = text(value, "apiVersion");
+  const kind = textAt(value, "kind");
+  const apiVersion = textAt(value, "apiVersion");
   if (!resource.isCustom && kind !== "" && kind !== resource.kind) {
     const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
     throw failures.badRequest(
@@ -97,11 +97,6 @@ function otherKind(
   return failures.invalid({ group, kind: sent.kind }, sent.name, [
     { type: "FieldValueInvalid", field: "kind", value: sent.kind, detail: `must be ${kind}` },
   ]);
-}
-
-function text(value: MutableJsonObject, name: string): string {
-  const member = memberOf(value, name);
-  return typeof member === "string" ? member : "";
 }
 
 /** An object may name the namespace it is sent to, and no other (KB 28). */

@@ -1,5 +1,5 @@
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
-import { apiVersionOf, failures, partialMetadata } from "@keelson/kube";
+import { apiVersionOf, partialMetadata } from "@keelson/kube";
 import { type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
 
 import type { AnswerFormat } from "../encoding/answer-format.ts";
@@ -244,9 +244,4 @@ function joinedOf(resource: Resource): JoinedEvents<WatchItem> {
   let events = joined.get(resource);
   if (events === undefined) joined.set(resource, (events = new JoinedEvents()));
   return events;
-}
-
-/** What a resource that cannot be watched says. */
-export function notWatchable({ group, plural }: Resource): Error {
-  return failures.methodNotSupported({ group, resource: plural }, "watch");
 }

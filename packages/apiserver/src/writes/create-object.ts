@@ -9,8 +9,9 @@ import {
   validateMetadata,
   type RuleContext,
 } from "@keelson/kube";
-import { AlreadyExists, Body, NotFound } from "@keelson/store";
+import { AlreadyExists, Body } from "@keelson/store";
 
+import { findRow } from "../find-row.ts";
 import { inStoredOrder } from "../encoding/stored-text.ts";
 import { isTerminating, metadataText, nameOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
@@ -146,7 +147,8 @@ async function persist(
     const body = Body.of(inStoredOrder(resource.model.toStored(object)));
     try {
       if (isDryRun) {
-        if (await exists(writing, key, signal)) throw new AlreadyExists(key);
+        const row = await findRow(writing.store, key, signal);
+        if (row !== undefined) throw new AlreadyExists(key);
         return { body, revision: undefined };
       }
       const { revision } = await writing.store.create(key, body, signal);
@@ -170,27 +172,8 @@ async function taken(
   signal: AbortSignal,
 ): Promise<StatusError> {
   const refusal = failures.alreadyExists(groupResource(resource), key.name);
-  try {
-    const { body } = await store.get(key, signal);
-    if (!isTerminating(body.value)) return refusal;
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-    return refusal;
-  }
+  const row = await findRow(store, key, signal);
+  if (row === undefined || !isTerminating(row.body.value)) return refusal;
   const message = `object is being deleted: ${refusal.message}`;
   return new StatusError({ ...refusal.status, message });
-}
-
-async function exists(
-  { store }: Writing,
-  key: ReturnType<typeof keyOf>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await store.get(key, signal);
-    return true;
-  } catch (error) {
-    if (error instanceof NotFound) return false;
-    throw error;
-  }
 }

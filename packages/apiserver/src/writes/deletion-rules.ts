@@ -1,14 +1,9 @@
 // How the deletion of a few kinds differs: what holds them besides finalizers, and how long they are given.
 
-import {
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-} from "@keelson/base";
+import { isJsonArray, isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
 import { beginTermination, failures, memberOf, type RuleContext } from "@keelson/kube";
 
+import { numberAt, objectAt } from "../fields.ts";
 import { isTerminating, nameOf } from "../object-metadata.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 
@@ -56,7 +51,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
   Pod: {
     graceSeconds: (pod, { gracePeriodSeconds }) => {
       const asked =
-        gracePeriodSeconds ?? numberAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds") ?? 0;
+        gracePeriodSeconds ?? numberAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds");
       const phase = memberOf(objectAt(pod, "status"), "phase");
       const isScheduled = (memberOf(objectAt(pod, "spec"), "nodeName") ?? "") !== "";
       if (!isScheduled || phase === "Failed" || phase === "Succeeded") return 0;
@@ -76,14 +71,4 @@ const rules: Readonly<Record<string, DeletionRule>> = {
 /** The rule of a kind, by its name in the store. */
 export function deletionRule(kind: string): DeletionRule {
   return Object.hasOwn(rules, kind) ? (rules[kind] ?? {}) : {};
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value: Json | undefined = memberOf(object, name);
-  return isJsonObject(value) ? value : {};
-}
-
-function numberAt(object: JsonObject, name: string): number | undefined {
-  const value = memberOf(object, name);
-  return typeof value === "number" ? value : undefined;
 }

@@ -2,6 +2,7 @@
 
 import { cloneJson, isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
+import { objectAt } from "../fields.ts";
 import { metadataOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
 
@@ -76,11 +77,6 @@ export function copyMember(target: MutableJsonObject, source: JsonObject, name: 
   const value = source[name];
   if (value === undefined) delete target[name];
   else target[name] = cloneJson(value);
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
 }
 
 function ownObject(object: MutableJsonObject, name: string): MutableJsonObject {

@@ -13,6 +13,7 @@ import {
 } from "@keelson/kube";
 import { Body, Conflict, NotFound, StoreError, type Row } from "@keelson/store";
 
+import { findRow } from "../find-row.ts";
 import { inStoredOrder, objectWithRevision } from "../encoding/stored-text.ts";
 import {
   finalizersOf,
@@ -80,7 +81,7 @@ export async function updateObject(
     // To read what is stored is a way to the database and back, so the first try begins with what memory has.
     const recalled =
       attempt === 1 && !request.isDryRun ? writing.store.recall(keyOf(request)) : undefined;
-    const row = recalled ?? (await find(writing, request, signal));
+    const row = recalled ?? (await findRow(writing.store, keyOf(request), signal));
     try {
       if (row === undefined) return await createInstead(writing, request, options, signal);
       const written = await updateOnce(writing, request, { ...options, row }, signal);
@@ -93,19 +94,6 @@ export async function updateObject(
       // resourceVersion, and the next round tells it so.
       if (!isHasty && !(error instanceof Conflict)) throw error;
     }
-  }
-}
-
-async function find(
-  { store }: Writing,
-  request: WriteRequest,
-  signal: AbortSignal,
-): Promise<Row | undefined> {
-  try {
-    return await store.get(keyOf(request), signal);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
   }
 }
 

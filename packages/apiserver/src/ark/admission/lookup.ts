@@ -1,8 +1,9 @@
 // What the rules of the Ark kinds ask of other objects.
 
 import type { JsonObject } from "@keelson/base";
-import { NotFound, type Store } from "@keelson/store";
+import { type Store } from "@keelson/store";
 
+import { findRow } from "../../find-row.ts";
 import type { Place } from "../../objects.ts";
 import { arkGroup } from "../ark-group.ts";
 
@@ -47,12 +48,7 @@ async function stored(
   { namespace, name }: Place,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  try {
-    return (await store.get({ kind, namespace, name }, signal)).body.value;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
+  return (await findRow(store, { kind, namespace, name }, signal))?.body.value;
 }
 
 /** One object that names so many others would keep the server asking. */

@@ -48,12 +48,6 @@ export interface Pki {
   readonly serviceAccountPublicKey: string;
 }
 
-/** Until when a certificate holds. */
-export interface CertificateValidity {
-  readonly name: string;
-  readonly notAfter: Date;
-}
-
 /** The paths of the files in a folder. */
 export function pkiPaths(folder: string) {
   const file = (name: string): string => join(folder, name);
@@ -123,16 +117,6 @@ export async function renewPki(
       log.error({ error }, "certificates could not be renewed");
     }
   }
-}
-
-/** Until when each certificate holds, the first to expire first. */
-export function validityOf(pki: Pki): readonly CertificateValidity[] {
-  const { authority, frontProxyAuthority, serving, admin } = pki;
-  return Object.entries({ authority, frontProxyAuthority, serving, admin })
-    .map(([name, { certificate }]) => {
-      return { name, notAfter: new X509Certificate(certificate).validToDate };
-    })
-    .sort((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
 }
 
 /** How pods and people call the server; the address is the first of the Services' range. */

@@ -3,14 +3,16 @@
 import {
   Backoff,
   jsonEqual,
+  onAbort,
   type Clock,
   type JsonObject,
   type Log,
   type Random,
 } from "@keelson/base";
 
+import { nameOf } from "../../object-metadata.ts";
 import type { Mirror } from "../../mirror.ts";
-import { objectAt, objectsAt, textAt } from "../fields.ts";
+import { objectsAt } from "../../fields.ts";
 import { aggregatedRules } from "./aggregation.ts";
 
 export interface AggregationOptions {
@@ -34,15 +36,13 @@ export async function runAggregation(
   const backoff = new Backoff({ random, initialMs: 100, maxMs: 30_000 });
   let woken = Promise.withResolvers<void>();
   using _ = clusterRoles.onChange(() => woken.resolve());
-  const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  using _stop = onAbort(signal, () => woken.resolve());
   while (!signal.aborted) {
     woken = Promise.withResolvers();
     try {
       await aggregate(options, signal);
       backoff.reset();
-      await Promise.race([woken.promise, stopped]);
+      await woken.promise;
     } catch (error) {
       if (signal.aborted) return;
       log.warn({ error }, "cluster roles could not be aggregated");
@@ -62,7 +62,7 @@ async function aggregate(
     try {
       const rules = aggregatedRules(role, all);
       if (rules === undefined || jsonEqual([...rules], [...objectsAt(role, "rules")])) continue;
-      await write({ name: textAt(objectAt(role, "metadata"), "name"), rules }, signal);
+      await write({ name: nameOf(role), rules }, signal);
     } catch (error) {
       signal.throwIfAborted();
       failures.push(error); // One with a bad selector does not keep the others.

@@ -3,7 +3,8 @@
 import { isJsonObject, jsonEqual, type JsonObject } from "@keelson/base";
 import { compareBytes, matchesLabels, memberOf, selectorFromObject } from "@keelson/kube";
 
-import { objectAt, objectsAt, textAt } from "../fields.ts";
+import { nameOf } from "../../object-metadata.ts";
+import { objectAt, objectsAt, textAt } from "../../fields.ts";
 
 /** The rules that an aggregated ClusterRole is to have; undefined if it gathers nothing. Each rule appears once. */
 export function aggregatedRules(
@@ -28,10 +29,6 @@ export function aggregatedRules(
     }
   }
   return rules;
-}
-
-function nameOf(role: JsonObject): string {
-  return textAt(objectAt(role, "metadata"), "name");
 }
 
 function labelsOf(role: JsonObject): Readonly<Record<string, string>> {

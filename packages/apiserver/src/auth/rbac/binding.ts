@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 import { quote } from "@keelson/kube";
 
-import { objectAt, objectsAt, textAt } from "../fields.ts";
+import { objectAt, objectsAt, textAt } from "../../fields.ts";
 import { serviceAccountUser } from "../service-account-name.ts";
 import type { User } from "../user.ts";
 

@@ -3,8 +3,9 @@
 import { isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { failures, memberOf, quote, type GroupResource } from "@keelson/kube";
 
+import { nameOf } from "../../object-metadata.ts";
 import type { Authorizer, ResourceAttributes } from "../authorizer.ts";
-import { objectAt, objectsAt, textAt } from "../fields.ts";
+import { objectAt, objectsAt } from "../../fields.ts";
 import { mastersGroup, type User } from "../user.ts";
 import { readRoleRef, type RoleRef } from "./binding.ts";
 import { describeRules, quoteList, uncoveredRules } from "./covers.ts";
@@ -65,7 +66,7 @@ async function checkRole(
   const escalate: ResourceAttributes = { ...attributes, verb: "escalate", version: "*" };
   const { isAllowed } = await authorizer.authorize(user, escalate, signal);
   if (isAllowed || (old !== undefined && isHousekeeping(object, old))) return;
-  const name = textAt(objectAt(object, "metadata"), "name");
+  const name = nameOf(object);
   const excess = excessOf(rules, { user, attributes }, readRules(object));
   if (excess !== undefined) throw failures.forbidden(about(attributes), name, excess);
   if (!isAggregated(object) && (old === undefined || !isAggregated(old))) return;
@@ -104,7 +105,7 @@ async function checkBinding(
   }
   const excess = excessOf(rules, { user, attributes }, granted);
   if (excess === undefined) return;
-  const name = textAt(objectAt(object, "metadata"), "name");
+  const name = nameOf(object);
   throw failures.forbidden(about(attributes), name, excess);
 }
 

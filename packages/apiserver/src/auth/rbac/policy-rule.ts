@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import type { Attributes } from "../authorizer.ts";
-import { objectsAt, textsAt } from "../fields.ts";
+import { objectsAt, textsAt } from "../../fields.ts";
 
 /** One rule: all its verbs, on all its resources or paths. */
 export interface PolicyRule {

@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 import { quote } from "@keelson/kube";
 
 import type { Attributes, Decision } from "../authorizer.ts";
-import { objectAt, textAt } from "../fields.ts";
+import { objectAt, textAt } from "../../fields.ts";
 import { mastersGroup, type User } from "../user.ts";
 import {
   describeGrant,

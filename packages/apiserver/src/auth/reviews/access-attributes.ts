@@ -14,7 +14,7 @@ import {
 } from "@keelson/kube";
 
 import type { Attributes } from "../authorizer.ts";
-import { objectAt, objectsAt, textAt, textsAt } from "../fields.ts";
+import { objectAt, objectsAt, textAt, textsAt } from "../../fields.ts";
 
 /** The question of a review whose spec is valid. */
 export function attributesOf(spec: JsonObject): Attributes {

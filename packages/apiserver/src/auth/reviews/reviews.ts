@@ -3,9 +3,10 @@
 import { timeFromMs, failures, type FieldError } from "@keelson/kube";
 import type { Clock, JsonObject } from "@keelson/base";
 
+import { namespaceOf } from "../../object-metadata.ts";
 import type { Authorizer } from "../authorizer.ts";
 import { BadCredentials } from "../bad-credentials.ts";
-import { objectAt, textAt, textsAt } from "../fields.ts";
+import { objectAt, textAt, textsAt } from "../../fields.ts";
 import { writeRule } from "../rbac/policy-rule.ts";
 import { joinErrors, missingRole, type RbacRules } from "../rbac/rbac-rules.ts";
 import { authenticateBearer, type TokenAuthenticator } from "../token-authenticator.ts";
@@ -77,7 +78,7 @@ async function reviewSubject(review: Review, signal: AbortSignal): Promise<JsonO
 async function reviewLocalSubject(review: Review, signal: AbortSignal): Promise<JsonObject> {
   const { object, namespace } = review;
   const spec = objectAt(object, "spec");
-  const home = textAt(objectAt(object, "metadata"), "namespace");
+  const home = namespaceOf(object);
   const errors = [...specProblems(spec, { checksUser: true })];
   errors.push(...metadataProblems(object, "namespace"));
   const asked = attributesOf(spec);

@@ -3,8 +3,9 @@
 import { isJsonObject, type Clock, type JsonObject, type Random } from "@keelson/base";
 import { failures, memberOf, quote, timeFromMs, type FieldError } from "@keelson/kube";
 
+import { uidOf } from "../../object-metadata.ts";
 import type { BoundKind, BoundObjects } from "../bound-objects.ts";
-import { objectAt, textAt, textsAt } from "../fields.ts";
+import { objectAt, textAt, textsAt } from "../../fields.ts";
 import { serviceAccountUser } from "../service-account-name.ts";
 import { claimName, type ServiceAccountTokens } from "../service-account-tokens.ts";
 
@@ -103,7 +104,8 @@ export async function issueToken(
 
 const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
-const expirationSecondsDefault = 3600;
+/** How long a token holds unless the request says otherwise. */
+export const expirationSecondsDefault = 3600;
 const expirationSecondsMin = 600;
 const expirationSecondsMax = 2 ** 32;
 /** What kubelets ask for if a pod says nothing. */
@@ -203,10 +205,6 @@ const plurals: ReadonlyMap<string, { readonly kind: BoundKind; readonly resource
 
 function core(resource: string) {
   return { group: "", resource };
-}
-
-function uidOf(object: JsonObject): string {
-  return textAt(objectAt(object, "metadata"), "uid");
 }
 
 function invalid(field: string, value: string | number, detail: string): FieldError {

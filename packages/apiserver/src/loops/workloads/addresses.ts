@@ -2,8 +2,9 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { objectAt, textAt } from "../../fields.ts";
 import { isTerminating } from "../../object-metadata.ts";
-import { objectAt, textAt, type Cluster } from "./cluster.ts";
+import { type Cluster } from "./cluster.ts";
 
 const here = { ip: "127.0.0.1" } as const;
 

@@ -1,17 +1,9 @@
 // What the simulation sees and does: objects in memory, and writes through the same functions as everybody's.
 
-import {
-  isJsonArray,
-  isJsonObject,
-  jsonEqual,
-  type Clock,
-  type Json,
-  type JsonObject,
-  type Log,
-  type Random,
-} from "@keelson/base";
+import { jsonEqual, type Clock, type JsonObject, type Log, type Random } from "@keelson/base";
 import { timeFromMs } from "@keelson/kube";
 
+import { objectAt, objectsAt, textAt } from "../../fields.ts";
 import type { Mirror } from "../../mirror.ts";
 import type { Objects } from "../../objects.ts";
 import { metadataOf, nameOf, namespaceOf, ownersOf, uidOf } from "../../object-metadata.ts";
@@ -130,7 +122,9 @@ export class Cluster {
       { ...placeOf(pod), subresource: "binding" },
       (live) => {
         const status = objectAt(live, "status");
-        const others = listAt(status, "conditions").filter(({ type }) => type !== "PodScheduled");
+        const others = objectsAt(status, "conditions").filter(
+          ({ type }) => type !== "PodScheduled",
+        );
         const scheduled = {
           type: "PodScheduled",
           status: "True",
@@ -198,27 +192,6 @@ export function placeOf(object: JsonObject): { readonly namespace: string; reado
   return { namespace: namespaceOf(object), name: nameOf(object) };
 }
 
-export function objectAt(object: JsonObject, ...names: readonly string[]): JsonObject {
-  let value: Json | undefined = object;
-  for (const name of names) value = isJsonObject(value) ? value[name] : undefined;
-  return isJsonObject(value) ? value : {};
-}
-
-export function listAt(object: JsonObject, name: string): readonly JsonObject[] {
-  const value = object[name];
-  return isJsonArray(value) ? value.filter(isJsonObject) : [];
-}
-
-export function numberAt(object: JsonObject, name: string, standard = 0): number {
-  const value = object[name];
-  return typeof value === "number" ? value : standard;
-}
-
-export function textAt(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
-}
-
 /** The reference by which an object controls another. */
 export function controllerOf(owner: JsonObject): JsonObject {
   return {
@@ -261,8 +234,8 @@ export function annotated(object: JsonObject, more: JsonObject): JsonObject {
 const times = ["lastTransitionTime", "lastUpdateTime", "lastProbeTime"];
 
 function keepTimes(before: JsonObject, after: JsonObject): JsonObject {
-  const old = listAt(before, "conditions");
-  const conditions = listAt(after, "conditions");
+  const old = objectsAt(before, "conditions");
+  const conditions = objectsAt(after, "conditions");
   if (conditions.length === 0) return after;
   return {
     ...after,

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 import { generateName } from "@keelson/kube";
 
+import { numberAt, objectAt, objectsAt, textAt } from "../../fields.ts";
 import { staticNodeName } from "../../bootstrap/static-node.ts";
 import {
   isTerminating,
@@ -12,16 +13,7 @@ import {
   ownersOf,
   uidOf,
 } from "../../object-metadata.ts";
-import {
-  annotated,
-  controllerOf,
-  listAt,
-  numberAt,
-  objectAt,
-  simulated,
-  textAt,
-  type Cluster,
-} from "./cluster.ts";
+import { annotated, controllerOf, simulated, type Cluster } from "./cluster.ts";
 
 /** A pod from the template of its controller. */
 export function podFor(
@@ -60,7 +52,7 @@ export function podFor(
 
 /** Whether a pod answers. */
 export function isReady(pod: JsonObject): boolean {
-  return listAt(objectAt(pod, "status"), "conditions").some(
+  return objectsAt(objectAt(pod, "status"), "conditions").some(
     ({ type, status }) => type === "Ready" && status === "True",
   );
 }
@@ -89,7 +81,7 @@ export async function reconcilePod(
   }
   const spec = objectAt(pod, "spec");
   if (textAt(spec, "nodeName") === "") {
-    if (listAt(spec, "schedulingGates").length > 0) return;
+    if (objectsAt(spec, "schedulingGates").length > 0) return;
     await bind(cluster, pod, signal);
     return;
   }
@@ -117,10 +109,10 @@ function running(cluster: Cluster, pod: JsonObject, before: JsonObject): JsonObj
   const spec = objectAt(pod, "spec");
   const isWork = ownersOf(pod).some(({ kind }) => kind === "Job");
   const startTime = textAt(before, "startTime") || now;
-  const statuses = listAt(spec, "containers").map((container) =>
+  const statuses = objectsAt(spec, "containers").map((container) =>
     containerStatus(pod, container, { isDone: isWork, startTime, now }),
   );
-  const initStatuses = listAt(spec, "initContainers").map((container) =>
+  const initStatuses = objectsAt(spec, "initContainers").map((container) =>
     containerStatus(pod, container, { isDone: true, startTime, now }),
   );
   const condition = (type: string, is: boolean, reason?: string): JsonObject => ({

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 
 import { jsonEqual, type JsonObject } from "@keelson/base";
 
+import { numberAt, objectAt, textAt } from "../../fields.ts";
 import {
   isTerminating,
   metadataNumber,
@@ -12,16 +13,7 @@ import {
   nameOf,
   namespaceOf,
 } from "../../object-metadata.ts";
-import {
-  annotated,
-  condition,
-  controllerOf,
-  numberAt,
-  objectAt,
-  simulated,
-  textAt,
-  type Cluster,
-} from "./cluster.ts";
+import { annotated, condition, controllerOf, simulated, type Cluster } from "./cluster.ts";
 import { isActive, isReady, podFor } from "./pods.ts";
 
 const revisionAnnotation = "deployment.kubernetes.io/revision";

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { numberAt, objectAt, objectsAt, textAt } from "../../fields.ts";
 import {
   isTerminating,
   labelsOf,
@@ -10,15 +11,7 @@ import {
   nameOf,
   namespaceOf,
 } from "../../object-metadata.ts";
-import {
-  condition,
-  listAt,
-  numberAt,
-  objectAt,
-  simulated,
-  textAt,
-  type Cluster,
-} from "./cluster.ts";
+import { condition, simulated, type Cluster } from "./cluster.ts";
 import { isActive, isReady, phaseOf, podFor } from "./pods.ts";
 import { hashOf } from "./replicas.ts";
 
@@ -88,7 +81,7 @@ async function createMember(
   signal: AbortSignal,
 ): Promise<void> {
   const spec = objectAt(set, "spec");
-  const claims = listAt(spec, "volumeClaimTemplates");
+  const claims = objectsAt(spec, "volumeClaimTemplates");
   const volumes: JsonObject[] = [];
   for (const claim of claims) {
     const claimName = `${nameOf(claim)}-${name}`;
@@ -109,7 +102,7 @@ async function createMember(
     );
     volumes.push({ name: nameOf(claim), persistentVolumeClaim: { claimName } });
   }
-  const own = listAt(objectAt(spec, "template", "spec"), "volumes").filter(
+  const own = objectsAt(objectAt(spec, "template", "spec"), "volumes").filter(
     (volume) => !volumes.some((one) => one["name"] === volume["name"]),
   );
   const pod = podFor(cluster, set, {
@@ -178,7 +171,7 @@ export async function reconcileJob(
   signal: AbortSignal,
 ): Promise<void> {
   const spec = objectAt(job, "spec");
-  const isOver = listAt(objectAt(job, "status"), "conditions").some(
+  const isOver = objectsAt(objectAt(job, "status"), "conditions").some(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
   );
   if (isTerminating(job) || isOver || spec["suspend"] === true) return;
