@@ -205,7 +205,10 @@ function pausedWarning(target: TargetRow | undefined): readonly Warning[] {
 
 function forgottenWarning(own: number): readonly Warning[] {
   if (own === 0) return [];
-  const message = `${own} resources would be forgotten, and their objects would stay`;
+  const message =
+    own === 1
+      ? "a resource would be forgotten, and its object would stay"
+      : `${own} resources would be forgotten, and their objects would stay`;
   return [{ code: "forgotten", message }];
 }
 

@@ -50,7 +50,8 @@ export function visibleTarget<Row extends TargetRow>(
 }
 
 export function inUse(clusterId: string, resources: number): RestError {
-  const message = `target ${clusterId} has ${resources} resources: delete them first, or forget them with ?orphan=true`;
+  const some = resources === 1 ? "a resource: delete it" : `${resources} resources: delete them`;
+  const message = `target ${clusterId} has ${some} first, or forget it all with ?orphan=true`;
   return new RestError("TARGET_IN_USE", message, { details: { resources } });
 }
 

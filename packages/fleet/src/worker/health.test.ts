@@ -244,5 +244,9 @@ suite("how an object is, by its own status", () => {
       healthOf(deployment({ ...done, availableReplicas: 1 })).message,
       "1 of 3 replicas are available",
     );
+    assert.equal(
+      healthOf(deployment({ ...done, replicas: 4 })).message,
+      "one old replica is to go",
+    );
   });
 });

@@ -135,7 +135,8 @@ function replicasBehind(view: View): string | undefined {
   if (id !== "apps/ReplicaSet" && has("updatedReplicas") < fresh) {
     return `${has("updatedReplicas")} of ${fresh} replicas are updated`;
   }
-  if (has("replicas") > wanted) return `${has("replicas") - wanted} old replicas are to go`;
+  const old = has("replicas") - wanted;
+  if (old > 0) return old === 1 ? "one old replica is to go" : `${old} old replicas are to go`;
   const available = view.number("status", "availableReplicas") ?? has("readyReplicas");
   return available < wanted ? `${available} of ${wanted} replicas are available` : undefined;
 }

@@ -48,3 +48,10 @@ test("of a Secret's data nothing is told, be it one value or all of them", () =>
     assert.deepEqual([drift?.desired, drift?.current, others], [null, null, []]);
   }
 });
+
+test("owners that are written in no way of Kubernetes own nothing, and nothing fails at them", () => {
+  const strange = { "f:data": { "f:a": {} }, "k:{name": {}, "v:": {}, "x:y": {} };
+  const it = object("Thing", { a: "1" }, [apply(strange)]);
+  assert.deepEqual(ownedFields(it, "kontrol"), [{ path: ["data", "a"], value: "1" }]);
+  assert.deepEqual(seen(it, it).drift, []);
+});

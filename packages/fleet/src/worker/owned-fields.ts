@@ -4,6 +4,7 @@ import {
   isJsonArray,
   isJsonObject,
   jsonEqual,
+  JsonSyntaxError,
   readJson,
   type Json,
   type JsonObject,
@@ -157,14 +158,27 @@ function collect(
   }
 }
 
-/** `f:name`, `k:{"name":"web"}` and `v:"text"`, as the server writes them. Positions (`i:`) it writes no more. */
+/**
+ * `f:name`, `k:{"name":"web"}` and `v:"text"`, as the server writes them. Positions (`i:`) it writes no more; what a server
+ * that is not Kubernetes' own writes otherwise leads nowhere.
+ */
 function stepOf(name: string): Step | undefined {
   const rest = name.slice(2);
   if (name.startsWith("f:")) return rest;
   if (!name.startsWith("k:") && !name.startsWith("v:")) return undefined;
-  const value = readJson(rest);
+  const value = jsonIn(rest);
+  if (value === undefined) return undefined;
   if (name.startsWith("v:")) return { item: value };
   return isJsonObject(value) ? { keys: value } : undefined;
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return readJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function holds(fields: JsonObject, path: readonly Step[]): boolean {
