@@ -22,9 +22,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 /** `KEELSON_SERVER`, or the one that says in its data folder where it is. */
 function serverUrl(): string {
-  const given = process.env["KEELSON_SERVER"];
+  // An empty variable counts as unset, as everywhere.
+  const given = process.env["KEELSON_SERVER"] || undefined;
   if (given !== undefined) return given;
-  const file = join(process.env["KEELSON_DATA_DIR"] ?? ".keelson", "run.json");
+  const file = join(process.env["KEELSON_DATA_DIR"] || ".keelson", "run.json");
   try {
     return (JSON.parse(readFileSync(file, "utf8")) as { readonly rest: string }).rest;
   } catch (error) {

@@ -6,6 +6,12 @@ const verbs = ["created", "updated", "deleted", "reconcile"] as const;
 
 export type EventType = `${Kind}.${(typeof verbs)[number]}`;
 
+/** Where events of a kind are published, unless somebody calls it otherwise. */
+export const topics: Readonly<Record<Kind, string>> = {
+  cluster: "cluster-events",
+  nodepool: "nodepool-events",
+};
+
 /** One event. It says which resource to look at, never what is in it. */
 export interface ControllerEvent {
   readonly id: string;

@@ -1,5 +1,6 @@
 // Conditions on a resource under which a controller acts, as pure rules.
 
+import { jsonEqual } from "@keelson/base";
 import {
   platformOf,
   type JsonMap,
@@ -86,7 +87,7 @@ export function holds({ field, operator, value }: Precondition, view: JsonMap): 
   const found = at(view, field);
   const isPlatform = field === "spec.platform.type";
   const same = (a: JsonValue, b: JsonValue): boolean =>
-    deepEqual(isPlatform ? lower(a) : a, isPlatform ? lower(b) : b);
+    jsonEqual(isPlatform ? lower(a) : a, isPlatform ? lower(b) : b);
   const isAmong = (candidate: JsonValue): boolean =>
     Array.isArray(value) && value.some((one: JsonValue) => same(candidate, one));
   switch (operator) {
@@ -194,23 +195,4 @@ function at(value: JsonValue, path: string): JsonValue | undefined {
 
 function lower(value: JsonValue): JsonValue {
   return typeof value === "string" ? value.toLowerCase() : value;
-}
-
-/** Equality of JSON: the order of members does not matter, that of items does. */
-function deepEqual(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true;
-  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item: JsonValue, index) => deepEqual(item, b[index] as JsonValue));
-  }
-  const [left, right] = [a as JsonMap, b as JsonMap];
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every(
-      (name) =>
-        Object.hasOwn(right, name) && deepEqual(left[name] as JsonValue, right[name] as JsonValue),
-    )
-  );
 }

@@ -2,6 +2,7 @@
 
 import { Backoff, isCancellation } from "@keelson/base";
 import type { Message, PubSub, Subscription as Source } from "@google-cloud/pubsub";
+import { topics } from "../event.ts";
 import type { Kind } from "../resource.ts";
 import type { Transport, TransportContext } from "../transport.ts";
 
@@ -17,11 +18,6 @@ export interface PubsubOptions {
   /** How many messages are out at once: 256 unless told. */
   readonly messagesMax?: number;
 }
-
-const defaultTopics: Record<Kind, string> = {
-  cluster: "cluster-events",
-  nodepool: "nodepool-events",
-};
 
 /** How long a message stays ours. The library extends its lease until then. */
 const leaseSeconds = 600;
@@ -49,7 +45,7 @@ export function pubsub(options: PubsubOptions): Transport {
       try {
         for (const [kind, name] of names) {
           signal.throwIfAborted();
-          const topic = options.topics?.[kind] ?? defaultTopics[kind];
+          const topic = options.topics?.[kind] ?? topics[kind];
           await ensureSubscription(client, { name, topic });
         }
       } catch (error) {

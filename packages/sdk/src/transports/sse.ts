@@ -1,6 +1,7 @@
 // Events from the API itself, by server-sent events: nothing else to install.
 
 import { Backoff, onAbort, TaskScope } from "@keelson/base";
+import { topics } from "../event.ts";
 import type { Kind } from "../resource.ts";
 import type { Transport, TransportContext } from "../transport.ts";
 import { Redelivery } from "./redelivery.ts";
@@ -12,11 +13,6 @@ export interface SseOptions {
   /** The waits between attempts to connect: from 200 ms, doubling, up to 5 s, unless told. */
   readonly retryMs?: { readonly initial: number; readonly max: number };
 }
-
-const topics: Record<Kind, string> = {
-  cluster: "cluster-events",
-  nodepool: "nodepool-events",
-};
 
 /** Follows the API's streams of events, one a kind, and goes on where it was after every break. */
 export function sse({
