@@ -53,6 +53,7 @@ export const defineApiserver: Define = (command, context) => {
       await exportLines(
         config,
         names.filter((name) => name !== ""),
+        context.openTerminal(),
       );
     });
 
@@ -64,6 +65,6 @@ export const defineApiserver: Define = (command, context) => {
     .action(async (file: string, _own: object, typed: Command) => {
       const config = await configOf(typed.optsWithGlobals(), context, "apiserver");
       const { importLines } = await import("./apiserver-transfer.ts");
-      if (!(await importLines(config, file))) throw quietFailure();
+      if (!(await importLines(config, file, context.openTerminal()))) throw quietFailure();
     });
 };

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { open, type FileHandle } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { stderr, stdin, stdout } from "node:process";
+import { stdin, stdout } from "node:process";
 
 import { systemClock } from "@keelson/base";
 import { BadKubeconfig, Client, loadKubeconfig } from "@keelson/client";
@@ -16,25 +16,35 @@ import { exportObjects } from "../transfer/export-objects.ts";
 import { importObjects } from "../transfer/import-objects.ts";
 import { BadLine, travellingOf, type Travelling } from "../transfer/object-line.ts";
 import { openStoreClient } from "../transfer/store-client.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Objects to standard output, a line each; counts to standard error. */
-export async function exportLines(config: Config, kinds: readonly string[]): Promise<void> {
+export async function exportLines(
+  config: Config,
+  kinds: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
   const { signal } = new AbortController();
   try {
     const chosen = chosenKinds(kinds);
     await using place = await openPlace(config, signal);
     const write = async (line: string): Promise<void> => {
-      if (!stdout.write(`${line}\n`)) await once(stdout, "drain");
+      terminal.write(`${line}\n`);
+      if (stdout.writableNeedDrain) await once(stdout, "drain");
     };
     const counts = await exportObjects({ client: place.client, kinds: chosen, write }, signal);
-    for (const [plural, count] of counts) stderr.write(`${plural} ${count}\n`);
+    for (const [plural, count] of counts) terminal.note(`${plural} ${count}`);
   } catch (error) {
     throw transferFailure(error);
   }
 }
 
 /** Objects from a file, `-` for standard input. Answers whether all of them are there in the end. */
-export async function importLines(config: Config, file: string): Promise<boolean> {
+export async function importLines(
+  config: Config,
+  file: string,
+  terminal: Terminal,
+): Promise<boolean> {
   const { signal } = new AbortController();
   try {
     const objects = await readLines(file);
@@ -53,14 +63,14 @@ export async function importLines(config: Config, file: string): Promise<boolean
         kinds,
         objects,
         knowsOtherKinds: config.kubeconfig !== undefined,
-        warn: (text) => stderr.write(`${text}\n`),
+        warn: (text) => terminal.note(text),
       },
       signal,
     );
     for (const { plural, given, created, differing, present } of imported) {
       if (given === 0) continue;
       const left = differing === 0 ? "" : `, ${differing} of them different and left alone`;
-      stdout.write(`${plural} ${present} of ${given} (${created} created${left})\n`);
+      terminal.write(`${plural} ${present} of ${given} (${created} created${left})\n`);
     }
     return imported.every(({ given, present }) => given === present);
   } catch (error) {

@@ -103,7 +103,7 @@ export async function rollback(
 }
 
 /** The one resource that the words name. */
-export async function theOne(
+async function theOne(
   session: Session,
   words: readonly string[],
   { filters }: OneOptions,

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const entry = fileURLToPath(new URL("../../bin/keelson.js", import.meta.url));
+
+test("an export ends quietly where nobody reads on", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-export-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  const options = { cwd, env: { PATH: process.env["PATH"] ?? "" } };
+  // More than a pipe holds, so that it cannot be done before somebody has left.
+  const prompt = "x".repeat(2_000);
+  const input = Array.from({ length: 200 }, (_, n) =>
+    JSON.stringify({
+      apiVersion: "ark.mckinsey.com/v1alpha1",
+      kind: "Agent",
+      metadata: { name: `agent-${n}`, namespace: "default" },
+      spec: { prompt },
+    }),
+  ).join("\n");
+  const words = [entry, "apiserver", "import", "-"];
+  assert.equal(
+    execFileSync(process.execPath, words, { ...options, input, encoding: "utf8" }),
+    "agents 200 of 200 (200 created)\n",
+  );
+
+  const child = spawn(process.execPath, [entry, "apiserver", "export"], {
+    ...options,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = text(child.stderr);
+  const closed = once(child, "close") as Promise<[number | null]>;
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  const [code] = await closed;
+  assert.deepEqual([code, await said], [0, ""]);
+});
