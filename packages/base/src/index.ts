@@ -59,6 +59,7 @@ export {
   RestError,
   restErrorStatus,
   toRestReply,
+  refuseProblems,
   validationFailed,
   type FieldProblem,
   type RestErrorCode,

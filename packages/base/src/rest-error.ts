@@ -117,6 +117,12 @@ export function validationFailed(
   });
 }
 
+/** Throws it with all problems, if there are any. */
+export function refuseProblems(problems: readonly FieldProblem[]): void {
+  const [first, ...others] = problems;
+  if (first !== undefined) throw validationFailed(first, ...others);
+}
+
 /** What a REST server sends for an error. Written with `writeJson`: details may hold exact numbers. */
 export interface RestReply {
   readonly status: number;

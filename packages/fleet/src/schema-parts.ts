@@ -1,7 +1,7 @@
 // Parts of the schemas that describe the API. They document; what is sent is read field by field, with words about each.
 
 import { Type, type TProperties, type TSchema } from "typebox";
-import { statuses } from "./resources/list-query.ts";
+import { limitMax, limitUsual, statuses } from "./resources/list-query.ts";
 import { integerMax, policies } from "./resources/resource.ts";
 
 export const Time = Type.String({ format: "date-time" });
@@ -96,12 +96,13 @@ export const Deleted = exactly({
 export const flag = (description: string): TSchema => words(["true", "false"], description);
 export const dryRunQuery = { dryRun: flag("try it in the cluster, and store nothing") };
 export const orphanQuery = { orphan: flag("forget it and leave what is in the cluster") };
+const Limit = Type.Integer({ minimum: 1, maximum: limitMax, default: limitUsual });
 export const pageQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 500 }),
+  limit: Limit,
   cursor: Type.String({ description: "the next of the page before" }),
 };
 export const historyQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 500 }),
+  limit: Limit,
   before: Type.Integer({ description: "the next of the page before" }),
 };
 export const ifMatchHeader = {

@@ -60,7 +60,7 @@ export class Access {
 
 /** Throws `FORBIDDEN` for a credential that may only read. */
 export function requireWriter({ identity }: Caller): void {
-  if (identity.readOnly) throw new RestError("FORBIDDEN", "your token may only read");
+  if (identity.readOnly) throw new RestError("FORBIDDEN", "this credential may only read");
 }
 
 export function requireController({ isController }: Caller): void {

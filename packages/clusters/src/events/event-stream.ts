@@ -27,9 +27,9 @@ export async function* eventStream(
   { after, wants }: EventReader,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const ending = new AbortController();
-  using _stop = signal.aborted ? undefined : onAbort(signal, () => ending.abort(signal.reason));
   if (signal.aborted) return;
+  const ending = new AbortController();
+  using _stop = onAbort(signal, () => ending.abort(signal.reason));
   const batches = tail.follow(after, ending.signal);
   let cursor = after;
   let toldMs = clock.monotonic();

@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import {
   isCancellation,
+  refuseProblems,
   RestError,
   validationFailed,
   type Clock,
@@ -13,7 +14,13 @@ import {
 import { CursorExpired, type Database, type NumberedEvent } from "@keelson/database";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { kinds, type KindName } from "../kinds.ts";
-import { History, historyQuery } from "../routes/answers.ts";
+import {
+  History,
+  historyMax,
+  historyQuery,
+  historyUsual,
+  lastEventIdHeader,
+} from "../routes/answers.ts";
 import { readHistory } from "../sql/history.ts";
 import { eventStream } from "./event-stream.ts";
 import { topics, type EventData, type Topic } from "./event.ts";
@@ -70,7 +77,8 @@ export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions
   for (const { name: kind, plural } of Object.values(kinds)) {
     // No HEAD: it would follow for ever and show nothing.
     const summary = `what was told of a ${kind}, newest first; as text/event-stream what is told`;
-    const doc = { summary, query: historyQuery, success: { status: 200, body: History } };
+    const success = { status: 200, body: History };
+    const doc = { summary, query: historyQuery, headers: lastEventIdHeader, success };
     const route = { exposeHeadRoute: false, config: { doc } };
     app.get(`/${plural}/:id/events`, route, async (request, reply) => {
       const id = (request.params as { readonly id: string }).id.toLowerCase();
@@ -90,7 +98,7 @@ async function history(
   request: FastifyRequest,
 ): Promise<JsonObject> {
   const query = readQuery(request, ["limit", "before", "include_deleted"]);
-  const limit = readInteger("limit", query.limit, { min: 1, max: 100 }) ?? 50;
+  const limit = readInteger("limit", query.limit, { min: 1, max: historyMax }) ?? historyUsual;
   const before = readInteger("before", query.before, { min: 1, max: Number.MAX_SAFE_INTEGER });
   const asked = { id, before, limit: limit + 1 };
   const rows = await database.run(readHistory, asked, request.signal);
@@ -162,11 +170,10 @@ function readQuery<const Name extends string>(
   names: readonly Name[],
 ): { readonly [N in Name]?: string } {
   const problems = Object.entries(query as Query).flatMap(([field, value]) => {
-    if (!names.includes(field as Name)) return [{ field, message: "is not a parameter" }];
+    if (!names.includes(field as Name)) return [{ field, message: "is not a known parameter" }];
     return typeof value === "string" ? [] : [{ field, message: "must be given once" }];
   });
-  const [first, ...others] = problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(problems);
   return query as { readonly [N in Name]?: string };
 }
 
@@ -178,6 +185,6 @@ function readInteger(
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
-  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
-  throw validationFailed({ field, message: `must be an integer, ${range}` });
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} on` : `${min} to ${max}`;
+  throw validationFailed({ field, message: `must be a whole number from ${range}` });
 }

@@ -2,7 +2,7 @@
 
 import { Backoff, isCancellation, type Clock, type Log, type Random } from "@keelson/base";
 import { isTransient, type Database, type Outbox } from "@keelson/database";
-import type { KindName } from "../kinds.ts";
+import { kinds } from "../kinds.ts";
 import { sendDeferredWakes } from "../sql/wakes.ts";
 
 export interface DeferredWakesOptions {
@@ -14,7 +14,6 @@ export interface DeferredWakesOptions {
   readonly everyMs?: number;
 }
 
-const kinds: readonly KindName[] = ["cluster", "nodepool"];
 const batchMax = 200;
 
 /** Looks every second until `signal`; on any number of replicas. */
@@ -44,7 +43,7 @@ export async function sendAll(
   signal: AbortSignal,
 ): Promise<number> {
   let sent = 0;
-  for (const kind of kinds) {
+  for (const { name: kind } of Object.values(kinds)) {
     for (;;) {
       const rows = await database.run(sendDeferredWakes, { kind, limit: batchMax }, signal);
       sent += rows.length;

@@ -3,7 +3,7 @@
 import { Backoff, isCancellation, type Clock, type Log, type Random } from "@keelson/base";
 import { isTransient, type Database, type Outbox } from "@keelson/database";
 import type { ScheduleReason } from "../events/event.ts";
-import type { KindName } from "../kinds.ts";
+import { kinds, type KindName } from "../kinds.ts";
 import { announceDue, type Cadence, type ClaimedRow } from "../sql/schedules.ts";
 import type { SchedulerMetrics } from "./metrics.ts";
 
@@ -24,7 +24,6 @@ export interface SchedulerOptions {
   readonly batchMax?: number;
 }
 
-const kinds: readonly KindName[] = ["cluster", "nodepool"];
 const scheduledBy = "keelson-scheduler";
 
 /** Runs on any number of replicas: each due time is announced once, by one of them. */
@@ -65,7 +64,9 @@ export class Scheduler {
     await time.measure?.(signal);
     await refreshStatuses(signal);
     let announced = 0;
-    for (const kind of kinds) announced += await this.#announceAll(kind, signal);
+    for (const { name } of Object.values(kinds)) {
+      announced += await this.#announceAll(name, signal);
+    }
     return announced;
   }
 

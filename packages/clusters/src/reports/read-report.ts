@@ -1,6 +1,6 @@
 // A report from its body: what a schema cannot say, and one spelling for both.
 
-import { validationFailed, type FieldProblem, type JsonObject } from "@keelson/base";
+import { refuseProblems, type FieldProblem, type JsonObject } from "@keelson/base";
 import type { StatusReport } from "../schema.ts";
 import { errorTypes, type Condition, type LastError, type Report } from "./report.ts";
 
@@ -34,8 +34,7 @@ export function readReport(body: StatusReport): SentReport {
     body.last_error === undefined || body.last_error === null
       ? null
       : oneSpelling(body.last_error, problems);
-  const [first, ...others] = problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(problems);
   return {
     controllerName: body.controller_name,
     observedGeneration: body.observed_generation,

@@ -1,6 +1,6 @@
 // Which page of which resources a query asks for.
 
-import { validationFailed, type FieldProblem } from "@keelson/base";
+import { refuseProblems, type FieldProblem } from "@keelson/base";
 import type { Kind } from "../kinds.ts";
 import type { ResourceFilter } from "../sql/lists.ts";
 import { namedPhases, phaseNamed, type Phase } from "../status/status.ts";
@@ -65,7 +65,7 @@ export function readListQuery({ limitMax, name: kind }: Kind, query: Query): Lis
     offset,
     includeSecrets: flag(query, "include_secrets", wrong),
   };
-  throwIfAny(problems);
+  refuseProblems(problems);
   return asked;
 }
 
@@ -87,7 +87,7 @@ export function readGetQuery(query: Query): GetAsked {
     includeDeleted: flag(query, "include_deleted", wrong),
     includeSecrets: flag(query, "include_secrets", wrong),
   };
-  throwIfAny(problems);
+  refuseProblems(problems);
   return asked;
 }
 
@@ -105,7 +105,7 @@ export function readDeleteQuery(query: Query): DeleteAsked {
     wrong("confirm", `must be one of ${namedPhases.join(", ")}`);
   }
   const asked = { force: flag(query, "force", wrong), confirm: phase };
-  throwIfAny(problems);
+  refuseProblems(problems);
   return asked;
 }
 
@@ -119,9 +119,4 @@ function flag(
     wrong(field, "must be true or false");
   }
   return value === "true";
-}
-
-function throwIfAny(problems: readonly FieldProblem[]): void {
-  const [first, ...others] = problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
 }

@@ -3,13 +3,14 @@
 import {
   isJsonObject,
   JsonNumber,
+  refuseProblems,
   validationFailed,
   type FieldProblem,
   type Json,
   type JsonObject,
 } from "@keelson/base";
 
-export const channelGroups = ["stable", "fast", "candidate", "eus"] as const;
+const channelGroups = ["stable", "fast", "candidate", "eus"] as const;
 
 /** What a release is where nobody says. */
 export interface SpecDefaults {
@@ -36,7 +37,7 @@ export function clusterSpec(
 ): JsonObject {
   const problems: FieldProblem[] = [...infraIdProblems(spec)];
   const filled = withRelease(spec, defaults, stored, problems);
-  throwIfAny(problems);
+  refuse(problems);
   return filled;
 }
 
@@ -56,7 +57,7 @@ export function nodepoolSpec(spec: JsonObject, inherited: JsonObject | undefined
   }
   const release = releaseOf(spec, problems);
   if (release !== undefined) problems.push(...channelProblems(release));
-  throwIfAny(problems);
+  refuse(problems);
 
   const version = releaseText(inherited, "version");
   if (version === undefined || releaseText(spec, "version") !== undefined) return spec;
@@ -152,8 +153,8 @@ function member(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-function throwIfAny(problems: readonly FieldProblem[]): void {
+/** Of several about one field the first counts. */
+function refuse(problems: readonly FieldProblem[]): void {
   const seen = new Map(problems.map((problem) => [problem.field, problem] as const).toReversed());
-  const [first, ...others] = [...seen.values()].toReversed();
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems([...seen.values()].toReversed());
 }

@@ -1,6 +1,6 @@
 // Declaring and changing: each call a statement or a transaction, with its event.
 
-import { RestError, validationFailed, type JsonObject } from "@keelson/base";
+import { refuseProblems, RestError, validationFailed, type JsonObject } from "@keelson/base";
 import { UniqueViolation, type Transaction } from "@keelson/database";
 import { requireWriter, visible, type Caller } from "../access/access.ts";
 import { restore } from "../access/secrets.ts";
@@ -229,8 +229,7 @@ export class ResourceWriter {
 
   #changedSpec(resource: Resource, sent: JsonObject): JsonObject {
     const { spec, problems } = restore(sent, resource.spec);
-    const [first, ...others] = problems;
-    if (first !== undefined) throw validationFailed(first, ...others);
+    refuseProblems(problems);
     return resource.kind === "cluster"
       ? clusterSpec(spec, this.#lifecycle.defaults, resource.spec)
       : nodepoolSpec(spec, resource.spec);
@@ -306,8 +305,7 @@ export class ResourceWriter {
 
 /** Throws for a marker: a new resource has nothing that it could stand for. */
 function withoutMarkers(spec: JsonObject): JsonObject {
-  const [first, ...others] = restore(spec, undefined).problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(restore(spec, undefined).problems);
   return spec;
 }
 

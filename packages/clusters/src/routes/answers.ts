@@ -140,9 +140,24 @@ export const History = Type.Object(
   { additionalProperties: false },
 );
 
+/** How many events a page of history holds at most, and unless told. */
+export const historyMax = 100;
+export const historyUsual = 50;
+
 export const historyQuery: Record<string, TSchema> = {
-  limit: Type.Integer({ minimum: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: historyMax, default: historyUsual }),
   before: Type.Integer({ minimum: 1, description: "a position: what came before it" }),
+  include_deleted: flag("of a tombstone too, for controllers"),
+};
+
+export const lastEventIdHeader: Record<string, TSchema> = {
+  "Last-Event-ID": Type.String({
+    description: "of a stream: the last event that was had; without it from now on",
+  }),
+};
+
+export const ifMatchHeader: Record<string, TSchema> = {
+  "If-Match": Type.String({ description: "refused unless this is the ETag: its resource_version" }),
 };
 
 /** The queries, as they are written in an address. */
@@ -161,6 +176,10 @@ export const getQuery: Record<string, TSchema> = {
   include: Type.Literal("controller_status"),
   include_deleted: flag("a tombstone too, for controllers"),
   include_secrets: flag("secrets too, for controllers"),
+};
+
+export const statusQuery: Record<string, TSchema> = {
+  include_deleted: flag("a tombstone too, for controllers"),
 };
 
 export const deleteQuery = ({ hasPhaseGate }: Kind): Record<string, TSchema> => ({

@@ -121,28 +121,29 @@ function docsOf(kind: Kind) {
     summary: string,
     status: number,
     body: object,
-    query?: Readonly<Record<string, object>>,
-  ) => ({
-    config: {
-      doc: { summary, success: { status, body }, ...(query === undefined ? {} : { query }) },
-    },
-  });
+    more: {
+      readonly query?: Readonly<Record<string, object>>;
+      readonly headers?: Readonly<Record<string, object>>;
+    } = {},
+  ) => ({ config: { doc: { summary, success: { status, body }, ...more } } });
+  const headers = answers.ifMatchHeader;
   const resource = answers.Resource(kind);
   const scheduled = answers.Scheduled(kind);
   return {
-    list: doc(
-      `list ${kind.plural}, newest first`,
-      200,
-      answers.ResourceList(kind),
-      answers.listQuery(kind),
-    ),
-    get: doc(`show a ${name}`, 200, resource, answers.getQuery),
-    update: doc(`replace the spec of a ${name}`, 200, resource),
-    delete: doc(`delete a ${name}`, 202, answers.Deleted(kind), answers.deleteQuery(kind)),
+    list: doc(`list ${kind.plural}, newest first`, 200, answers.ResourceList(kind), {
+      query: answers.listQuery(kind),
+    }),
+    get: doc(`show a ${name}`, 200, resource, { query: answers.getQuery }),
+    update: doc(`replace the spec of a ${name}`, 200, resource, { headers }),
+    delete: doc(`delete a ${name}`, 202, answers.Deleted(kind), {
+      query: answers.deleteQuery(kind),
+      headers,
+    }),
     status: doc(
       `show the status of a ${name} and the reports behind it`,
       200,
       answers.ResourceStatus(kind),
+      { query: answers.statusQuery },
     ),
     report: doc(`report on a ${name}, as a controller`, 200, answers.Reported(kind)),
     reconcile: doc(`announce a ${name} now`, 202, answers.Reconciled(kind)),

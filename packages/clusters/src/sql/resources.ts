@@ -255,7 +255,7 @@ export const updateResource = statement<ChangedResource, ResourceRow>(
     ${kind === "nodepool" ? sql`JOIN clusters c ON c.id = r.cluster_id` : sql``}`,
 );
 
-/** Scheduled announcements on or off. Gives no row where there is no such resource. */
+/** Scheduled announcements on or off. What is so already is not written. */
 export const setEnabled = statement<{
   readonly kind: KindName;
   readonly id: string;

@@ -1,6 +1,6 @@
 // Which events a request asks for, and which of them the caller may see.
 
-import { allowsCluster, validationFailed, type FieldProblem, type Identity } from "@keelson/base";
+import { allowsCluster, refuseProblems, type FieldProblem, type Identity } from "@keelson/base";
 import type { Query } from "../resources/list-query.ts";
 import { integerMax } from "../resources/resource.ts";
 import type { FleetEvent } from "./event-log.ts";
@@ -40,8 +40,7 @@ export function readEventQuery(query: Query, lastEventId: string | undefined): E
     }
   }
   const after = afterOf(lastEventId, wrong);
-  const [first, ...others] = problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(problems);
   const resourceIds = ids?.map(Number);
   return {
     after,

@@ -2,8 +2,8 @@
 
 import {
   jsonEqual,
+  refuseProblems,
   RestError,
-  validationFailed,
   type Identity,
   type Json,
   type JsonObject,
@@ -109,8 +109,7 @@ export class GlobalWriter {
   async create(wanted: NewGlobal): Promise<GlobalResource> {
     const { key, desiredSpec, revision = 1, policies, paused = false, selector } = wanted;
     const restored = this.#markers.restore(desiredSpec, undefined, key);
-    const [first, ...others] = restored.problems;
-    if (first !== undefined) throw validationFailed(first, ...others);
+    refuseProblems(restored.problems);
     const state = { ...usualPolicies, ...policies, ...key, revision, paused, selector };
     await this.#asCaller({ keepsRevision: false });
     const [made] = await this.#sql.run(insertGlobal, { ...state, desiredSpec: restored.spec });

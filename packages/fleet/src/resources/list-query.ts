@@ -1,6 +1,6 @@
 // Which page of which resources a query asks for.
 
-import { validationFailed, type FieldProblem } from "@keelson/base";
+import { refuseProblems, type FieldProblem } from "@keelson/base";
 import { labelKeyProblems } from "@keelson/kube";
 import type { ResourceFilter } from "../sql/resource-details.ts";
 import { integerMax } from "./resource.ts";
@@ -18,7 +18,7 @@ export interface PageAsked {
 export type Query = Readonly<Record<string, unknown>>;
 
 export const limitMax = 1_000;
-const limitUsual = 500;
+export const limitUsual = 500;
 
 export const statuses = [
   "deleting",
@@ -62,8 +62,7 @@ export function readListQuery(query: Query, names: readonly string[] = allNames)
     labelKey,
     labelValue,
   };
-  const [first, ...others] = problems;
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(problems);
   return { filter, after, limit, cursorAfter };
 }
 

@@ -2,6 +2,7 @@
 
 import {
   isJsonObject,
+  refuseProblems,
   validationFailed,
   type FieldProblem,
   type Json,
@@ -82,8 +83,7 @@ export class Fields {
 
   /** Throws `VALIDATION_FAILED` if anything was wrong. */
   throwIfWrong(): void {
-    const [first, ...others] = this.problems;
-    if (first !== undefined) throw validationFailed(first, ...others);
+    refuseProblems(this.problems);
   }
 
   #wrong(field: string, message: string): "" {

@@ -1,6 +1,13 @@
 // What a PUT asks for, and what a resource is after it.
 
-import { jsonEqual, RestError, validationFailed, type Json, type JsonObject } from "@keelson/base";
+import {
+  jsonEqual,
+  refuseProblems,
+  RestError,
+  validationFailed,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
 import { desiredSpecProblems } from "./desired-spec.ts";
 import type { EarlierState } from "./earlier-state.ts";
 import { groupOf } from "./kinds.ts";
@@ -136,11 +143,9 @@ export function replaced(
 
 function newSpec(resource: Resource, sent: Json | undefined, markers: SecretMarkers): JsonObject {
   if (sent === undefined) return resource.desiredSpec;
-  const [first, ...others] = desiredSpecProblems(sent, resource);
-  if (first !== undefined) throw validationFailed(first, ...others);
+  refuseProblems(desiredSpecProblems(sent, resource));
   const restored = markers.restore(sent as JsonObject, resource.desiredSpec, resource); // An object: no problem was found.
-  const [marker, ...markersToo] = restored.problems;
-  if (marker !== undefined) throw validationFailed(marker, ...markersToo);
+  refuseProblems(restored.problems);
   return restored.spec;
 }
 

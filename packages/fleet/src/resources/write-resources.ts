@@ -1,6 +1,6 @@
 // Writes of resources, one after the other in a transaction that the caller owns: a request, or a batch of them.
 
-import { RestError, validationFailed, type Identity } from "@keelson/base";
+import { refuseProblems, RestError, type Identity } from "@keelson/base";
 import type { Transaction } from "@keelson/database";
 import {
   findRevision,
@@ -169,8 +169,7 @@ export class ResourceWriter {
   #judged({ key, desiredSpec, revision, policies, paused }: NewResource): Inserted {
     requireCluster(this.#identity, key.clusterId);
     const restored = this.#markers.restore(desiredSpec, undefined, key);
-    const [first, ...others] = restored.problems;
-    if (first !== undefined) throw validationFailed(first, ...others);
+    refuseProblems(restored.problems);
     return {
       ...usualPolicies,
       ...key,
