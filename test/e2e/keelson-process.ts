@@ -153,7 +153,7 @@ export async function nothingRunsIn(dataDir: string): Promise<void> {
 }
 
 /** The processes that stand in the folder, or were told its name. */
-export function processesIn(dataDir: string): readonly number[] {
+function processesIn(dataDir: string): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => {

@@ -2,6 +2,7 @@
 // kubeconfig here may be a file, name files and run plugins.
 
 import { dirname, resolve } from "node:path";
+import { isMap } from "./file-values.ts";
 import type { Problem } from "./given.ts";
 
 export interface ConfiguredTarget {
@@ -80,8 +81,4 @@ function kubeconfigOf(value: unknown, folder: string): ConfiguredTarget["kubecon
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return isMap(value) && Object.values(value).every((text) => typeof text === "string");
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,10 +3,11 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTargets, type ConfiguredTarget } from "./configured-targets.ts";
+import { asText, isMap } from "./file-values.ts";
 import { unknownName, type Gathered, type Given, type Problem } from "./given.ts";
 import { anySettings, type SettingKey } from "./settings.ts";
 
-export const configFileName = "keelson.config.yaml";
+const configFileName = "keelson.config.yaml";
 
 export interface ConfigFile extends Gathered {
   /** The file that was read; undefined where there is none. */
@@ -61,7 +62,7 @@ export async function fromFile(
 }
 
 /** The dotted places of the file, and the setting of each. */
-export const placesOfFile: ReadonlyMap<string, SettingKey> = new Map(
+const placesOfFile: ReadonlyMap<string, SettingKey> = new Map(
   anySettings.map(([key, { place = key }]) => [place, key]),
 );
 
@@ -121,26 +122,4 @@ function take(key: SettingKey, place: string, value: unknown, into: Collector): 
 
 function nameIn(place: string, path: string): string {
   return `${place} in ${path}`;
-}
-
-/** A value of the file as the text that a flag would have had, empty for null; undefined where there is none. */
-function asText(value: unknown): string | undefined {
-  if (Array.isArray(value)) {
-    const items = value.map(scalarText);
-    return items.includes(undefined) ? undefined : items.join(",");
-  }
-  if (!isMap(value)) return scalarText(value);
-  const pairs = Object.entries(value).map(([key, value]) => [key, scalarText(value)] as const);
-  if (pairs.length === 0 || pairs.some(([, text]) => text === undefined)) return undefined;
-  return pairs.map(([key, text]) => `${key}=${text}`).join(",");
-}
-
-function scalarText(value: unknown): string | undefined {
-  if (value === null) return "";
-  if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

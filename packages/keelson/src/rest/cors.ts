@@ -80,14 +80,14 @@ export function corsPolicy({ isAuthenticated, origins }: CorsOptions): CorsPolic
 }
 
 /** Whether an `Origin` is a page of this machine. `null`, which sandboxed pages send, is not. */
-export function isLoopbackOrigin(origin: string): boolean {
+function isLoopbackOrigin(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);
   return (protocol === "http:" || protocol === "https:") && isLoopbackHost(hostname);
 }
 
 /** Whether a `Host` is this machine, at any port. None at all is not. */
-export function isLoopbackAuthority(host: string | undefined): boolean {
+function isLoopbackAuthority(host: string | undefined): boolean {
   const [, name] = /^(\[[^\]]+\]|[^:]+)(?::\d{1,5})?$/.exec(host ?? "") ?? [];
   return name !== undefined && isLoopbackHost(name);
 }

@@ -195,7 +195,7 @@ function refusalOfTarget({ headers, url = "" }: IncomingMessage): RestError | un
 }
 
 /** Answers with the one error shape. */
-export function sendError(error: unknown, reply: FastifyReply): FastifyReply {
+function sendError(error: unknown, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = toRestReply(error);
   return reply
     .code(status)

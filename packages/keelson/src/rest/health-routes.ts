@@ -81,7 +81,9 @@ async function readyStates(health: Health): Promise<readonly ComponentState[]> {
   if (health.isStopping) throw notReady("the server is stopping", health.components);
   const states = await health.ask();
   const ill = states.filter(({ status }) => status !== "healthy").map(({ name }) => name);
-  if (ill.length > 0) throw notReady(`${ill.join(", ")} does not answer`, states);
+  if (ill.length > 0) {
+    throw notReady(`${ill.join(", ")} ${ill.length === 1 ? "does" : "do"} not answer`, states);
+  }
   return states;
 }
 

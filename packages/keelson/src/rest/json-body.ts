@@ -17,7 +17,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /** Throws `VALIDATION_FAILED` for what is not UTF-8, not JSON, says a key twice or has a NUL in a text. */
-export function parseBody(bytes: Buffer): Json | undefined {
+function parseBody(bytes: Buffer): Json | undefined {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw validationFailed({ field: "body", message: "must be UTF-8" });
   try {

@@ -19,7 +19,7 @@ export function believingAuthenticator(): Authenticator {
         return { ...namesOf({ ...claimed, email: claimed.email }), ...powers };
       }
       const roles = [...new Set(["controller", ...claimed.roles])];
-      return { ...namesOf({ ...claimed, email: "controller@system.local", roles }), ...powers };
+      return { ...namesOf({ ...claimed, email: controller.user, roles }), ...powers };
     },
   };
 }

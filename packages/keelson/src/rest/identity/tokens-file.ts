@@ -42,7 +42,7 @@ export async function readTokensFile(path: string): Promise<TokenTable> {
 }
 
 /** The identities of a tokens file. Throws an `Error` that names every problem. */
-export function tokenTable(text: string): TokenTable {
+function tokenTable(text: string): TokenTable {
   const content = readJson(text, { duplicates: "refuse" });
   const problems = tokensFileProblems(content).map(({ field, message }) => `${field} ${message}`);
   if (problems.length > 0) throw new Error(problems.join("; "));
