@@ -2,8 +2,16 @@
 
 import type { NetworkError } from "@keycloak/keycloak-admin-client";
 import { StepError, type StepReason } from "../steps/step-error.ts";
+import { unsaid } from "../steps/unsaid.ts";
 
 const saidMax = 300;
+
+/** What was asked of whom, and with which secrets. */
+export interface KeycloakCall {
+  readonly name: string;
+  readonly server: string;
+  readonly secrets: readonly string[];
+}
 
 /** Whether Keycloak did not believe who we are. */
 export function isUnauthorized(error: unknown): boolean {
@@ -33,18 +41,21 @@ export function isUnanswered(error: unknown): boolean {
   return statusOf(error) === undefined && !isUnsent;
 }
 
-/** What `error` of the call `name` means to a step. What is named already passes through. */
-export function nameKeycloakError(error: unknown, name: string, server: string): Error {
+/** What `error` of a call means to a step. What is named already passes through. */
+export function nameKeycloakError(error: unknown, call: KeycloakCall): Error {
   if (error instanceof StepError) return error;
-  if (isAnswered(error)) return nameAnswer(error, name, server);
+  if (isAnswered(error)) return nameAnswer(error, call);
+  const { name, server, secrets } = call;
   const { message, cause } = error as Error;
   // `fetch failed`, and below it why.
   if (error instanceof TypeError && cause instanceof Error) {
     const { code } = cause as NodeJS.ErrnoException;
-    const why = cause.message === "" ? (code ?? "connection lost") : cause.message;
-    return new StepError("Unreachable", `${server}: no answer to ${name}: ${why}`, { cause });
+    const why = cause.message === "" ? (code ?? "connection lost") : unsaid(cause.message, secrets);
+    // Not fetch's own error: it holds what came instead of an answer.
+    const told = Object.assign(new Error(why), { code });
+    return new StepError("Unreachable", `${server}: no answer to ${name}: ${why}`, { cause: told });
   }
-  return new Error(`${server}: ${name} failed: ${message}`, { cause: error });
+  return new Error(`${server}: ${name} failed: ${unsaid(message, secrets)}`);
 }
 
 /** By what it has: its class would bring the whole library. */
@@ -52,9 +63,10 @@ function isAnswered(error: unknown): error is NetworkError {
   return error instanceof Error && "response" in error && "responseData" in error;
 }
 
-function nameAnswer({ response, responseData }: NetworkError, name: string, server: string): Error {
+function nameAnswer({ response, responseData }: NetworkError, call: KeycloakCall): Error {
+  const { name, server, secrets } = call;
   const { status } = response;
-  const words = textOf(responseData);
+  const words = textOf(responseData, secrets);
   const said = [String(status), words].filter((text) => text !== "").join(" ");
   // Not the library's error itself: it holds the whole answer.
   const cause = Object.assign(new Error(said), { status, words });
@@ -83,13 +95,13 @@ function reasonOf(status: number): StepReason {
 }
 
 /** Keycloak's own words: it has three places for them. */
-function textOf(answer: unknown): string {
+function textOf(answer: unknown, secrets: readonly string[] = []): string {
   if (typeof answer !== "object" || answer === null) return "";
   const members = answer as Readonly<Record<string, unknown>>;
   const said = ["errorMessage", "error_description", "error"]
     .map((member) => members[member])
     .find((text) => typeof text === "string");
-  return said === undefined ? "" : `(${said.slice(0, saidMax)})`;
+  return said === undefined ? "" : `(${unsaid(said, secrets).slice(0, saidMax)})`;
 }
 
 function retryAfterMsOf({ headers }: Response): number | undefined {

@@ -39,9 +39,13 @@ export class Keycloak {
     this.#options = options;
   }
 
-  /** Calls within a realm. The administrators' own is refused, whoever asks. */
+  /** Calls within a realm, telling `secrets` among others. The administrators' own is refused, whoever asks. */
   async call<T>(
-    { name, realm }: { readonly name: string; readonly realm: string },
+    {
+      name,
+      realm,
+      secrets = [],
+    }: { readonly name: string; readonly realm: string; readonly secrets?: readonly string[] },
     work: (api: KeycloakAdminClient) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
@@ -50,13 +54,13 @@ export class Keycloak {
     }
     const token = this.#heldToken() ?? (await this.#authenticate(signal));
     try {
-      return await this.#callWith(token, { name, work }, signal);
+      return await this.#callWith(token, { name, secrets, work }, signal);
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       // Keycloak knows the token no more, and has done nothing: it was started anew, or ended our session.
       if (this.#token === token) this.#token = undefined;
       const next = this.#heldToken() ?? (await this.#authenticate(signal));
-      return await this.#callWith(next, { name, work }, signal);
+      return await this.#callWith(next, { name, secrets, work }, signal);
     }
   }
 
@@ -64,13 +68,18 @@ export class Keycloak {
     token: Token,
     {
       name,
+      secrets,
       work,
-    }: { readonly name: string; readonly work: (api: KeycloakAdminClient) => Promise<T> },
+    }: {
+      readonly name: string;
+      readonly secrets: readonly string[];
+      readonly work: (api: KeycloakAdminClient) => Promise<T>;
+    },
     signal: AbortSignal,
   ): Promise<T> {
     const { url } = await this.#accessNow();
     return await this.#send(
-      name,
+      { name, secrets: [token.text, ...secrets] },
       async (requestOptions) => {
         // The library is large: whoever has no logins does without.
         const { default: Api } = await import("@keycloak/keycloak-admin-client");
@@ -105,7 +114,7 @@ export class Keycloak {
     const { clock } = this.#options;
     const startedMs = clock.monotonic();
     const { accessToken, expiresIn } = await this.#send(
-      "logIn",
+      { name: "logIn", secrets: [password] },
       async (requestOptions) => {
         const { getToken } = await import("@keycloak/keycloak-admin-client/lib/utils/auth.js");
         return await getToken({
@@ -122,13 +131,17 @@ export class Keycloak {
       },
       signal,
     );
+    if (typeof accessToken !== "string") {
+      const { host } = new URL(url);
+      throw new StepError("Unreachable", `Keycloak at ${host}: logIn was answered without a token`);
+    }
     const lifeMs = Number(expiresIn) * 1000 * tokenShare;
     this.#token = { text: accessToken, endsAtMs: startedMs + lifeMs };
     return this.#token;
   }
 
   async #send<T>(
-    name: string,
+    { name, secrets }: { readonly name: string; readonly secrets: readonly string[] },
     work: (requestOptions: RequestInit) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
@@ -142,7 +155,7 @@ export class Keycloak {
       return answer;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw nameKeycloakError(error, name, server);
+      throw nameKeycloakError(error, { name, server, secrets });
     }
   }
 

@@ -41,7 +41,7 @@ export async function ensureProviders(
     if (desired === undefined) continue;
     const name = before === undefined ? "createProvider" : "updateProvider";
     await keycloak.call(
-      { name, realm },
+      { name, realm, secrets: [source.settings["clientSecret"] ?? ""] },
       async (api) => {
         if (before === undefined) await api.identityProviders.create({ realm, ...desired });
         else await api.identityProviders.update({ realm, alias: source.provider }, desired);

@@ -1,6 +1,7 @@
 // The one place that reads the codes of S3 and of its SDK.
 
 import { StepError, type StepReason } from "../steps/step-error.ts";
+import { unsaid } from "../steps/unsaid.ts";
 
 /** What was asked of whom. */
 export interface S3Call {
@@ -114,7 +115,7 @@ function sentenceOf({ message = "" }: SdkError, code: string, status: number | u
   const [line = ""] = message.split("\n");
   const words = [
     ...(status === undefined || code === String(status) ? [] : [code]),
-    ...(isReadable ? [line.slice(0, 300)] : []),
+    ...(isReadable ? [unsaid(line, []).slice(0, 300)] : []), // Its keys are never sent.
   ];
   const text = words.join(": ");
   if (status === undefined) return text === "" ? code : text;
