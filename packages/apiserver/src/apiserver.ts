@@ -3,14 +3,7 @@
 import type { AddressInfo } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 
-import {
-  TaskScope,
-  untilAbort,
-  type Clock,
-  type Log,
-  type Metrics,
-  type Random,
-} from "@keelson/base";
+import { TaskScope, type Clock, type Log, type Metrics, type Random } from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec, type BuiltinKinds } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
@@ -26,12 +19,12 @@ import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
 import { publishAddress } from "./bootstrap/own-service.ts";
+import { Patience } from "./bootstrap/patience.ts";
 import { serveDefinitions } from "./crds/definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
-import { repairServices } from "./effects/service-repair.ts";
-import { serviceEffects } from "./effects/services.ts";
+import { filledIn, serviceEffects } from "./effects/services.ts";
 import { PiecePool } from "./encoding/byte-pieces.ts";
 import { failureEncoder } from "./encoding/failure-answer.ts";
 import { finishedRequests } from "./finished-requests.ts";
@@ -56,6 +49,9 @@ import type { Verbs } from "./verbs/verb.ts";
 import { Turns } from "./writes/turns.ts";
 import type { Writing } from "./writes/write-request.ts";
 
+/** How long a database is waited for, as at the start of the whole. */
+const startPatienceMs = 30_000;
+
 /** The addresses of Services; the first is our own. */
 export const serviceRange = "10.96.0.0/12";
 
@@ -79,6 +75,8 @@ export interface ApiServerOptions {
   readonly tls: SecureContextOptions | undefined;
   /** Whether the loop runs that marks workloads as a healthy cluster would. */
   readonly simulatesWorkloads: boolean;
+  /** How long a start waits for a database that is away; 30 s unless told. */
+  readonly startPatienceMs?: number;
 }
 
 /** What telling callers apart needs of the server. */
@@ -101,7 +99,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #publish: Parts["publish"];
   readonly #undo: AsyncDisposableStack;
 
-  /** Resolves when it can serve: the mirrors are there, what every cluster holds is there. */
+  /** Resolves when it can serve: the mirrors are there, what every cluster holds is there. Throws `DatabaseAway`. */
   static async start(options: ApiServerOptions, signal: AbortSignal): Promise<ApiServer> {
     return new ApiServer(await build(options, signal));
   }
@@ -155,7 +153,12 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   registry.put("own", options.resources ?? []);
   const mirrors = new Mirrors(shared, scope);
   const authorizer = undo.use(new RbacAuthorizer(mirrors.rbac));
-  await untilAbort(mirrors.ready, signal);
+  const patience = new Patience({
+    ...shared,
+    patienceMs: options.startPatienceMs ?? startPatienceMs,
+  });
+  const mirrored = { done: mirrors.ready, ask: () => store.ping(signal) };
+  await patience.until("what it holds", mirrored, signal);
   undo.use(
     serveDefinitions({ definitions: mirrors.definitions, registry, resourcesOf: customResources }),
   );
@@ -175,11 +178,15 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   };
   const loop = (name: string, manager: string): Objects =>
     new Objects({ ...writing, registry, name, manager });
-  const own = loop("apiserver", "kube-apiserver");
+  const own = new Objects({
+    ...writing,
+    effects: new Map([["Service", filledIn]]),
+    registry,
+    name: "apiserver",
+    manager: "kube-apiserver",
+  });
   const { simulatesWorkloads: hasNode } = options;
-  // A crash at the very first start may have left our own address taken.
-  await repairServices({ store, clock, log }, signal);
-  await runBootstrap({ objects: own, serviceRange, hasNode, clock, log }, signal);
+  await runBootstrap({ ...shared, objects: own, serviceRange, hasNode, patience }, signal);
   spawnLoops({ ...shared, ...options, scope, registry, mirrors, loop });
 
   const metrics = apiMetrics(options.metrics);
@@ -202,7 +209,8 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       onFinished: finishedRequests({ metrics, registry, audit }),
     }),
   );
-  const publish = (port: number): Promise<void> => publishAddress({ objects: own, port }, signal);
+  const publish = (port: number): Promise<void> =>
+    patience.of("our address", () => publishAddress({ objects: own, port }, signal), signal);
   return { server, scope, registry, publish, undo: undo.move() };
 }
 

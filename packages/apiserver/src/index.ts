@@ -1,6 +1,7 @@
 // The Kubernetes API over HTTP, on a store. docs/differences.md lists where it differs from kube-apiserver.
 
 export { ApiServer, type ApiServerOptions, type Identity } from "./apiserver.ts";
+export { DatabaseAway } from "./bootstrap/patience.ts";
 export { StandaloneServer, type StandaloneOptions } from "./standalone.ts";
 export { auditLines, type Audit, type FinishedRequest } from "./audit.ts";
 export { AggregatedServer, type AggregatedOptions } from "./aggregated/aggregated.ts";

@@ -1,8 +1,9 @@
 // What parts throw at the start, as the one sentence that the user needs.
 
 import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
-import { BadHostTrust, CertificateFileError } from "@keelson/apiserver";
+import { BadHostTrust, CertificateFileError, DatabaseAway } from "@keelson/apiserver";
 import { StoreError } from "@keelson/store";
+import type { Config } from "./config.ts";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError, type StartErrorCode } from "./start-error.ts";
@@ -32,6 +33,37 @@ export function startFailure(error: unknown): unknown {
     return wrap(error.code === "Locked" ? "DATA_DIR_LOCKED" : "DATABASE_UNAVAILABLE");
   }
   return error;
+}
+
+/** A database of the Kubernetes API that was there, and then away for longer than a start waits. Anything else stays as it is. */
+export function databaseAwayFailure(
+  error: unknown,
+  config: Pick<
+    Config,
+    | "storageDriver"
+    | "sqlitePath"
+    | "databaseUrl"
+    | "postgresHost"
+    | "postgresPort"
+    | "postgresDatabase"
+  >,
+): unknown {
+  if (!(error instanceof DatabaseAway)) return error;
+  const fix = "see that it runs, can be reached and has connections left, and start again";
+  const message = `${databaseOf(config)} holds the objects of the Kubernetes API, and went away during the start: ${error.message}: ${fix}`;
+  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** The database's name for people, without anybody's password. */
+function databaseOf(config: Parameters<typeof databaseAwayFailure>[1]): string {
+  if (config.storageDriver === "sqlite") return `the file ${config.sqlitePath}`;
+  const { postgresHost: host, databaseUrl } = config;
+  if (host !== undefined) {
+    return `the PostgreSQL database ${config.postgresDatabase} at ${host}:${config.postgresPort}`;
+  }
+  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "the embedded PostgreSQL";
+  const { host: place, pathname } = new URL(databaseUrl);
+  return `the PostgreSQL database ${pathname.slice(1)} at ${place}`;
 }
 
 /** A listener that could not be opened. */

@@ -1,37 +1,42 @@
 // What a cluster holds from its first moment, reconciled at each start (KB §2.1).
 
-import type { Clock, JsonObject, Log } from "@keelson/base";
+import type { Clock, JsonObject, Log, Random } from "@keelson/base";
+import type { Store } from "@keelson/store";
 
 import type { RbacKind } from "../auth/rbac/rbac-rules.ts";
 import type { Objects } from "../objects.ts";
 import { ensureOwnService } from "./own-service.ts";
+import type { Patience } from "./patience.ts";
 import { ensureBootstrapRbac, type RbacObjects } from "./rbac.ts";
 import { ensureStaticNode } from "./static-node.ts";
 
-/** Creates what is missing. */
-export async function runBootstrap(
-  {
-    objects,
-    serviceRange,
-    hasNode,
-    clock,
-    log,
-  }: {
-    readonly objects: Objects;
-    readonly serviceRange: string;
-    /** Whether there is a node of our own; not where somebody else brings nodes. */
-    readonly hasNode: boolean;
-    readonly clock: Clock;
-    readonly log: Log;
-  },
-  signal: AbortSignal,
-): Promise<void> {
+export interface BootstrapOptions {
+  readonly objects: Objects;
+  readonly store: Store;
+  readonly serviceRange: string;
+  /** Whether there is a node of our own; not where somebody else brings nodes. */
+  readonly hasNode: boolean;
+  /** What is made is looked for first, so each step can be done again. */
+  readonly patience: Patience;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Creates what is missing. Throws what `Patience` throws. */
+export async function runBootstrap(options: BootstrapOptions, signal: AbortSignal): Promise<void> {
+  const { objects, serviceRange: range, hasNode, patience, log } = options;
   for (const [group, version, plural, object] of contents) {
-    await objects.ensure(objects.resource(group, version, plural), object, signal);
+    const resource = objects.resource(group, version, plural);
+    const make = (): Promise<boolean> => objects.ensure(resource, object, signal);
+    await patience.of(`the first ${plural}`, make, signal);
   }
-  await ensureBootstrapRbac({ objects: rbacObjects(objects), log }, signal);
-  await ensureOwnService({ objects, range: serviceRange }, signal);
-  if (hasNode) await ensureStaticNode({ objects, clock }, signal);
+  const rbac = { objects: rbacObjects(objects), log };
+  await patience.of("the first roles", () => ensureBootstrapRbac(rbac, signal), signal);
+  const service = { ...options, range };
+  await patience.of("the Service kubernetes", () => ensureOwnService(service, signal), signal);
+  if (!hasNode) return;
+  await patience.of("the node", () => ensureStaticNode(options, signal), signal);
 }
 
 /** Roles and bindings, by the same functions as everybody's. */

@@ -102,6 +102,38 @@ export function serviceEffects(options: ServiceEffectsOptions): KindEffects {
   };
 }
 
+/** Of a Service whose address is taken apart from it: it is filled in, and nothing is given or given back. */
+export const filledIn: KindEffects = {
+  beginCreate: async (service) => {
+    const spec = specOf(service);
+    copyClusterIp(spec, undefined);
+    initFamilies(service, spec, undefined);
+    return undefined;
+  },
+};
+
+/** The row that says which Service has an address. */
+export function heldAddress(
+  address: string,
+  holder: { readonly namespace: string; readonly name: string },
+  { clock, random }: Pick<ServiceEffectsOptions, "clock" | "random">,
+): JsonObject {
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IPAddress",
+    metadata: {
+      name: address,
+      uid: random.uuid(),
+      creationTimestamp: timeFromMs(clock.now()),
+      labels: {
+        "ipaddress.kubernetes.io/ip-family": "IPv4",
+        [managedAddress[0]]: managedAddress[1],
+      },
+    },
+    spec: { parentRef: { resource: "services", ...holder } },
+  };
+}
+
 /** What one write has taken, and what it no longer needs: settled once it is known whether the write holds. */
 class Given {
   readonly #allocator: ServiceAllocator;
@@ -217,28 +249,8 @@ class ServiceAllocator {
     signal: AbortSignal,
   ): Promise<boolean> {
     if (isDryRun) return !(await this.#addresses.isTaken(address, signal));
-    const { clock, random } = this.#options;
-    const object: JsonObject = {
-      apiVersion: "networking.k8s.io/v1",
-      kind: "IPAddress",
-      metadata: {
-        name: address,
-        uid: random.uuid(),
-        creationTimestamp: timeFromMs(clock.now()),
-        labels: {
-          "ipaddress.kubernetes.io/ip-family": "IPv4",
-          [managedAddress[0]]: managedAddress[1],
-        },
-      },
-      spec: {
-        parentRef: {
-          resource: "services",
-          namespace: namespaceOf(service),
-          name: nameOf(service),
-        },
-      },
-    };
-    return this.#addresses.take(address, object, signal);
+    const holder = { namespace: namespaceOf(service), name: nameOf(service) };
+    return this.#addresses.take(address, heldAddress(address, holder, this.#options), signal);
   }
 
   async giveNodePorts(

@@ -33,6 +33,8 @@ export interface TestServerOptions {
   readonly audit?: Audit;
   /** Not unless told. */
   readonly simulatesWorkloads?: boolean;
+  /** As a server of its own has it, unless told. */
+  readonly startPatienceMs?: number;
   /** 0 unless told: any that is free. */
   readonly port?: number;
 }
@@ -80,6 +82,9 @@ export async function startTestServer(
         tls: options.tls,
         ...(options.audit === undefined ? {} : { audit: options.audit }),
         simulatesWorkloads: options.simulatesWorkloads ?? false,
+        ...(options.startPatienceMs === undefined
+          ? {}
+          : { startPatienceMs: options.startPatienceMs }),
       },
       signal,
     ),

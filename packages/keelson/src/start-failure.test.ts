@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { DatabaseAway } from "@keelson/apiserver";
+import { StartError } from "./start-error.ts";
+import { databaseAwayFailure } from "./start-failure.ts";
+
+const postgres = {
+  storageDriver: "postgresql",
+  sqlitePath: "/data/apiserver.db",
+  databaseUrl: undefined,
+  postgresHost: undefined,
+  postgresPort: 5432,
+  postgresDatabase: "ark",
+} as const;
+
+suite("a database that goes away during the start", () => {
+  const cause = new Error("the database does not answer (ECONNREFUSED)");
+  const away = new DatabaseAway("the first roles", 30_000, cause);
+  const messageFor = (config: Parameters<typeof databaseAwayFailure>[1]): string => {
+    const error = databaseAwayFailure(away, config);
+    assert.ok(error instanceof StartError);
+    assert.equal(error.code, "DATABASE_UNAVAILABLE");
+    assert.match(error.message, /ECONNREFUSED.*: see that it runs.*start again$/);
+    return error.message;
+  };
+
+  test("is named, without its password, with what was waited for and what to do", () => {
+    assert.match(
+      messageFor({ ...postgres, databaseUrl: "postgres://me:secret@db.example:6543/keelson" }),
+      /^the PostgreSQL database keelson at db\.example:6543 .* the first roles .* for 30 s/,
+    );
+    assert.match(
+      messageFor({ ...postgres, postgresHost: "pg" }),
+      /^the PostgreSQL database ark at pg:5432 /,
+    );
+    assert.match(messageFor(postgres), /^the embedded PostgreSQL /);
+    const sqlite = { ...postgres, storageDriver: "sqlite" } as const;
+    assert.match(messageFor(sqlite), /^the file \/data\/apiserver\.db /);
+  });
+
+  test("is nothing else", () => {
+    const other = new Error("another");
+    assert.equal(databaseAwayFailure(other, postgres), other);
+  });
+});

@@ -1,0 +1,63 @@
+// The first start of a real process on a PostgreSQL that reads, and for a while takes no write.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { migratePostgres } from "@keelson/store";
+import postgres, { type Sql } from "postgres";
+
+import { until } from "../oracle/until.ts";
+import { startOurs } from "./ours.ts";
+
+suite("a first start on a PostgreSQL that takes no write", () => {
+  test("asks again, and goes on when it does, with what was first asked done late", async (t) => {
+    await using database = await (await sharedThrowawayPostgres("embedded")).createDatabase();
+    await migratePostgres({ url: database.url, schema: "ark" });
+    const sql = postgres(database.url, { max: 2, onnotice: () => undefined });
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => sql.end());
+    const hold = undo.use(holdLog(sql));
+    await hold.held;
+    const starting = startOurs({ driver: "postgresql", databaseUrl: database.url }, t.signal);
+    // Whoever gave up has left its write behind, and it waits beside the next one.
+    const asked = until(async () => (await waiting(sql)) > 1, t.signal);
+    await Promise.race([asked, starting]);
+    assert.ok((await waiting(sql)) > 1, "it started without a write");
+    hold.release();
+    await using server = await starting;
+    const path = "/api/v1/namespaces/default/services/kubernetes";
+    assert.equal((await server.client.send({ path }, t.signal)).status, 200);
+    const twice = await sql`
+      SELECT kind, namespace, name FROM ark.changes WHERE type = 'ADDED' GROUP BY 1, 2, 3 HAVING count(*) > 1`;
+    assert.deepEqual([...twice], []);
+  });
+});
+
+/** How many connections of a store wait for somebody's lock. */
+async function waiting(sql: Sql): Promise<number> {
+  const rows = await sql`
+    SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'keelson-store' AND wait_event_type = 'Lock'`;
+  return rows.length;
+}
+
+/** Lets nobody write to the log until it is released. */
+function holdLog(sql: Sql): AsyncDisposable & { readonly held: Promise<void>; release(): void } {
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holding = sql.begin(async (sql) => {
+    await sql`LOCK TABLE ark.changes IN SHARE MODE`;
+    held.resolve();
+    await released.promise;
+  });
+  holding.catch(held.reject);
+  return {
+    held: held.promise,
+    release: () => released.resolve(),
+    [Symbol.asyncDispose]: async () => {
+      released.resolve();
+      await holding;
+    },
+  };
+}
