@@ -12,8 +12,8 @@ export class DueTimes implements Disposable {
   readonly #clock: Clock;
   readonly #onDue: (key: string) => void;
   readonly #times = new Map<string, Due>();
-  /** A heap. What is no longer in `#times` is left in it until it comes up. */
-  readonly #heap: Due[] = [];
+  /** A heap. What is no longer in `#times` is left in it until it comes up, or until there is too much of it. */
+  #heap: Due[] = [];
   #timer: { readonly handle: Disposable; readonly atMs: number } | undefined;
 
   constructor(clock: Clock, onDue: (key: string) => void) {
@@ -23,6 +23,11 @@ export class DueTimes implements Disposable {
 
   get size(): number {
     return this.#times.size;
+  }
+
+  /** How much is kept: no more than twice the keys, and a few. */
+  get kept(): number {
+    return this.#heap.length;
   }
 
   has(key: string): boolean {
@@ -37,6 +42,7 @@ export class DueTimes implements Disposable {
     const due = { key, atMs };
     this.#times.set(key, due);
     this.#push(due);
+    if (this.#heap.length > 2 * this.#times.size + spareMax) this.#sweep();
     this.#arm();
   }
 
@@ -48,7 +54,7 @@ export class DueTimes implements Disposable {
     this.#timer?.handle[Symbol.dispose]();
     this.#timer = undefined;
     this.#times.clear();
-    this.#heap.length = 0;
+    this.#heap = [];
   }
 
   #arm(): void {
@@ -82,6 +88,12 @@ export class DueTimes implements Disposable {
     }
   }
 
+  /** A key that is cancelled and due anew all the time, an hour ahead, must not be kept for each of these hours. */
+  #sweep(): void {
+    this.#heap = [];
+    for (const due of this.#times.values()) this.#push(due);
+  }
+
   #push(due: Due): void {
     const heap = this.#heap;
     let index = heap.push(due) - 1;
@@ -107,6 +119,9 @@ export class DueTimes implements Disposable {
     }
   }
 }
+
+/** So much that no longer counts is never worth a sweep. */
+const spareMax = 64;
 
 function timeAt(heap: readonly Due[], index: number): number {
   return heap[index]?.atMs ?? Infinity;

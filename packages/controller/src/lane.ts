@@ -1,24 +1,22 @@
 // The ready keys of one priority: those of a group in the order of their coming, the groups in turn.
 
-import { Fifo } from "./fifo.ts";
+import { LinkedList, type Place } from "@keelson/base";
 
 /** A place in a lane. */
 export interface Ticket<T> {
-  readonly item: T;
   readonly group: Group<T>;
-  isVoid: boolean;
+  readonly place: Place<T>;
 }
 
 interface Group<T> {
   readonly name: string;
-  readonly tickets: Fifo<Ticket<T>>;
-  /** Tickets that are not void. */
-  waiting: number;
+  readonly items: LinkedList<T>;
 }
 
 export class Lane<T> {
   readonly #groups = new Map<string, Group<T>>();
-  readonly #turns = new Fifo<Group<T>>();
+  /** Groups that may have something; one that was emptied from the middle is passed over in its turn. */
+  readonly #turns = new LinkedList<Group<T>>();
   #size = 0;
 
   get size(): number {
@@ -27,46 +25,34 @@ export class Lane<T> {
 
   push(item: T, groupName: string): Ticket<T> {
     const group = this.#groups.get(groupName) ?? this.#open(groupName);
-    const ticket = { item, group, isVoid: false };
-    group.tickets.push(ticket);
-    group.waiting += 1;
     this.#size += 1;
-    return ticket;
+    return { group, place: group.items.push(item) };
   }
 
   /** Takes an item out of the middle. */
-  remove(ticket: Ticket<T>): void {
-    ticket.isVoid = true;
-    ticket.group.waiting -= 1;
+  remove({ group, place }: Ticket<T>): void {
+    group.items.remove(place);
     this.#size -= 1;
   }
 
   /** The oldest item of the group whose turn it is; the group then waits for the others. */
   shift(): T | undefined {
-    for (let group = this.#turns.shift(); group !== undefined; group = this.#turns.shift()) {
-      const ticket = firstOf(group);
-      if (ticket !== undefined) {
-        group.waiting -= 1;
-        this.#size -= 1;
-      }
-      if (group.waiting > 0) this.#turns.push(group);
+    for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
+      const group = turn.value;
+      const oldest = group.items.shift();
+      if (group.items.size > 0) this.#turns.push(group);
       else this.#groups.delete(group.name);
-      if (ticket !== undefined) return ticket.item;
+      if (oldest === undefined) continue;
+      this.#size -= 1;
+      return oldest.value;
     }
     return undefined;
   }
 
   #open(name: string): Group<T> {
-    const group: Group<T> = { name, tickets: new Fifo(), waiting: 0 };
+    const group: Group<T> = { name, items: new LinkedList() };
     this.#groups.set(name, group);
     this.#turns.push(group);
     return group;
   }
-}
-
-function firstOf<T>({ tickets }: Group<T>): Ticket<T> | undefined {
-  for (let ticket = tickets.shift(); ticket !== undefined; ticket = tickets.shift()) {
-    if (!ticket.isVoid) return ticket;
-  }
-  return undefined;
 }
