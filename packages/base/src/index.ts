@@ -1,9 +1,8 @@
-// What every other package stands on: time, tasks, queues, backoff, randomness, the shapes of logs and
+// What every other package stands on: time, tasks, lists of waiters, backoff, randomness, the shapes of logs and
 // metrics, the caller's identity, the REST error and JSON that loses nothing. It runs anywhere, imports
 // nothing, does no work on import, and whatever waits here can be cancelled.
 
 export { Backoff, type BackoffOptions } from "./backoff.ts";
-export { BoundedQueue, QueueClosed } from "./bounded-queue.ts";
 export { systemClock, type Clock } from "./clock.ts";
 export {
   allowsCluster,
