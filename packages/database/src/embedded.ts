@@ -3,7 +3,6 @@
 import { chown, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
-  Backoff,
   silentLog,
   systemClock,
   systemRandom,
@@ -15,11 +14,11 @@ import { openDatabase } from "./database.ts";
 import { accountFor, type Account } from "./server/account.ts";
 import { embeddedBinaries } from "./server/binaries.ts";
 import { PostgresServerError } from "./server/errors.ts";
-import { freePort } from "./server/free-port.ts";
 import { initialise } from "./server/initdb.ts";
 import { clearLeftover } from "./server/leftover.ts";
 import { ownDataDir } from "./server/ownership.ts";
 import { PostgresProcess } from "./server/postgres-process.ts";
+import { Supervisor } from "./server/supervisor.ts";
 import { Watchdog } from "./server/watchdog.ts";
 import { closeDatabase, createDatabase, hasDatabase } from "./sql/create-database.ts";
 
@@ -55,7 +54,6 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 /** The major version of the programs we ship: data of another one cannot be read by them. */
 const majorVersion = "18";
 const user = "keelson";
-const stopGraceMs = 20_000;
 
 /**
  * Starts PostgreSQL on `dataDir` and resolves when it accepts connections.
@@ -134,10 +132,6 @@ export async function startEmbeddedPostgres(
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
-
-/** How long the last processes of a server that was killed may take to go, and how often it is tried without them. */
-const leftoverGraceMs = 10_000;
-const leftoverLookMs = 100;
 
 const passwordFile = "keelson-password";
 /** Where it listened last. Whoever was told an address finds the server there again, if nobody has taken the port. */
@@ -238,91 +232,6 @@ async function ensureDatabase(url: string, name: string, signal: AbortSignal): P
   await using admin = openDatabase({ url, name: "setup", connectionsMax: 1 });
   const found = await admin.run(hasDatabase, name, signal);
   if (found.length === 0) await admin.run({ ...createDatabase, deadlineMs: 30_000 }, name, signal);
-}
-
-interface SupervisorOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly spawn: (port: number) => { process: PostgresProcess; ready: Promise<void> };
-}
-
-/** Keeps one server running from `start` to `stop`. */
-class Supervisor {
-  readonly #options: SupervisorOptions;
-  readonly #stopping = new AbortController();
-  #server: PostgresProcess | undefined;
-  #supervising: Promise<void> | undefined;
-  #port = 0;
-
-  constructor(options: SupervisorOptions) {
-    this.#options = options;
-  }
-
-  get port(): number {
-    return this.#port;
-  }
-
-  /** Any free port, `preferred` first, may be taken before the server listens on it: then another is tried. */
-  async start(port: number, preferred: number | undefined, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const untilMs = clock.monotonic() + leftoverGraceMs;
-    let isPreferred = preferred !== undefined;
-    for (let attempt = 1; ;) {
-      signal.throwIfAborted();
-      this.#port = port !== 0 ? port : isPreferred ? (preferred ?? 0) : await freePort();
-      try {
-        await this.#spawn();
-        break;
-      } catch (error) {
-        const code = error instanceof PostgresServerError ? error.code : undefined;
-        if (code === "data-dir-in-use" && clock.monotonic() < untilMs) {
-          // The folder is ours: what runs there is the rest of a server whose owner is gone, and it is ending.
-          await clock.sleep(leftoverLookMs, signal);
-          continue;
-        }
-        if (code !== "port-taken" || port !== 0 || attempt === 5) throw error;
-        isPreferred = false;
-        attempt++;
-      }
-    }
-    this.#supervising = this.#supervise();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    const server = this.#server;
-    if (server !== undefined) {
-      using _hurry = this.#options.clock.after(stopGraceMs, () => void server.stop("immediate"));
-      await server.stop("fast");
-    }
-    await this.#supervising;
-  }
-
-  async #spawn(): Promise<void> {
-    const { process, ready } = this.#options.spawn(this.#port);
-    this.#server = process;
-    await ready;
-  }
-
-  async #supervise(): Promise<void> {
-    const { clock, random, log } = this.#options;
-    const backoff = new Backoff({ initialMs: 100, maxMs: 10_000, random });
-    for (;;) {
-      await this.#server?.exited;
-      if (this.#stopping.signal.aborted) return;
-      log.error({ port: this.#port }, "PostgreSQL ended by itself, starting it again");
-      try {
-        await clock.sleep(backoff.next(), this.#stopping.signal);
-        if (this.#stopping.signal.aborted) return; // In the moment between: `stop` knows only the old one.
-        await this.#spawn();
-        backoff.reset();
-      } catch (error) {
-        if (this.#stopping.signal.aborted) continue; // Its end is awaited above.
-        log.error({ port: this.#port, error }, "PostgreSQL did not start again");
-      }
-    }
-  }
 }
 
 function logLine(log: Log, line: string): void {

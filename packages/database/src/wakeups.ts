@@ -129,22 +129,29 @@ export class Wakeups {
   }
 
   async #listenOnce(onLive: () => void, signal: AbortSignal): Promise<void> {
-    const closed = Promise.withResolvers<"closed">();
+    let isClosed = false;
+    let goOn: () => void = () => {};
+    const close = (): void => {
+      isClosed = true;
+      goOn();
+    };
     let heard: (payload: string) => void = () => {};
     const session = this.#database.openSession({
-      onClose: () => closed.resolve("closed"),
+      onClose: close,
       onNotify: (channel, payload) => {
         if (channel === probeChannel) heard(payload);
         else this.#wake(channel, "database");
       },
     });
-    using _stop = onAbort(signal, () => closed.resolve("closed"));
+    using _stop = onAbort(signal, close);
     const heardOf = new Set<string>();
     try {
       await session.run(listen, probeChannel, this.#probeWithinMs);
       for (let nextProbeMs = 0; ;) {
-        const newChannel = Promise.withResolvers<void>();
-        this.#onNewChannel = newChannel.resolve;
+        // Of this turn alone: what is waited for beside a promise that lasts is kept as long as that.
+        const { promise: woken, resolve } = Promise.withResolvers<void>();
+        goOn = resolve;
+        this.#onNewChannel = resolve;
         for (const channel of this.#audience.keys()) {
           if (heardOf.has(channel)) continue;
           await session.run(listen, channel, this.#probeWithinMs);
@@ -158,10 +165,9 @@ export class Wakeups {
           this.#setLive(true);
           nextProbeMs = this.clock.monotonic() + this.#probeEveryMs;
         }
-        const due = Promise.withResolvers<void>();
-        using _timer = this.clock.after(nextProbeMs - this.clock.monotonic(), due.resolve);
-        const ended = await Promise.race([due.promise, newChannel.promise, closed.promise]);
-        if (ended === "closed") return;
+        using _timer = this.clock.after(nextProbeMs - this.clock.monotonic(), resolve);
+        if (!isClosed) await woken;
+        if (isClosed) return;
       }
     } finally {
       this.#onNewChannel = () => {};

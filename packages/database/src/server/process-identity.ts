@@ -12,12 +12,7 @@ export async function startOf(pid: number): Promise<string | undefined> {
     const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields?.[0] === "Z" ? undefined : fields?.[19];
   }
-  const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)]).catch(
-    () => ({
-      stdout: "",
-    }),
-  );
-  return stdout.trim() || undefined;
+  return (await told(pid, "lstart")) || undefined;
 }
 
 /** Whether the process is a PostgreSQL at home in `dataDir`: it stands there, or was told to. */
@@ -26,10 +21,15 @@ export async function livesIn(pid: number, dataDir: string): Promise<boolean> {
     const folder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
     return folder === dataDir;
   }
-  const { stdout } = await promisify(execFile)("ps", ["-o", "command=", "-p", String(pid)]).catch(
-    () => ({
-      stdout: "",
-    }),
+  const command = await told(pid, "command");
+  return command.includes("postgres") && command.includes(dataDir);
+}
+
+/** What `ps` tells of a process; empty if there is none. */
+async function told(pid: number, column: string): Promise<string> {
+  const asked = promisify(execFile)("ps", ["-o", `${column}=`, "-p", String(pid)]);
+  return await asked.then(
+    ({ stdout }) => stdout.trim(),
+    () => "",
   );
-  return stdout.includes("postgres") && stdout.includes(dataDir);
 }
