@@ -44,7 +44,7 @@ export function statusErrorOfObject(object: JsonObject): StatusError {
 }
 
 /** How long the server asks us to wait, in seconds. Dates are not used by Kubernetes. */
-export function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
+function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
   const header = headers["retry-after"];
   const text = Array.isArray(header) ? header[0] : header;
   return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;

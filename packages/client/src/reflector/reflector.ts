@@ -113,7 +113,7 @@ class Reflector<T extends KubeObject> {
           return await this.#probe(version ?? "", signal);
       }
     } catch (error) {
-      return this.#failed(task, error, undefined, signal);
+      return this.#failed(error, undefined, signal);
     }
   }
 
@@ -188,11 +188,7 @@ class Reflector<T extends KubeObject> {
         throw new UnexpectedAnswer("a watch ended before its state was complete");
     } catch (error) {
       const isQuiet = error instanceof Silence && follower.isLevel && parts.isShort !== true;
-      if (!isQuiet) {
-        const task: Task = parts.initial === undefined ? watchTask : listTask;
-        const wasListing = !follower.isLevel;
-        return this.#failed(wasListing ? listTask : task, error, follower, signal);
-      }
+      if (!isQuiet) return this.#failed(error, follower, signal);
     }
     this.#options.metrics.reflectorWatches.add({ end: "done" });
     const lasted = clock.monotonic() - openedAtMs >= lastedMsMin;
@@ -200,13 +196,9 @@ class Reflector<T extends KubeObject> {
     return { type: "ended", version, heard: follower.heard, lasted, isBehind };
   }
 
-  #failed(
-    task: Task,
-    error: unknown,
-    follower: Follower<T> | undefined,
-    signal: AbortSignal,
-  ): Outcome {
-    const failure = failureOf(error, { isList: task.type === "list" && follower !== undefined });
+  /** `follower` is of a watch; one whose state is not complete is a way of listing. */
+  #failed(error: unknown, follower: Follower<T> | undefined, signal: AbortSignal): Outcome {
+    const failure = failureOf(error, { isList: follower?.isLevel === false });
     if (!signal.aborted) {
       this.#options.metrics.reflectorWatches.add({ end: failure.type });
       this.#enter("failing", error);
@@ -243,9 +235,6 @@ class Reflector<T extends KubeObject> {
 
 /** A watch that ends sooner than this was hardly one. */
 const lastedMsMin = 1_000;
-
-const listTask: Task = { type: "list", way: "stream" };
-const watchTask: Task = { type: "watch", from: "", length: "short" };
 
 function failureOf(error: unknown, { isList }: { readonly isList: boolean }): Failure {
   if (error instanceof Silence || error instanceof DeadlineExceeded) {
