@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import { readJson, type Json, type JsonObject } from "@keelson/base";
+import { readJson, writeJson, type Json, type JsonObject } from "@keelson/base";
 
 import { fieldManager } from "./apply/field-manager.ts";
 import { FieldSet } from "./apply/field-set.ts";
@@ -71,8 +71,11 @@ suite("hostile input", () => {
     });
 
     test(`${what} keeps odd numbers and lone surrogates`, () => {
-      feed(readJson('{"a":1e400,"b":-0,"c":1.0,"d":9223372036854775807,"e":12345678901234567890}'));
-      feed({ a: "\ud800", "\udfff": "\ud83d" });
+      const numbers = ["1e400", "-0", "1.0", "9223372036854775807", "12345678901234567890"];
+      const text = writeJson(feed(readJson(`{"n":[${numbers.join(",")}]}`)) as Json);
+      assert.ok(text.includes(`"n":[${numbers.join(",")}]`), text);
+      const halves = writeJson(feed({ a: "\ud800", "\udfff": "\ud83d" }) as Json);
+      assert.match(halves, /"a":"\\ud800","\\udfff":"\\ud83d"/);
     });
   }
 
@@ -102,8 +105,10 @@ suite("hostile input", () => {
       },
     });
     const live = deployments.apply(undefined, config("a"), options).object;
-    deployments.apply(live, config("b"), options);
-    deployments.apply(live, { ...config("b"), spec: { replicas: 1 } }, options);
+    const changed = deployments.apply(live, config("b"), options).object;
+    assert.match(JSON.stringify(changed), /"name":"c4999","image":"b"/);
+    const without = deployments.apply(live, { ...config("b"), spec: { replicas: 1 } }, options);
+    assert.doesNotMatch(JSON.stringify(without.object), /"name":"c4999"/);
   });
 
   test("managed fields that make no sense do no harm", () => {

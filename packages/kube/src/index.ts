@@ -213,7 +213,6 @@ export {
   type FieldSelector,
 } from "./selectors/field-selector.ts";
 export {
-  exactLabel,
   matchesLabels,
   printLabelSelector,
   type LabelOperator,

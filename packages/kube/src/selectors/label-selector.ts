@@ -26,14 +26,6 @@ export function printLabelSelector(selector: LabelSelector): string {
   return selector.map(printRequirement).join(",");
 }
 
-/** The value a label must have, if the selector leaves no other. */
-export function exactLabel(selector: LabelSelector, key: string): string | undefined {
-  const requirement = selector.find((candidate) => candidate.key === key);
-  if (requirement === undefined || requirement.values.length !== 1) return undefined;
-  const isExact = ["in", "=", "=="].includes(requirement.operator);
-  return isExact ? requirement.values[0] : undefined;
-}
-
 /** Requirements in the order of their keys. */
 export function sortRequirements(requirements: readonly LabelRequirement[]): LabelSelector {
   return requirements.toSorted((a, b) => compareBytes(a.key, b.key));

@@ -9,7 +9,7 @@ import {
   parseFieldSelector,
   printFieldSelector,
 } from "./field-selector.ts";
-import { exactLabel, matchesLabels, printLabelSelector } from "./label-selector.ts";
+import { matchesLabels, printLabelSelector } from "./label-selector.ts";
 import { parseLabelSelector } from "./parse-label-selector.ts";
 import { BadSelector } from "./requirement.ts";
 import { selectorFromObject } from "./selector-object.ts";
@@ -88,11 +88,6 @@ suite("label selectors", () => {
         assert.deepEqual(parseLabelSelector(printLabelSelector(selector)), selector);
       }),
     );
-  });
-
-  test("say which value is the only one", () => {
-    assert.equal(exactLabel(parseLabelSelector("a in (x),b"), "a"), "x");
-    assert.equal(exactLabel(parseLabelSelector("a!=x"), "a"), undefined);
   });
 
   test("come from objects too", () => {

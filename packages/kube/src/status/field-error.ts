@@ -88,11 +88,6 @@ export function tooManyField(field: string, count: number, countMax: number): Fi
   return { type: "FieldValueTooMany", field: pathText(field), value: count, detail };
 }
 
-export function tooFewField(field: string, count: number, countMin: number): FieldError {
-  const detail = `must have at least ${countMin} ${countMin === 1 ? "item" : "items"}`;
-  return { type: "FieldValueTooFew", field: pathText(field), value: count, detail };
-}
-
 export function internalField(field: string, detail: string): FieldError {
   return { type: "InternalError", field: pathText(field), detail };
 }

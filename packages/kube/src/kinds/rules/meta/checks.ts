@@ -141,19 +141,6 @@ export function checkDomainPrefixedPath(text: string, at: Place): void {
   }
 }
 
-/** Reports what is not `domain/key`. */
-export function checkDomainPrefixedKey(key: string, at: Place): void {
-  if (key === "") {
-    at.required();
-    return;
-  }
-  const problems = labelKeyProblems(key);
-  at.invalidEach(key, problems);
-  if (problems.length === 0 && !key.includes("/")) {
-    at.invalid(key, 'must be a domain-prefixed key (such as "acme.io/foo")');
-  }
-}
-
 const wildcard = String.raw`\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*`;
 const wildcardPattern = new RegExp(`^${wildcard}$`);
 
