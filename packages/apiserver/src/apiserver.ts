@@ -20,7 +20,7 @@ import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
 import { publishAddress } from "./bootstrap/own-service.ts";
 import { Patience } from "./bootstrap/patience.ts";
-import { serveDefinitions } from "./crds/definitions.ts";
+import { serveDefinitions } from "./crds/serve-definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { documentPaths } from "./discovery/document-paths.ts";
 import { addressRange } from "./effects/address-range.ts";
