@@ -12,6 +12,7 @@ import {
   lockMigrations,
   recordMigration,
   type AppliedMigration,
+  type Component,
 } from "./sql/migrations.ts";
 
 /** A numbered list of changes to a schema, owned by one component. */
@@ -96,9 +97,10 @@ export async function migrate(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const applied: string[] = [];
+  const before = await readApplied(database, signal);
   for (const set of sets) {
     const known = await readMigrations(set);
-    if (await isCurrent(database, set, known, signal)) continue;
+    if (firstMissing(set, known, before) === undefined) continue;
     for (;;) {
       const name = await applyNext(database, set, known, signal);
       if (name === undefined) break;
@@ -114,8 +116,9 @@ export async function isMigrated(
   sets: readonly MigrationSet[],
   signal: AbortSignal,
 ): Promise<boolean> {
+  const applied = await readApplied(database, signal);
   for (const set of sets) {
-    if (!(await isCurrent(database, set, await readMigrations(set), signal))) return false;
+    if (firstMissing(set, await readMigrations(set), applied) !== undefined) return false;
   }
   return true;
 }
@@ -127,16 +130,11 @@ interface Migration extends AppliedMigration {
 /** How long a migration may take, and how long others wait for it. */
 const migrationMs = 600_000;
 
-async function isCurrent(
-  database: Database,
-  set: MigrationSet,
-  known: readonly Migration[],
-  signal: AbortSignal,
-): Promise<boolean> {
+type Applied = readonly (AppliedMigration & Component)[];
+
+async function readApplied(database: Database, signal: AbortSignal): Promise<Applied> {
   const [record] = await database.run(hasMigrationRecord, undefined, signal);
-  if (record?.found !== true) return false;
-  const applied = await database.run(appliedMigrations, set, signal);
-  return firstMissing(set, known, applied) === undefined;
+  return record?.found === true ? database.run(appliedMigrations, undefined, signal) : [];
 }
 
 async function applyNext(
@@ -149,7 +147,7 @@ async function applyNext(
     await sql.run(liftStatementTimeout, undefined);
     await sql.run({ ...lockMigrations, deadlineMs: migrationMs }, undefined);
     await sql.run(createMigrationRecord, undefined);
-    const next = firstMissing(set, known, await sql.run(appliedMigrations, set));
+    const next = firstMissing(set, known, await sql.run(appliedMigrations, undefined));
     if (next === undefined) return undefined;
     try {
       await sql.run({ ...applyMigration, deadlineMs: migrationMs }, { ...set, ...next });
@@ -164,18 +162,31 @@ async function applyNext(
 function firstMissing(
   set: MigrationSet,
   known: readonly Migration[],
-  applied: readonly AppliedMigration[],
+  applied: Applied,
 ): Migration | undefined {
-  for (const [index, { number, name, sha256 }] of applied.entries()) {
+  const own = applied.filter(
+    ({ schema, component }) => schema === set.schema && component === set.component,
+  );
+  for (const [index, { number, name, sha256 }] of own.entries()) {
     const ours = known[index];
-    if (ours === undefined)
-      throw new SchemaTooNew(set, known.length, applied.at(-1)?.number ?? number);
+    if (ours === undefined) throw new SchemaTooNew(set, known.length, own.at(-1)?.number ?? number);
     if (ours.number !== number || ours.sha256 !== sha256) throw new MigrationChanged(set, name);
   }
-  return known[applied.length];
+  return known[own.length];
 }
 
-async function readMigrations({ component, folder }: MigrationSet): Promise<readonly Migration[]> {
+/** A set is read once: readiness asks for it every few seconds, and its files are part of this version. */
+async function readMigrations(set: MigrationSet): Promise<readonly Migration[]> {
+  const known = alreadyRead.get(set);
+  if (known !== undefined) return known;
+  const read = await readFiles(set);
+  alreadyRead.set(set, read);
+  return read;
+}
+
+const alreadyRead = new WeakMap<MigrationSet, readonly Migration[]>();
+
+async function readFiles({ component, folder }: MigrationSet): Promise<readonly Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
   return Promise.all(
     names.map(async (file, index) => {

@@ -36,16 +36,18 @@ export interface AppliedMigration {
   readonly sha256: string;
 }
 
-interface Component {
+/** Whose migrations they are. */
+export interface Component {
   readonly schema: string;
   readonly component: string;
 }
 
-export const appliedMigrations = statement<Component, AppliedMigration>(
+/** Of all components: a few rows each. */
+export const appliedMigrations = statement<undefined, AppliedMigration & Component>(
   "appliedMigrations",
-  (sql, { schema, component }) => sql`
-    SELECT number, name, sha256 FROM keelson.schema_migrations
-    WHERE schema = ${schema} AND component = ${component} ORDER BY number`,
+  (sql) => sql`
+    SELECT schema, component, number, name, sha256 FROM keelson.schema_migrations
+    ORDER BY schema, component, number`,
 );
 
 /** Plain names in the text mean the component's schema, which is made if it is not there. */
