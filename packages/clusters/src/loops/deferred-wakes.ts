@@ -2,8 +2,7 @@
 
 import { Backoff, isCancellation, type Clock, type Log, type Random } from "@keelson/base";
 import { isTransient, type Database, type Outbox } from "@keelson/database";
-import { kinds } from "../kinds.ts";
-import { sendDeferredWakes } from "../sql/wakes.ts";
+import { kindsWithDueWakes, sendDeferredWakes } from "../sql/wakes.ts";
 
 export interface DeferredWakesOptions {
   readonly database: Database;
@@ -43,7 +42,7 @@ export async function sendAll(
   signal: AbortSignal,
 ): Promise<number> {
   let sent = 0;
-  for (const { name: kind } of Object.values(kinds)) {
+  for (const { kind } of await database.run(kindsWithDueWakes, undefined, signal)) {
     for (;;) {
       const rows = await database.run(sendDeferredWakes, { kind, limit: batchMax }, signal);
       sent += rows.length;

@@ -4,7 +4,7 @@ import type { Identity } from "@keelson/base";
 import { statement } from "@keelson/database";
 import type { WakeReason } from "../events/event.ts";
 import type { KindName } from "../kinds.ts";
-import { callerText, insertEvents } from "./events.ts";
+import { callerText, insertEvents, type Fragment } from "./events.ts";
 import { tables } from "./tables.ts";
 
 export interface Wake {
@@ -57,6 +57,18 @@ export const writeWake = statement<Wake, { is_deferred: boolean }>("writeWake", 
     )
     SELECT wake_due_at IS NOT NULL AS is_deferred FROM noted`;
 });
+
+/** The kinds of which a deferred wake's time has come. */
+export const kindsWithDueWakes = statement<undefined, { kind: KindName }>(
+  "kindsWithDueWakes",
+  (sql) => {
+    const isDue = ({ schedule }: (typeof tables)[KindName]): Fragment =>
+      sql`EXISTS (SELECT FROM ${sql(schedule)} WHERE wake_due_at <= (SELECT clock_timestamp()))`;
+    return sql`
+      SELECT 'cluster' AS kind WHERE ${isDue(tables.cluster)}
+      UNION ALL SELECT 'nodepool' WHERE ${isDue(tables.nodepool)}`;
+  },
+);
 
 /** Sends deferred wakes whose time has come, some at a time; nobody is waited for. */
 export const sendDeferredWakes = statement<
