@@ -73,6 +73,8 @@ export class Client implements Caller, AsyncDisposable {
   readonly kinds: Kinds;
   /** The namespace of the kubeconfig's context, `default` without one. */
   readonly namespace: string;
+  /** As `Access` says. */
+  readonly isInProcess: boolean;
   readonly #limiter: RateLimiter | undefined;
   readonly #timeoutMs: number;
   readonly #onRequest: ClientOptions["onRequest"];
@@ -84,6 +86,7 @@ export class Client implements Caller, AsyncDisposable {
     this.random = random;
     this.metrics = clientMetrics(metrics);
     this.namespace = access.namespace ?? "default";
+    this.isInProcess = access.isInProcess ?? false;
     this.transport = new Transport({
       access,
       clock,

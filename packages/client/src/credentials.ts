@@ -36,6 +36,8 @@ export interface Access {
   readonly namespace?: string;
   /** A proxy on the way: http, https or socks5. */
   readonly proxyUrl?: string;
+  /** The server runs in our own process: while we run, none of its connections can be cut or go silent unnoticed. */
+  readonly isInProcess?: boolean;
   readonly credentials: Credentials;
 }
 

@@ -119,6 +119,7 @@ export class SimulatedCollection {
   /** As a client sees it. */
   seenBy(clock: ManualClock): Collection {
     return {
+      isInProcess: false,
       list: async (signal) => {
         await this.#reach(clock, 10_000, signal);
         return this.#snapshot();

@@ -16,6 +16,8 @@ export interface CollectionWatch {
 }
 
 export interface Collection<T extends KubeObject = DynamicObject> {
+  /** As `Access` says. */
+  readonly isInProcess: boolean;
   /** Everything, as of one version. */
   list(signal: AbortSignal): Promise<List<T>>;
   /** As `openWatch`. */
@@ -29,6 +31,7 @@ export interface Collection<T extends KubeObject = DynamicObject> {
 export interface CollectionOptions {
   readonly client: Caller & {
     readonly transport: { renewConnections(reason: "silence"): void };
+    readonly isInProcess: boolean;
   };
   readonly resource: Resource;
   readonly selection?: Selection;
@@ -44,6 +47,7 @@ export function collectionOf<T extends KubeObject = DynamicObject>({
 }: CollectionOptions): Collection<T> {
   const objects = new ResourceClient<T>(client, resource);
   return {
+    isInProcess: client.isInProcess,
     list: (signal) => objects.list({ ...selection, priority, timeoutMs: listTimeoutMs }, signal),
     watch: ({ from, ...request }, signal) =>
       openWatch<T>(

@@ -52,6 +52,13 @@ export const usualReflectorLimits: ReflectorLimits = {
   backoffMs: { initial: 100, max: 5_000 },
 };
 
+/** A server in our own process need not be looked after so closely, and each watch that begins anew costs as much as a change. */
+const inProcessLimits: Partial<ReflectorLimits> = {
+  quietMs: 300_000,
+  shortSeconds: 300,
+  silenceMs: 310_000,
+};
+
 export interface ReflectorOptions<T extends KubeObject = DynamicObject> {
   readonly collection: Collection<T>;
   readonly mirror: Mirror<T>;
@@ -84,7 +91,11 @@ class Reflector<T extends KubeObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#limits = { ...usualReflectorLimits, ...options.limits };
+    this.#limits = {
+      ...usualReflectorLimits,
+      ...(options.collection.isInProcess ? inProcessLimits : {}),
+      ...options.limits,
+    };
   }
 
   async run(signal: AbortSignal): Promise<void> {
