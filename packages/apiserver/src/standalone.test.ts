@@ -212,6 +212,27 @@ suite("a standalone server", () => {
     for (;;) if ((await whoAmI(bot)) === 401) break;
   });
 
+  test("lets the other parts of its process in, each by its name and nobody by a guess", async (t) => {
+    await using bed = await prepare(t.signal);
+    const { server, sendAs } = bed;
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const [fleet, operator] = [server.accessFor("fleet"), server.accessFor("operator")];
+    const seen = [];
+    for (const { token } of [fleet, operator, { token: `${fleet.token}x` }]) {
+      const [code, body] = await sendAs(bearer(token))("POST", path, review);
+      const { userInfo } = (body["status"] ?? {}) as { userInfo?: JsonObject };
+      seen.push([code, userInfo?.["username"], userInfo?.["groups"]]);
+    }
+    const groups = ["system:masters", "system:authenticated"];
+    assert.deepEqual(seen, [
+      [201, "system:keelson:fleet", groups],
+      [201, "system:keelson:operator", groups],
+      [401, undefined, undefined],
+    ]);
+    assert.deepEqual([fleet.server, fleet.ca], [server.url, bed.ca]);
+  });
+
   test("shows a certificate that was replaced on disk to new connections within a minute (API-16)", async (t) => {
     await using bed = await prepare(t.signal);
     const { clock, certDir, server, ca, admin } = bed;

@@ -15,6 +15,7 @@ import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.t
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
 import { servingOptions } from "./auth/pki/serving.ts";
 import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
+import { OwnTokens } from "./auth/own-tokens.ts";
 import { requestHeaderAuthenticator, usualRequestHeaders } from "./auth/request-header.ts";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import { bearerAuthenticator, unionTokens } from "./auth/token-authenticator.ts";
@@ -48,6 +49,13 @@ export interface StandaloneOptions {
   readonly simulatesWorkloads: boolean;
 }
 
+/** Where the server is, whose certificate it shows (PEM), and a token. */
+export interface OwnAccess {
+  readonly server: string;
+  readonly ca: string;
+  readonly token: string;
+}
+
 /** The issuer of ServiceAccount tokens, and what they are good for. */
 const issuer = "https://kubernetes.default.svc.cluster.local";
 
@@ -56,15 +64,21 @@ export class StandaloneServer implements AsyncDisposable {
   readonly api: ApiServer;
   /** `https://127.0.0.1:6443`. */
   readonly url: string;
+  readonly #authority: string;
+  readonly #ownTokens: OwnTokens;
   readonly #undo: AsyncDisposableStack;
 
   private constructor(parts: {
     readonly api: ApiServer;
     readonly url: string;
+    readonly authority: string;
+    readonly ownTokens: OwnTokens;
     readonly undo: AsyncDisposableStack;
   }) {
     this.api = parts.api;
     this.url = parts.url;
+    this.#authority = parts.authority;
+    this.#ownTokens = parts.ownTokens;
     this.#undo = parts.undo;
   }
 
@@ -87,11 +101,12 @@ export class StandaloneServer implements AsyncDisposable {
     });
     const tokenFile =
       options.tokenFile === undefined ? undefined : await readFile(options.tokenFile, "utf8");
+    const ownTokens = new OwnTokens({ audiences: [issuer], random });
     const api = undo.use(
       await ApiServer.start(
         {
           ...options,
-          identity: (parts) => identityOf(parts, { options, pki, files, tokenFile }),
+          identity: (parts) => identityOf(parts, { options, pki, files, tokenFile, ownTokens }),
           rootCertificate: pki.authority.certificate,
           tls: servingOptions(files.current),
         },
@@ -112,7 +127,13 @@ export class StandaloneServer implements AsyncDisposable {
       );
     await write(pki);
     api.spawn("renewal", (within) => renewPki(pkiOptions, { pki, renewed: write }, within));
-    return new StandaloneServer({ api, url, undo: undo.move() });
+    const { certificate: authority } = pki.authority;
+    return new StandaloneServer({ api, url, authority, ownTokens, undo: undo.move() });
+  }
+
+  /** The way in for another part of this process, which needs no file for it. */
+  accessFor(part: string): OwnAccess {
+    return { server: this.url, ca: this.#authority, token: this.#ownTokens.issue(part) };
   }
 
   /** Resolves never, or rejects with what no loop could survive. */
@@ -133,11 +154,13 @@ function identityOf(
     pki,
     files,
     tokenFile,
+    ownTokens,
   }: {
     readonly options: StandaloneOptions;
     readonly pki: Pki;
     readonly files: CertificateFiles;
     readonly tokenFile: string | undefined;
+    readonly ownTokens: OwnTokens;
   },
 ) {
   const { clock, log } = options;
@@ -150,6 +173,7 @@ function identityOf(
     objects,
   });
   const tokens = unionTokens([
+    ownTokens,
     ...(tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile, { audiences, log })]),
     serviceAccounts,
   ]);

@@ -42,7 +42,7 @@ test("a store of its own schema is migrated by one role and served by another, w
     never,
   );
   try {
-    const databaseUrl = "";
+    const databaseUrl = () => "";
     await migrateStore({ config: await configFor(owner.username, owner.password), databaseUrl });
     const config = await configFor(role, password);
     await using store = await openStore({ ...shared, config, databaseUrl, migrates: false }, never);

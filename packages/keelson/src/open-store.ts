@@ -16,8 +16,8 @@ export interface OpenStoreOptions {
   readonly config: Config;
   /** Whether the schema is brought up to date first; otherwise one that is behind is refused. */
   readonly migrates: boolean;
-  /** The services' database, used where the store is told PostgreSQL and no host of its own. */
-  readonly databaseUrl: string;
+  /** The services' database, asked for where the store is told PostgreSQL and no host of its own. */
+  readonly databaseUrl: () => string | Promise<string>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -61,7 +61,7 @@ async function storeUrl({
   databaseUrl,
 }: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<string> {
   const { postgresHost: host, postgresPasswordFile: file } = config;
-  if (host === undefined) return databaseUrl;
+  if (host === undefined) return await databaseUrl();
   const password =
     config.postgresPassword ?? (file === undefined ? "" : (await readFile(file, "utf8")).trim());
   const url = new URL("postgres://host");

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { fixedCredentials } from "@keelson/client";
 import type { Config } from "./config.ts";
 import { elects, operatorSettings } from "./operator-settings.ts";
 import { loadSettings } from "./testing/settings.ts";
@@ -9,7 +10,10 @@ import { loadSettings } from "./testing/settings.ts";
 const load = (environment: Readonly<Record<string, string>>): Promise<Config> =>
   loadSettings({ environment });
 
-const own = { kubeconfig: "/nowhere/kubeconfig", databaseUrl: undefined };
+const own = {
+  access: { server: "https://nowhere", credentials: fixedCredentials({}) },
+  databaseUrl: undefined,
+};
 
 suite("the operator is told", () => {
   test("nothing: what is usual", async () => {

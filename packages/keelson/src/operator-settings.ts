@@ -1,13 +1,14 @@
 // The configuration as the operator takes it.
 
 import { readFile } from "node:fs/promises";
+import type { Access } from "@keelson/client";
 import { adminUrlFromSecret, type OperatorSettings } from "@keelson/platform";
 import type { Config } from "./config.ts";
 
 /** What a process that runs everything supplies by itself. */
 export interface OwnServices {
-  /** The kubeconfig of its Kubernetes API. */
-  readonly kubeconfig: string;
+  /** The way to its Kubernetes API. */
+  readonly access: Access;
   /** A database for apps, where it has a PostgreSQL of its own. */
   readonly databaseUrl: string | undefined;
 }

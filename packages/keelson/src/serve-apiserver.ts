@@ -33,7 +33,7 @@ export async function serveApiserver(
   const shared = { clock, random, log, metrics };
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   // The server runs no DDL on a PostgreSQL that others may use: `keelson apiserver migrate` does.
-  const databaseUrl = config.databaseUrl ?? "";
+  const databaseUrl = () => config.databaseUrl ?? "";
   await using store = await openStore({ ...shared, config, databaseUrl, migrates: false }, signal);
   const { tlsCertFile: certificate, tlsKeyFile: key } = config;
   const servingFiles =

@@ -44,7 +44,7 @@ export interface StartFleetOptions {
   readonly database: DatabaseOptions;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
   /** The Kubernetes API of this process, as the cluster `local`. */
-  readonly local: { readonly server: string; readonly kubeconfig: string } | undefined;
+  readonly local: Access | undefined;
   /** Who answers `GET /events` with a topic. */
   readonly topicEvents?: FleetRoutesOptions["topicEvents"];
   readonly clock: Clock;
@@ -173,10 +173,9 @@ async function registerOwn(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Access>> {
   const own = new Map<string, Access>();
-  const { proxies } = config;
   if (local !== undefined) {
-    const { server, kubeconfig } = local;
-    own.set(localCluster, await loadKubeconfig({ files: [kubeconfig] }, { clock, proxies }));
+    own.set(localCluster, local);
+    const { server } = local;
     await targets.register({ clusterId: localCluster, inProcess: true, server }, signal);
   }
   const { clusterId } = config;

@@ -41,7 +41,7 @@ export async function startOperator(
 ): Promise<StartedOperator> {
   const { config, own, clock, random, metrics } = options;
   const log = options.log.child({ part: "operator" });
-  const access = await accessOf(options);
+  const access = own?.access ?? (await accessOf(options));
   const settings = operatorSettings(config, own);
   const openClient: ConstructorParameters<typeof Operator>[0]["openClient"] = (more) =>
     new Client({
@@ -76,16 +76,14 @@ export async function startOperator(
 }
 
 /** In a process of its own: `--kubeconfig`, else as kubectl finds it, else as a Pod does. */
-async function accessOf({ config, own, clock }: StartOperatorOptions): Promise<Access> {
+async function accessOf({ config, clock }: StartOperatorOptions): Promise<Access> {
   const { kubeconfig, hostKubeconfigs, proxies } = config;
   const [source, where]: [KubeconfigSource, string] =
-    own !== undefined
-      ? [{ files: [own.kubeconfig] }, own.kubeconfig]
-      : kubeconfig !== undefined
-        ? [{ files: [kubeconfig] }, "--kubeconfig"]
-        : hostKubeconfigs.length > 0
-          ? [{ files: hostKubeconfigs }, "KUBECONFIG"]
-          : [{ inCluster: true }, "the service account of a Pod"];
+    kubeconfig !== undefined
+      ? [{ files: [kubeconfig] }, "--kubeconfig"]
+      : hostKubeconfigs.length > 0
+        ? [{ files: hostKubeconfigs }, "KUBECONFIG"]
+        : [{ inCluster: true }, "the service account of a Pod"];
   try {
     return await loadKubeconfig(source, { clock, proxies });
   } catch (error) {

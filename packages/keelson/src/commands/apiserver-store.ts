@@ -7,7 +7,7 @@ import { startFailure } from "../start-failure.ts";
 /** `keelson apiserver migrate`: the schema of the store, and nothing else. */
 export async function migrate(config: Config): Promise<void> {
   try {
-    await migrateStore({ config, databaseUrl: config.databaseUrl ?? "" });
+    await migrateStore({ config, databaseUrl: () => config.databaseUrl ?? "" });
   } catch (error) {
     throw startFailure(error);
   }
@@ -26,7 +26,7 @@ export async function restore(config: Config): Promise<void> {
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
   const { signal } = new AbortController();
   try {
-    const databaseUrl = config.databaseUrl ?? "";
+    const databaseUrl = () => config.databaseUrl ?? "";
     await using store = await openStore(
       { ...shared, config, databaseUrl, migrates: false },
       signal,

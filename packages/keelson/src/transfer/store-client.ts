@@ -26,7 +26,7 @@ export async function openStoreClient(
   }
   const store = undo.use(
     await openStore(
-      { ...shared, config, databaseUrl: config.databaseUrl ?? "", migrates: false },
+      { ...shared, config, databaseUrl: () => config.databaseUrl ?? "", migrates: false },
       signal,
     ),
   );
