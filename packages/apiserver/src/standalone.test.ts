@@ -16,6 +16,21 @@ import { issueCertificate, type KeyPair } from "./auth/pki/certificate.ts";
 import { pkiPaths } from "./auth/pki/standalone-pki.ts";
 import { StandaloneServer } from "./standalone.ts";
 
+/** What every server here is started with, but for its store and its clock. */
+const plainOptions = (folder: string) => ({
+  random: systemRandom,
+  log: silentLog,
+  metrics: noMetrics,
+  host: "127.0.0.1",
+  port: 0,
+  certDir: join(folder, "pki"),
+  servingFiles: undefined,
+  clientAuthorityFile: undefined,
+  tokenFile: undefined,
+  kubeconfig: join(folder, "kubeconfig"),
+  simulatesWorkloads: false,
+});
+
 /** A server of its own, and requests to it as anybody. Certificates are of the real time, and so is the clock. */
 async function prepare(signal: AbortSignal) {
   await using undo = new AsyncDisposableStack();
@@ -28,28 +43,9 @@ async function prepare(signal: AbortSignal) {
   const store = undo.use(await Store.open({ backend, clock }, signal));
   const tokenFile = join(folder.path, "tokens.csv");
   writeFileSync(tokenFile, "secret,bob,7\n");
-  const certDir = join(folder.path, "pki");
-  const kubeconfig = join(folder.path, "kubeconfig");
-  const server = undo.use(
-    await StandaloneServer.start(
-      {
-        store,
-        clock,
-        random: systemRandom,
-        log: silentLog,
-        metrics: noMetrics,
-        host: "127.0.0.1",
-        port: 0,
-        certDir,
-        servingFiles: undefined,
-        clientAuthorityFile: undefined,
-        tokenFile,
-        kubeconfig,
-        simulatesWorkloads: false,
-      },
-      signal,
-    ),
-  );
+  const options = { ...plainOptions(folder.path), store, clock, tokenFile };
+  const { certDir, kubeconfig } = options;
+  const server = undo.use(await StandaloneServer.start(options, signal));
   const config = parse(readFileSync(kubeconfig, "utf8")) as {
     clusters: { cluster: Record<string, string> }[];
     users: { user: Record<string, string> }[];
@@ -231,6 +227,32 @@ suite("a standalone server", () => {
       [401, undefined, undefined],
     ]);
     assert.deepEqual([fleet.server, fleet.ca], [server.url, bed.ca]);
+  });
+
+  test("ends its start at whatever moment it is told to, and leaves nothing running", async (t) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "keelson-standalone-"));
+    const outcomes = new Set<string>();
+    // Until a start is through before it is told: then every moment had its turn.
+    for (let turns = 0; !outcomes.has("through"); turns += 1 + Math.floor(turns / 8)) {
+      const clock = new ManualClock({ now: Date.now() });
+      const backend = new SqliteBackend({ path: ":memory:", clock });
+      await using store = await Store.open({ backend, clock }, t.signal);
+      const told = new AbortController();
+      const options = { ...plainOptions(folder.path), store, clock };
+      const starting = StandaloneServer.start(options, told.signal).then(
+        async (server) => {
+          const outcome = told.signal.aborted ? "through meanwhile" : "through";
+          await server[Symbol.asyncDispose]();
+          return outcome;
+        },
+        (error: unknown) => (error === told.signal.reason ? "told" : String(error)),
+      );
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      told.abort();
+      outcomes.add(await starting);
+    }
+    outcomes.delete("through meanwhile");
+    assert.deepEqual([...outcomes].toSorted(), ["through", "told"]);
   });
 
   test("shows a certificate that was replaced on disk to new connections within a minute (API-16)", async (t) => {
