@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { suite, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { until } from "../oracle/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 const program = fileURLToPath(new URL("../../examples/run.ts", import.meta.url));
@@ -27,8 +27,8 @@ class Examples implements AsyncDisposable {
     return this.#output;
   }
 
-  async following(): Promise<void> {
-    await until(() => this.#output.includes("follow http"));
+  async following(signal: AbortSignal): Promise<void> {
+    await until(() => this.#output.includes("follow http"), signal);
   }
 
   async stop(): Promise<unknown> {
@@ -43,22 +43,16 @@ class Examples implements AsyncDisposable {
   }
 }
 
-async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 90_000;
-  while (!(await fact())) {
-    assert.ok(performance.now() < deadlineMs, "it did not come true");
-    await wait(50);
-  }
-}
-
 suite("the example controllers before keelson up", () => {
-  test("make a cluster Ready, go on after a kill of the server, and let go of it", async () => {
+  test("make a cluster Ready, go on after a kill of the server, and let go of it", async ({
+    signal,
+  }) => {
     await using folder = await temporaryFolder();
     await using first = new KeelsonProcess(folder.path);
     const { rest = "" } = await first.ready();
     const port = new URL(rest).port;
     await using examples = new Examples(folder.path);
-    await examples.following();
+    await examples.following(signal);
     const api = `${rest}/api/v1/clusters`;
     const ask = async (method: string, path = "", body?: object) => {
       const response = await fetch(`${api}${path}`, {
@@ -77,12 +71,15 @@ suite("the example controllers before keelson up", () => {
       const { phase, observedGeneration } = await status();
       return phase === "Ready" && observedGeneration === generation;
     };
-    await until(() => isReady(1));
+    await until(() => isReady(1), signal);
     // The other platform is none of the second controller's business, and Ready by the first alone.
     const foreign = await ask("POST", "", { name: "aws", spec: { platform: { type: "aws" } } });
     const other = async () =>
       (await ask("GET", `/${foreign.body["id"] as string}?include=controller_status`)).body;
-    await until(async () => ((await other())["status"] as { phase: string }).phase === "Ready");
+    await until(
+      async () => ((await other())["status"] as { phase: string }).phase === "Ready",
+      signal,
+    );
     assert.deepEqual(
       ((await other())["controller_status"] as { controller_name: string }[]).map(
         ({ controller_name: name }) => name,
@@ -95,10 +92,10 @@ suite("the example controllers before keelson up", () => {
     await using second = new KeelsonProcess(folder.path, { flags });
     await second.ready();
     assert.equal((await ask("PUT", path, { spec: { ...spec, more: true } })).code, 200);
-    await until(() => isReady(2));
+    await until(() => isReady(2), signal);
 
     assert.equal((await ask("DELETE", `${path}?confirm=Ready`)).code, 202);
-    await until(async () => (await ask("GET", path)).code === 404);
+    await until(async () => (await ask("GET", path)).code === 404, signal);
     assert.equal(await examples.stop(), 0);
     assert.match(examples.output, /zone is gone/);
     assert.equal((await second.stop()).code, 0);

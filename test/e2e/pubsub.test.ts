@@ -2,21 +2,15 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { PubSub, type Message } from "@google-cloud/pubsub";
 import { FaultyWire, sharedEmulator, withoutEmulator } from "../clusters/pubsub-emulator.ts";
+import { until } from "../oracle/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
-async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 90_000;
-  while (!(await fact())) {
-    assert.ok(performance.now() < deadlineMs, "it did not come true");
-    await wait(50);
-  }
-}
-
 suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
-  test("answers while it hangs, stops within its grace, and publishes in order when it is back", async () => {
+  test("answers while it hangs, stops within its grace, and publishes in order when it is back", async ({
+    signal,
+  }) => {
     const { host } = await sharedEmulator();
     await using wire = await FaultyWire.to(host);
     wire.mode = "hang";
@@ -50,7 +44,7 @@ suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
         readonly components: { readonly events: { readonly status: string } };
       };
       return components.events.status === "failing";
-    });
+    }, signal);
     assert.equal((await ask("GET", "/health/ready")).code, 200, "it is ready nevertheless");
     assert.equal((await first.stop()).code, 0);
 
@@ -73,7 +67,7 @@ suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
     await second.ready();
     const changes = (): string[] =>
       [...told.values()].filter((type) => type !== "cluster.reconcile");
-    await until(() => changes().length >= 3);
+    await until(() => changes().length >= 3, signal);
     assert.deepEqual(changes(), ["cluster.created", "cluster.updated", "cluster.deleted"]);
     assert.equal((await second.stop()).code, 0);
   });
