@@ -1,17 +1,10 @@
-// What `up` and `serve` share: log, signals, the composition root, and the end of it.
+// What `up` and `serve` share: which parts run, and what is said of them.
 
-import { isCancellation, systemClock, systemRandom } from "@keelson/base";
 import type { Config } from "../config.ts";
-import { keepCompiled } from "../keep-compiled.ts";
-import { newLog } from "../logging.ts";
-import { PrometheusMetrics } from "../prometheus.ts";
 import type { Addresses } from "../run-file.ts";
 import { serve, type Part } from "../serve.ts";
 import { serveOperator } from "../serve-operator.ts";
-import { stopSignals } from "../stop-signals.ts";
-import { startFailure } from "../start-failure.ts";
-import { exitFailure, exitInterrupted } from "../start-error.ts";
-import { keelsonVersion } from "../version.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface RunOptions {
   readonly config: Config;
@@ -28,44 +21,13 @@ export interface RunOptions {
 
 /** Runs until it is told to stop; resolves after an orderly end. Throws a `StartError` for what a user can act on. */
 export async function run({ config, parts, show, exit }: RunOptions): Promise<void> {
-  const clock = systemClock;
-  const version = keelsonVersion();
-  const log = newLog({ level: config.logLevel, format: config.logFormat });
-  warnOf(config, (message) => log.warn({}, message));
-
-  using stop = stopSignals({
-    clock,
-    graceMs: config.shutdownGrace,
-    onStop: (signal) => {
-      log.info({ signal }, "stopping");
-      show.stopping();
-    },
-    quit: (why) => {
-      log.warn({ why }, "quitting without an orderly stop");
-      exit(why === "interrupted" ? exitInterrupted : exitFailure);
-    },
+  const { progress: onProgress, ready: onReady, stopping: onStop } = show;
+  const isOperatorAlone = [...parts].every((part) => part === "operator");
+  await untilStopped({ config, exit, onReady, onStop }, async (shared, signal) => {
+    warnOf(config, (message) => shared.log.warn({}, message));
+    if (isOperatorAlone) await serveOperator(shared, signal);
+    else await serve({ ...shared, parts, onProgress }, signal);
   });
-  try {
-    const shared = {
-      config,
-      clock,
-      random: systemRandom,
-      log,
-      metrics: new PrometheusMetrics({ withProcess: true }),
-      onReady: (addresses: Addresses) => {
-        const { database: _withPassword, ...shown } = addresses;
-        log.info({ version, ...shown }, "ready");
-        show.ready(addresses, version);
-        keepCompiled();
-      },
-    };
-    const isOperatorAlone = [...parts].every((part) => part === "operator");
-    if (isOperatorAlone) await serveOperator(shared, stop.signal);
-    else await serve({ ...shared, parts, version, onProgress: show.progress }, stop.signal);
-  } catch (error) {
-    if (!isCancellation(error, stop.signal)) throw startFailure(error);
-  }
-  log.info({}, "stopped");
 }
 
 function warnOf({ authMode, corsOrigins }: Config, warn: (message: string) => void): void {
