@@ -179,7 +179,7 @@ suite("commands about targets", () => {
         /^config has no context secnd: did you mean second\?$/,
       ],
       ["target create x --kubeconfig config --context second", 1, /exec/],
-      ["target create x", 1, /^kubeconfig: is required, except for a target with agent: true$/],
+      ["target create x", 2, /^say how to reach it with --kubeconfig, or with --agent /],
       ["target create eu-1 --kubeconfig config", 1, /eu-1/],
       ["target create x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
       ["target crate x", 2, /unknown command 'crate': did you mean create\?/],

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 import { CommandError, usageError } from "../command-error.ts";
-import { readReferences, type Reference } from "./reference.ts";
+import { isMeant, readReferences } from "./reference.ts";
 import { groupOf } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 
@@ -54,13 +54,6 @@ export async function selectGlobals(
     );
   });
   return [...new Set(found)];
-}
-
-/** Whether a word means it. */
-export function isMeant(reference: Reference, global: ListedGlobal): boolean {
-  if (reference.by === "id") return reference.id === global.id;
-  if (reference.by === "kind") return reference.kind.means(global);
-  return reference.name === global.name && (reference.kind?.means(global) ?? true);
 }
 
 /** The one that the words name. */

@@ -3,6 +3,7 @@
 import type { KindNames } from "@keelson/kube/kind-names";
 import { usageError } from "../command-error.ts";
 import { isBuiltinWord, meantKind, type MeantKind } from "./kind-words.ts";
+import type { NamedResource } from "./resource-shapes.ts";
 
 /** What one word, or a kind with its names, asks for. */
 export type Reference =
@@ -17,6 +18,16 @@ export type Reference =
       readonly clusterId: string | undefined;
       readonly namespace: string | undefined;
     };
+
+/** Whether a reference means it, as far as kind, name and id tell. */
+export function isMeant(
+  reference: Reference,
+  { id, name, ...kind }: Pick<NamedResource, "id" | "name" | "kind" | "api_version">,
+): boolean {
+  if (reference.by === "id") return reference.id === id;
+  if (reference.by === "kind") return reference.kind.means(kind);
+  return reference.name === name && (reference.kind?.means(kind) ?? true);
+}
 
 /**
  * Reads words as `17`, `deployment/web`, `local/default/deployment/web`, `deployments`, `deployments,services`, or

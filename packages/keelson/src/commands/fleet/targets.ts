@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { JsonObject } from "@keelson/base";
 import { Refused, type Query } from "../client/rest-client.ts";
-import { CommandError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { portableKubeconfig } from "./portable-kubeconfig.ts";
 import type { NamedResource } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
@@ -36,6 +36,11 @@ export async function createTarget(
 ): Promise<void> {
   const { client, terminal, tell, workingFolder } = session;
   const { kubeconfig: shown, context, labels, isAgent, isPaused, isTrial, waitMs } = settings;
+  if (shown === undefined && !isAgent) {
+    throw usageError(
+      "say how to reach it with --kubeconfig, or with --agent that a worker inside delivers",
+    );
+  }
   const body = {
     cluster_id: name,
     ...(shown === undefined

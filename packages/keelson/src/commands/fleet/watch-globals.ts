@@ -4,13 +4,12 @@ import { followEvents, type ServerEvent } from "../client/event-stream.ts";
 import type { Output } from "../output/formats.ts";
 import {
   findGlobalById,
-  isMeant,
   selectGlobals,
   type GlobalDetails,
   type ListedGlobal,
   type Place,
 } from "./read-globals.ts";
-import { readReferences } from "./reference.ts";
+import { isMeant, readReferences } from "./reference.ts";
 import { groupOf, shortName } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 import { globalColumns } from "./show-globals.ts";

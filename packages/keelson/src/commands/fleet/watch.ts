@@ -5,7 +5,7 @@ import { followEvents, type ServerEvent } from "../client/event-stream.ts";
 import type { Output } from "../output/formats.ts";
 import { resourceColumns } from "./get.ts";
 import { readWholes } from "./read-wholes.ts";
-import { readReferences, type Reference } from "./reference.ts";
+import { isMeant, readReferences, type Reference } from "./reference.ts";
 import {
   fullName,
   reasonOf,
@@ -104,13 +104,10 @@ function isNamed(
   const isHere = (clusterId: string | undefined, within: string | undefined): boolean =>
     (clusterId ?? resource.cluster_id) === resource.cluster_id &&
     (within ?? resource.namespace) === resource.namespace;
-  const isMeant = (reference: Reference): boolean => {
-    if (reference.by === "id") return reference.id === resource.id;
-    if (reference.by === "kind") return reference.kind.means(resource);
-    const { kind, name, clusterId, namespace: within } = reference;
-    return name === resource.name && (kind?.means(resource) ?? true) && isHere(clusterId, within);
-  };
-  return isHere(cluster, namespace) && (references.length === 0 || references.some(isMeant));
+  const isAsked = (reference: Reference): boolean =>
+    isMeant(reference, resource) &&
+    (reference.by !== "name" || isHere(reference.clusterId, reference.namespace));
+  return isHere(cluster, namespace) && (references.length === 0 || references.some(isAsked));
 }
 
 /** What a list shows of it. */
