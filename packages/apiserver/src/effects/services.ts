@@ -152,6 +152,8 @@ class Given {
   }
 
   readonly finish: Finish = ({ isStored }) => {
+    // Whoever gave back what a Service has after all would give it to two. `service-repair.ts` looks later.
+    if (isStored === undefined) return;
     if (isStored) this.#allocator.giveBack(this.#oldAddresses, this.#oldPorts);
     else this.#allocator.giveBack(this.addresses, this.ports);
   };

@@ -9,7 +9,7 @@ import {
   validateMetadata,
   type RuleContext,
 } from "@keelson/kube";
-import { AlreadyExists, Body } from "@keelson/store";
+import { AlreadyExists, Body, Unavailable } from "@keelson/store";
 
 import { findRow } from "../find-row.ts";
 import { inStoredOrder } from "../encoding/stored-text.ts";
@@ -70,7 +70,7 @@ export async function createObject(
   if (admitting !== undefined) await admitting;
   mergeOwnerReferences(tracked, warn, { isAfterAdmission: true });
   const finish = await effectsOf(writing, resource).beginCreate?.(tracked, named, signal);
-  let isStored = false;
+  let isStored: boolean | undefined = false;
   try {
     prepare(resource, tracked, context);
     const errors = [
@@ -92,6 +92,9 @@ export async function createObject(
     const written = await persist(writing, named, { object: tracked, generated }, signal);
     isStored = written.revision !== undefined;
     return written;
+  } catch (error) {
+    if (error instanceof Unavailable) isStored = undefined;
+    throw error;
   } finally {
     finish?.({ isStored });
   }

@@ -11,7 +11,7 @@ import {
   validateMetadataUpdate,
   type RuleContext,
 } from "@keelson/kube";
-import { Body, Conflict, NotFound, StoreError, type Row } from "@keelson/store";
+import { Body, Conflict, NotFound, StoreError, Unavailable, type Row } from "@keelson/store";
 
 import { findRow } from "../find-row.ts";
 import { inStoredOrder, objectWithRevision } from "../encoding/stored-text.ts";
@@ -146,7 +146,7 @@ async function updateOnce(
   if (admitting !== undefined) await admitting;
   mergeOwnerReferences(next, warn, { isAfterAdmission: true });
   const finish = await effectsOf(writing, resource).beginUpdate?.(next, live, request, signal);
-  let isStored = false;
+  let isStored: boolean | undefined = false;
   try {
     resource.model.settle(next);
     prepare(resource, { next, live, subresource }, context);
@@ -173,6 +173,9 @@ async function updateOnce(
     const stored = await writing.store.update(key, change, signal);
     isStored = true;
     return { body: stored.body, revision: stored.revision };
+  } catch (error) {
+    if (error instanceof Unavailable) isStored = undefined;
+    throw error;
   } finally {
     finish?.({ isStored });
   }

@@ -60,7 +60,8 @@ export interface KindEffects {
   afterDelete?(object: JsonObject): void;
 }
 
-export type Finish = (outcome: { readonly isStored: boolean }) => void;
+/** Told how the write ended: undefined where the database went away and nobody knows. */
+export type Finish = (outcome: { readonly isStored: boolean | undefined }) => void;
 
 /** Effects by the store's name of the kind. */
 export type Effects = ReadonlyMap<string, KindEffects>;
