@@ -89,7 +89,7 @@ export async function holdLeaseWhile(
       const lease = await acquireLease(database, options, signal);
       if (lease !== undefined) {
         log.info({ lease: lease.name, token: lease.token }, "lease taken");
-        await workUnder(database, options, lease, askedMs, work, signal);
+        await workUnder(database, { options, lease, askedMs, work }, signal);
       }
     } catch (error) {
       if (isCancellation(error, signal)) return;
@@ -101,12 +101,17 @@ export async function holdLeaseWhile(
   }
 }
 
+interface Holding {
+  readonly options: LeaseOptions;
+  readonly lease: Lease;
+  /** When it was asked for, by our monotonic clock. */
+  readonly askedMs: number;
+  readonly work: (lease: Lease, signal: AbortSignal) => Promise<void>;
+}
+
 async function workUnder(
   database: Database,
-  options: LeaseOptions,
-  lease: Lease,
-  askedMs: number,
-  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  { options, lease, askedMs, work }: Holding,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = database;
