@@ -100,7 +100,7 @@ export function selectorOf({ label, value }: LabelFact) {
   return { labels: [{ key: label, operator: "In" as const, values: [value] }] };
 }
 
-export function rowFact({ key, uid, revision, body }: Row): RowFact {
+function rowFact({ key, uid, revision, body }: Row): RowFact {
   return { key, uid, revision, body: body.text };
 }
 

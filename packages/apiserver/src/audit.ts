@@ -29,7 +29,7 @@ export function auditLines(write: (line: string) => void): Audit {
 }
 
 /** What a line says. */
-export function auditRecord(request: FinishedRequest): Readonly<Record<string, unknown>> {
+function auditRecord(request: FinishedRequest): Readonly<Record<string, unknown>> {
   const { auditId, user, impersonated, attributes, code, durationMs, startedAtMs } = request;
   return {
     time: new Date(startedAtMs).toISOString(),

@@ -50,7 +50,7 @@ export interface TransportLimits {
   readonly retiredMsMax: number;
 }
 
-export const usualTransportLimits: TransportLimits = {
+const usualTransportLimits: TransportLimits = {
   connectTimeoutMs: 5_000,
   answerBytesMax: 1 << 29,
   lineCharactersMax: 1 << 26,

@@ -31,7 +31,7 @@ const users: Readonly<Record<(typeof programs)[number], string>> = {
 const controllers = ["*", "-node-lifecycle-controller", "-taint-eviction-controller"];
 
 /** Starts them against the server and waits until each says it is well. */
-export async function startControllers(
+async function startControllers(
   target: Target,
   signal: AbortSignal,
 ): Promise<AsyncDisposable & { logOf(program: ClusterProgram): string }> {

@@ -56,7 +56,7 @@ export interface Verdict {
   readonly crashed?: boolean;
 }
 
-export const mediaTypes: Readonly<Record<StepType, string>> = {
+const mediaTypes: Readonly<Record<StepType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",

@@ -20,7 +20,7 @@ export function checkWatches(context: Context): void {
 }
 
 /** What a watcher of this scope and selector must be told of an entry; undefined: nothing (S11). */
-export function seenAs(
+function seenAs(
   entry: EntryFact,
   { scope, selector }: Pick<Opened, "scope" | "selector">,
 ): ChangeFact | undefined {

@@ -47,7 +47,7 @@ import { HostTrust } from "./host-trust.ts";
 const leaveMs = 2_000;
 
 /** The name by which the host reaches us, unless certificates are given: that of the chart's Service. */
-export const serviceHost = "ark-apiserver.ark-system.svc";
+const serviceHost = "ark-apiserver.ark-system.svc";
 
 export interface AggregatedOptions {
   /** Belongs to the caller, and outlives the server. */

@@ -28,7 +28,7 @@ const tool = Type.Object({
   ),
 });
 
-export const agentSpec = Type.Object({
+const agentSpec = Type.Object({
   prompt: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   modelRef: Type.Optional(reference),

@@ -37,7 +37,7 @@ const bedrock = Type.Object({
   temperature: Type.Optional(Type.String({ pattern: "^(0(\\.\\d+)?|1(\\.0+)?)$" })),
 });
 
-export const modelSpec = Type.Object({
+const modelSpec = Type.Object({
   model: value,
   type: Type.Optional(
     oneOf(["completions", "openai", "azure", "bedrock"], { default: "completions" }),

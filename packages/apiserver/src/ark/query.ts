@@ -20,7 +20,7 @@ import {
 const target = Type.Object({ type: oneOf(["agent", "team", "model", "tool"]), name: someText });
 const answeringTarget = Type.Object({ type: Type.String(), name: Type.String() });
 
-export const querySpec = Type.Object({
+const querySpec = Type.Object({
   input: anything("The question: a text, or a list of messages if the type is messages."),
   type: Type.Optional(oneOf(["user", "messages"], { default: "user" })),
   target: Type.Optional(target),
@@ -40,7 +40,7 @@ export const querySpec = Type.Object({
   cancel: Type.Optional(Type.Boolean()),
 });
 
-export const queryStatus = Type.Object({
+const queryStatus = Type.Object({
   phase: Type.Optional(
     oneOf(["pending", "running", "evaluating", "error", "done", "canceled"], {
       default: "pending",

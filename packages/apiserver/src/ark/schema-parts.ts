@@ -58,7 +58,7 @@ const keyReference = Type.Object(
 const queryParameterReference = Type.Object({ name: someText });
 
 /** Where a value comes from, if it is not said. */
-export const valueSource = Type.Object({
+const valueSource = Type.Object({
   secretKeyRef: Type.Optional(keyReference),
   configMapKeyRef: Type.Optional(keyReference),
   serviceRef: Type.Optional(

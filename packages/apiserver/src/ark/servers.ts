@@ -8,7 +8,7 @@ import { conditions, duration, header, oneOf, value } from "./schema-parts.ts";
 const headers = Type.Optional(Type.Array(header));
 const description = Type.Optional(Type.String());
 
-export const mcpServerSpec = Type.Object({
+const mcpServerSpec = Type.Object({
   address: value,
   transport: oneOf(["http", "sse"], { default: "http" }),
   headers,

@@ -5,7 +5,7 @@ import { Type, type Static } from "typebox";
 import { arkKind, column, conditionColumn } from "./ark-kind.ts";
 import { conditions, oneOf } from "./schema-parts.ts";
 
-export const teamSpec = Type.Object({
+const teamSpec = Type.Object({
   members: Type.Array(Type.Object({ name: Type.String(), type: oneOf(["agent", "team"]) })),
   strategy: oneOf(["sequential", "round-robin", "selector", "graph"]),
   description: Type.Optional(Type.String()),

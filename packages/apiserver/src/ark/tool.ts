@@ -18,7 +18,7 @@ const sourceBytesMax = 65_536;
 
 const hint = Type.Optional(Type.Boolean());
 
-export const toolSpec = Type.Object({
+const toolSpec = Type.Object({
   type: oneOf(["http", "mcp", "agent", "team", "builtin", "inline"]),
   description: Type.Optional(Type.String()),
   inputSchema: Type.Optional(openObject),

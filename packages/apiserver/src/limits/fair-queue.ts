@@ -14,7 +14,7 @@ export interface FairQueueLimits {
   readonly waitMsMax: number;
 }
 
-export const fairQueueLimits: FairQueueLimits = {
+const fairQueueLimits: FairQueueLimits = {
   runningMax: 600,
   runningPerUserMax: 200,
   waitingMax: 2_000,

@@ -7,7 +7,7 @@ export interface LongRunningLimits {
   readonly runningPerUserMax: number;
 }
 
-export const longRunningLimits: LongRunningLimits = {
+const longRunningLimits: LongRunningLimits = {
   runningMax: 20_000,
   runningPerUserMax: 10_000,
 };

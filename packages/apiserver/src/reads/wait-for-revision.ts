@@ -4,7 +4,7 @@ import type { Clock } from "@keelson/base";
 import { TooNew, type Revision, type Store } from "@keelson/store";
 
 /** How long such a revision is waited for. */
-export const futureWaitMs = 3_000;
+const futureWaitMs = 3_000;
 
 /** Resolves once the store has come to `revision`; throws `TooNew` if that takes too long. */
 export async function waitForRevision(

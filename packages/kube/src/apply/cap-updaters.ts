@@ -5,7 +5,7 @@ import { managerKey, secondsOf, type ManagedSet, type Managers } from "./managed
 import { OwnedFields } from "./owned-fields.ts";
 
 /** How many entries of updaters an object keeps. */
-export const updatersMax = 10;
+const updatersMax = 10;
 
 /** Merges the oldest updaters of each version into one, `ancient-changes`, until there are few enough. */
 export function capUpdaters(managers: Managers): Managers {

@@ -46,7 +46,7 @@ export function formatTimestamp(nanos: bigint): string {
   return `${text}${fraction}Z`;
 }
 
-export function floorDiv(a: bigint, b: bigint): bigint {
+function floorDiv(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   return a % b < 0n ? quotient - 1n : quotient;
 }

@@ -54,7 +54,7 @@ export function settleDefinitions(
 }
 
 /** A kind whose names are accepted is established, unless its webhook cannot be trusted. */
-export function establish(definition: JsonObject, now: string): JsonObject {
+function establish(definition: JsonObject, now: string): JsonObject {
   if (!isConditionTrue(definition, "NamesAccepted")) return definition;
   if (isConditionTrue(definition, "Established")) return definition;
   const bundle = text(definition, "spec", "conversion", "webhook", "clientConfig", "caBundle");
@@ -78,7 +78,7 @@ export function establish(definition: JsonObject, now: string): JsonObject {
 }
 
 /** Says so if a schema is not structural, as those of old may be. */
-export function judgeStructure(definition: JsonObject, now: string): JsonObject {
+function judgeStructure(definition: JsonObject, now: string): JsonObject {
   const condition = structureCondition(definition);
   if (condition === undefined) {
     return conditionOf(definition, "NonStructuralSchema") === undefined
@@ -120,7 +120,7 @@ const approvalReasons = {
 } as const;
 
 /** Says whether a kind of the community's groups is approved. */
-export function judgeApproval(definition: JsonObject, now: string): JsonObject {
+function judgeApproval(definition: JsonObject, now: string): JsonObject {
   if (!isProtectedGroup(text(definition, "spec", "group"))) return definition;
   const { state, reason: message } = approvalOf(definition);
   const condition: DefinitionCondition = {

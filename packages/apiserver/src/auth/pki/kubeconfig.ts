@@ -23,7 +23,7 @@ export async function writeKubeconfig(
   await writeSecretFile(path, printKubeconfig(kubeconfig), random);
 }
 
-export function printKubeconfig({ server, authority, client }: Kubeconfig): string {
+function printKubeconfig({ server, authority, client }: Kubeconfig): string {
   const name = "local";
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   return stringify(

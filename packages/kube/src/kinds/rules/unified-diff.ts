@@ -5,7 +5,7 @@
 export const diffLinesMax = 10_000;
 
 /** How many pairs of lines are looked at: texts can be made for which there is no end of them. */
-export const diffStepsMax = 2_000_000;
+const diffStepsMax = 2_000_000;
 
 const context = 3;
 

@@ -63,7 +63,7 @@ export function checkConditions(conditions: readonly JsonObject[], at: Place): v
   }
 }
 
-export function checkCondition(condition: JsonObject, at: Place): void {
+function checkCondition(condition: JsonObject, at: Place): void {
   const [type, status] = [textOf(condition, "type"), textOf(condition, "status")];
   at.child("type").invalidEach(type, labelKeyProblems(type));
   if (!statuses.includes(status)) at.child("status").notSupported(status, statuses);

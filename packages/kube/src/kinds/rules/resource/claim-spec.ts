@@ -28,10 +28,10 @@ import { checkEach, checkSet } from "./sets.ts";
 const requestsMax = 32;
 const constraintsMax = 32;
 export const configsMax = 32;
-export const selectorsMax = 32;
+const selectorsMax = 32;
 const alternativesMax = 8;
 const expressionBytesMax = 10 * 1024;
-export const rawBytesMax = 10 * 1024;
+const rawBytesMax = 10 * 1024;
 export const taintEffects = ["NoExecute", "NoSchedule", "None"];
 
 /** Names of requests, each with the names of its alternatives. */

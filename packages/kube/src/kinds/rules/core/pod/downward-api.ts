@@ -10,7 +10,7 @@ import type { Place } from "../../place.ts";
 import { checkLocal, checkMode } from "../paths.ts";
 
 /** Fields that may be read as files. */
-export const fileFields: readonly string[] = [
+const fileFields: readonly string[] = [
   "metadata.annotations",
   "metadata.labels",
   "metadata.name",

@@ -107,7 +107,7 @@ export function checkHostUsers(spec: JsonObject, at: Place, options: PodRuleOpti
   }
 }
 
-export function checkAppArmorProfile(profile: JsonObject | undefined, at: Place): void {
+function checkAppArmorProfile(profile: JsonObject | undefined, at: Place): void {
   if (profile === undefined) return;
   const [type, file] = [textOf(profile, "type"), maybeText(profile, "localhostProfile")];
   const place = at.child("localhostProfile");
