@@ -62,6 +62,7 @@ export async function endStateOf(
       .replaceAll(uid, "<uid>")
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<another>")
       .replaceAll(/[0-9a-f]{64}|[0-9a-f]{32}/g, "<password or digest>")
+      .replaceAll(/has \d+ pods ready/g, "has <some> pods ready") // The autoscaler comes when it likes.
       .replaceAll(bed.database.adminName, "<admin>")
       .replaceAll(bed.database.name, "<database>")
       .replaceAll(keys?.accessKeyId ?? "<key>", "<key>")
@@ -90,7 +91,7 @@ async function childrenIn(
   return children;
 }
 
-const given = new Set(["clusterIP", "clusterIPs", "nodePort"]);
+const given = new Set(["clusterIP", "clusterIPs", "nodePort", "replicas"]);
 
 function contentOf({ metadata, status: _status, ...rest }: DynamicObject): JsonObject {
   const { name = "", labels = {}, annotations = {}, ownerReferences = [] } = metadata;

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from "@keelson/base";
 import type { DynamicObject, ObjectKind } from "@keelson/client";
+import { isOracle } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { endStateOf, urlOf, type Whereabouts } from "./end-state.ts";
 import { withoutKeycloak } from "./keycloak-server.ts";
@@ -11,6 +12,8 @@ import { sharedS3, withoutS3 } from "./s3-server.ts";
 
 const hasLogin = withoutKeycloak === false;
 export const hasStorage = withoutS3 === false;
+/** A real Kubernetes has no controller of Ingresses. */
+const givesAddresses = !isOracle;
 
 /** One app, in one life. */
 export interface Subject {
@@ -230,8 +233,11 @@ export async function untilOver(
       last = await find(life, subject);
       if (last === undefined || isEnd) return isEnd && last === undefined;
       const { phase, observedGeneration, conditions } = seenIn(last);
-      // It runs without an address too, which comes later.
-      const isKnown = conditions.every((condition) => condition.split(" ")[1] === "True");
+      // It runs without an address too, which comes later; or never, where nobody gives any.
+      const expected = conditions.filter(
+        (one) => givesAddresses || !one.startsWith("IngressReady"),
+      );
+      const isKnown = expected.every((condition) => condition.split(" ")[1] === "True");
       return phase === "Running" && isKnown && observedGeneration === last.metadata.generation;
     }, subject.signal);
   } catch (error) {

@@ -28,6 +28,7 @@ const usual: readonly Run[] = [
       "operator-crashes",
       "operator-faults",
       "operator-isolation",
+      "operator-kills",
       "operator-previews",
       "operator-storage",
       "previews",
