@@ -41,6 +41,6 @@ async function openContext(): Promise<CommandContext> {
   };
 }
 
-function exit(code: number): void {
+function exit(code = process.exitCode): void {
   process.exit(code);
 }

@@ -18,7 +18,7 @@ export interface CommandContext {
   /** Runs a command until its end, or until somebody interrupts it. */
   run(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /** Ends the process at once. */
-  readonly exit: (code: number) => void;
+  readonly exit: (code?: number) => void;
 }
 
 type Flags = ServerFlags & { readonly output?: Output };

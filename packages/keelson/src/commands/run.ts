@@ -16,7 +16,7 @@ export interface RunOptions {
     readonly stopping: () => void;
   };
   /** Ends the process at once. */
-  readonly exit: (code: number) => void;
+  readonly exit: (code?: number) => void;
 }
 
 /** Runs until it is told to stop; resolves after an orderly end. Throws a `StartError` for what a user can act on. */

@@ -20,8 +20,8 @@ import { keelsonVersion } from "../version.ts";
 
 export interface UntilStoppedOptions {
   readonly config: Config;
-  /** Ends the process at once. */
-  readonly exit: (code: number) => void;
+  /** Ends the process at once; without a code, with the one that is decided. */
+  readonly exit: (code?: number) => void;
   readonly onReady?: (addresses: Addresses, version: string) => void;
   readonly onStop?: () => void;
 }
@@ -75,6 +75,18 @@ export async function untilStopped(
     await serve(parts, stop.signal);
   } catch (error) {
     if (!isCancellation(error, stop.signal)) throw startFailure(error);
+  } finally {
+    endWithoutPeers(clock, exit);
   }
   log.info({}, "stopped");
 }
+
+/**
+ * Everything is undone, and the process ends by itself. But a connection that was given up is open for as long as its peer does not
+ * answer, which may be for ever: the end does not wait for that. The timer itself holds up nothing.
+ */
+function endWithoutPeers(clock: Clock, exit: UntilStoppedOptions["exit"]): void {
+  clock.timeout(lingerMs).addEventListener("abort", () => exit());
+}
+
+const lingerMs = 1_000;

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { run } from "./run.ts";
 
 /** `keelson up`: every part in one process. */
-export async function up(config: Config, exit: (code: number) => void): Promise<void> {
+export async function up(config: Config, exit: (code?: number) => void): Promise<void> {
   const begunMs = systemClock.monotonic();
   let progressShown = false;
   await run({
