@@ -62,7 +62,7 @@ export async function endStateOf(
       .replaceAll(uid, "<uid>")
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<another>")
       .replaceAll(/[0-9a-f]{64}|[0-9a-f]{32}/g, "<password or digest>")
-      .replaceAll(/has \d+ pods ready/g, "has <some> pods ready") // The autoscaler comes when it likes.
+      .replaceAll(/has its (pod|\d+ pods) ready/g, "has its pods ready") // The autoscaler comes when it likes.
       .replaceAll(bed.database.adminName, "<admin>")
       .replaceAll(bed.database.name, "<database>")
       .replaceAll(keys?.accessKeyId ?? "<key>", "<key>")

@@ -233,14 +233,14 @@ suite("the variables of a preview", () => {
     const well = {
       status: "True",
       reason: "Available",
-      message: "Deployment a has 1 pods ready",
+      message: "Deployment a has its pod ready",
     } as const;
     const { leftOut } = shared;
     assert.deepEqual(previewFinding(well, { hasParentImage: false, leftOut: [] }), well);
     assert.deepEqual(previewFinding(well, { hasParentImage: true, leftOut: [] }), {
       status: "True",
       reason: "ParentImage",
-      message: "Deployment a has 1 pods ready; it runs the image of its parent until it has one",
+      message: "Deployment a has its pod ready; it runs the image of its parent until it has one",
     });
     const without = previewFinding(well, { hasParentImage: false, leftOut });
     assert.equal(without.reason, "VariablesLeftOut");

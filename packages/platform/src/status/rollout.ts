@@ -49,7 +49,8 @@ export function deploymentFinding(
     };
   }
   if (isReady) {
-    return { status: "True", reason: "Available", message: `${what} has ${desired} pods ready` };
+    const ready = desired === 1 ? "its pod" : `its ${desired} pods`;
+    return { status: "True", reason: "Available", message: `${what} has ${ready} ready` };
   }
   return {
     status: "False",
