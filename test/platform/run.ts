@@ -45,11 +45,16 @@ const long: readonly Run[] = [
   {
     cluster: "oracle",
     files: [
+      "auth",
+      "auth-providers",
       "operator-changes",
       "operator-election",
       "operator-faults",
+      "operator-prepared",
       "operator-processes",
       "operator-services",
+      "operator-words",
+      "rest-api",
     ],
   },
 ];
