@@ -1,11 +1,10 @@
 // The other parts of this process as callers: each has a name of its own, and a token that never leaves the process.
 
-import { createHash } from "node:crypto";
-
 import type { Random } from "@keelson/base";
 
 import type { Authenticated } from "./authenticator.ts";
 import type { TokenAuthenticator } from "./token-authenticator.ts";
+import { tokenHash } from "./token-hash.ts";
 import { mastersGroup } from "./user.ts";
 
 export class OwnTokens implements TokenAuthenticator {
@@ -28,17 +27,12 @@ export class OwnTokens implements TokenAuthenticator {
   issue(name: string): string {
     const token = Buffer.from(this.#random.bytes(32)).toString("base64url");
     const user = { name: `system:keelson:${name}`, uid: "", groups: [mastersGroup], extra: {} };
-    this.#callers.set(hash(token), { user, audiences: this.#audiences });
+    this.#callers.set(tokenHash(token), { user, audiences: this.#audiences });
     return token;
   }
 
   authenticateToken(token: string, wanted: readonly string[]): Authenticated | undefined {
     const isMeant = this.#audiences.some((audience) => wanted.includes(audience));
-    return isMeant ? this.#callers.get(hash(token)) : undefined;
+    return isMeant ? this.#callers.get(tokenHash(token)) : undefined;
   }
-}
-
-/** By hash, so that the time a look-up takes tells nothing of the tokens. */
-function hash(token: string): string {
-  return createHash("sha256").update(token).digest("base64");
 }

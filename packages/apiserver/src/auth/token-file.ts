@@ -1,10 +1,9 @@
 // Static tokens: a CSV file of token, user, uid and groups.
 
-import { createHash } from "node:crypto";
-
 import type { Log } from "@keelson/base";
 
 import type { TokenAuthenticator } from "./token-authenticator.ts";
+import { tokenHash } from "./token-hash.ts";
 import type { User } from "./user.ts";
 
 /** The file is not as it must be. Its message names the line, never a token. */
@@ -34,22 +33,17 @@ export function tokenFileAuthenticator(
       log.warn({ record: line }, "the token file has an empty token");
       continue;
     }
-    if (users.has(hash(token))) log.warn({ record: line }, "the token file has a token twice");
-    users.set(hash(token), { name, uid, groups: groups?.split(",") ?? [], extra: {} });
+    if (users.has(tokenHash(token))) log.warn({ record: line }, "the token file has a token twice");
+    users.set(tokenHash(token), { name, uid, groups: groups?.split(",") ?? [], extra: {} });
   }
   return {
     authenticateToken(token, wanted) {
-      const user = users.get(hash(token));
+      const user = users.get(tokenHash(token));
       const common = audiences.filter((audience) => wanted.includes(audience));
       if (user === undefined || common.length === 0) return undefined;
       return { user, audiences: common };
     },
   };
-}
-
-/** By hash, so that the time a look-up takes tells nothing of the tokens. */
-function hash(token: string): string {
-  return createHash("sha256").update(token).digest("base64");
 }
 
 /** The records of a CSV text (RFC 4180). */
