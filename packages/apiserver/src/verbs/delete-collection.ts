@@ -44,7 +44,7 @@ export const deleteCollection: Verb = async (verbs, exchange) => {
     page ??= read;
     for (const row of read.items) items.push(row);
     for (let start = 0; start < read.items.length; start += atOnce) {
-      await Promise.all(read.items.slice(start, start + atOnce).map(remove));
+      throwFirst(await Promise.allSettled(read.items.slice(start, start + atOnce).map(remove)));
     }
     const where = { isNamespaced: resource.isNamespaced, namespace: info.namespace };
     next = read.continue === undefined ? "" : continueToken(read.continue, where);
@@ -52,3 +52,10 @@ export const deleteCollection: Verb = async (verbs, exchange) => {
   } while (next !== "");
   return listAnswer(verbs, exchange, format, { items, revision: page.revision });
 };
+
+/** Who is told of a failure hears of the first in the list's order, whichever failed first. */
+function throwFirst(outcomes: readonly PromiseSettledResult<void>[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") throw outcome.reason;
+  }
+}
