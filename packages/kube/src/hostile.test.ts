@@ -1,7 +1,9 @@
 // What nobody sends by accident: it must end in a typed error, or in an ordinary answer, and soon.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { suite, test } from "node:test";
+import { Worker } from "node:worker_threads";
 
 import { readJson, writeJson, type Json, type JsonObject } from "@keelson/base";
 
@@ -45,6 +47,27 @@ const ways: readonly (readonly [string, (value: Json) => unknown])[] = [
   ],
   ["apply", (value) => blobs.apply(undefined, blob(value), options)],
 ];
+
+/** As many characters as a request may bring. */
+const length = 3 * 1024 * 1024;
+
+/** The value of an expression, found in a thread of its own: one that would take for ever is ended. */
+async function soon(expression: string, scope: object): Promise<unknown> {
+  const program = `
+    import { parentPort, workerData } from "node:worker_threads";
+    const { ${Object.keys(scope).join(", ")} } = workerData;
+    parentPort.postMessage(${expression.replaceAll('"./', `"file://${import.meta.dirname}/`)});`;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  const worker = new Worker(url, { workerData: scope });
+  try {
+    const [value] = (await once(worker, "message", { signal: AbortSignal.timeout(60_000) })) as [
+      unknown,
+    ];
+    return value;
+  } finally {
+    await worker.terminate();
+  }
+}
 
 suite("hostile input", () => {
   for (const [what, feed] of ways) {
@@ -137,6 +160,32 @@ suite("hostile input", () => {
       }
     }
   });
+
+  for (const [what, format, text] of [
+    ["digits without a unit", "duration", "1".repeat(length)],
+    ["a name that is none", "email", `${"a".repeat(length)}(<a@b>`],
+    ["a quote that does not end", "email", `"${'\\"'.repeat(length / 2)}<a@b>`],
+    ["blanks in the middle", "email", `a${" ".repeat(length)}b`],
+    ["short words", "hostname", "a.".repeat(length / 2)],
+    ["digits with a mark behind them", "byte", `${"a".repeat(length)}!`],
+  ] as const) {
+    test(`three megabytes of ${what} are no ${format}, and that is found soon`, async () => {
+      const check = `(await import("./schema/formats.ts")).formatCheck(format)(text)`;
+      assert.equal(await soon(check, { format, text }), false);
+    });
+  }
+
+  for (const [rule, text] of [
+    ["self.trim() != ''", `a${" ".repeat(length)}b`],
+    ["double(self) > 0.0", `${"1".repeat(length)}x`],
+    ["duration(self) > duration('0s')", "1".repeat(length)],
+  ] as const) {
+    test(`a rule ends soon with three megabytes: ${rule}`, async () => {
+      const run = `(await import("./cel/rules.ts")).validateRules(schema, text, { isObject: false, perRule: Infinity, perRequest: Infinity }).errors.length`;
+      const schema = { type: "string", "x-kubernetes-validations": [{ rule }] };
+      assert.equal(await soon(run, { schema, text }), rule.startsWith("self") ? 0 : 1);
+    });
+  }
 
   test("selectors of megabytes are read or refused quickly", () => {
     assert.throws(() => parseLabelSelector("(".repeat(1_000_000)), BadSelector);

@@ -2,10 +2,10 @@
 
 import { characterCount } from "../schema/character-count.ts";
 import { printFloat } from "../go-text/go-print.ts";
+import { durationOf } from "../time/duration.ts";
 import { CelError } from "./cel-error.ts";
-import { parseDuration } from "./durations.ts";
 import { fn, method, paramA, paramB, textCost, type Overload } from "./overload.ts";
-import { formatTimestamp, parseTimestamp } from "./timestamps.ts";
+import { floorDiv, formatTimestamp, parseTimestamp } from "./timestamps.ts";
 import {
   bool,
   bytes,
@@ -67,7 +67,8 @@ function parseBool(text: string): boolean {
 }
 
 function parseDouble(text: string): number {
-  const pattern = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)$/i;
+  const pattern =
+    /^[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)$/i;
   if (!pattern.test(text)) throw cannotConvert("double");
   if (/nan/i.test(text)) return Number.NaN;
   if (/inf/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
@@ -94,7 +95,7 @@ function decode(value: Uint8Array): string {
 }
 
 function readDuration(text: string): Duration {
-  const nanos = parseDuration(text);
+  const nanos = durationOf(text);
   if (nanos === undefined) throw cannotConvert("google.protobuf.Duration");
   return new Duration(nanos);
 }
@@ -124,7 +125,7 @@ const casts: readonly Overload[] = [
   }),
   fn("int", [double], int, ([value]) => truncate(value as number, signed)),
   fn("int", [string], int, ([value]) => parseInteger(value as string, signed)),
-  fn("int", [timestamp], int, ([value]) => (value as Timestamp).nanos / 1_000_000_000n),
+  fn("int", [timestamp], int, ([value]) => floorDiv((value as Timestamp).nanos, 1_000_000_000n)),
   fn("int", [duration], int, ([value]) => (value as Duration).nanos),
   fn("uint", [uint], uint, ([value]) => value ?? null),
   fn("uint", [int], uint, ([value]) => {

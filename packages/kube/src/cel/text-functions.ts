@@ -63,8 +63,9 @@ const asciiLower = (value: string): string =>
   value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 const asciiUpper = (value: string): string =>
   value.replace(/[a-z]/g, (letter) => letter.toUpperCase());
-const spaces =
-  /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+const space = String.raw`[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
+/** Those at the end are looked for from the first of them only: many in the middle are many beginnings. */
+const spaces = new RegExp(`^${space}+|(?<!${space})${space}+$`, "g");
 
 function matchesOf(value: string, pattern: string, limit: number): string[] {
   const { findAll, error } = patternOf(pattern);

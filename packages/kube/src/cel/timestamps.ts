@@ -46,7 +46,8 @@ export function formatTimestamp(nanos: bigint): string {
   return `${text}${fraction}Z`;
 }
 
-function floorDiv(a: bigint, b: bigint): bigint {
+/** Division towards the past, also of what was before 1970. */
+export function floorDiv(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   return a % b < 0n ? quotient - 1n : quotient;
 }

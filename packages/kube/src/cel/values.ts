@@ -2,9 +2,9 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { keyOf } from "../schema/correlation.ts";
+import { parseFormatDuration } from "../schema/format-duration.ts";
 import { floatOf, kindOf } from "../schema/go-value.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
-import { parseFormatDuration } from "./durations.ts";
 import { CelError } from "./cel-error.ts";
 import { escapeName, withObjectMeta } from "./schema-type.ts";
 import { parseTimestamp } from "./timestamps.ts";
@@ -295,8 +295,17 @@ function stringValue(json: Json, schema: StructuralSchema): Value {
       return new Timestamp(nanos);
     }
     case "byte":
-      return Uint8Array.from(atob(json), (character) => character.charCodeAt(0));
+      return bytesOf(json);
     default:
       return json;
+  }
+}
+
+function bytesOf(base64: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    throw new CelError(`Invalid byte formatted string ${base64}`, { cause: error });
   }
 }

@@ -47,18 +47,26 @@ function isHost(text: string): boolean {
   return /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"%]|[^\u0000-\u007f])*$/.test(text);
 }
 
-const atom = String.raw`[A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\u0080-\u{10ffff}-]+`;
+const atomCharacters = String.raw`A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\u0080-\u{10ffff}`;
+const atom = `[${atomCharacters}-]+`;
 const quoted = String.raw`"(?:[^"\\\r\n]|\\.)*"`;
 const local = `(?:${atom}(?:\\.${atom})*|${quoted})`;
 const domain = `(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\\\s]*\\])`;
 const address = new RegExp(`^${local}@${domain}$`, "u");
-const phrase = new RegExp(`^(?:${atom}|${quoted}|[ .\\t])*$`, "u");
+const phrasePart = `[${atomCharacters} .\\t-]+|${quoted}`;
 
 /** An address by itself, or in angle brackets after a name. */
 export function isEmail(text: string): boolean {
-  const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, "");
+  const trimmed = text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "");
   if (address.test(trimmed)) return true;
   const open = trimmed.lastIndexOf("<");
   if (open < 0 || !trimmed.endsWith(">")) return false;
-  return phrase.test(trimmed.slice(0, open)) && address.test(trimmed.slice(open + 1, -1));
+  return isPhrase(trimmed.slice(0, open)) && address.test(trimmed.slice(open + 1, -1));
+}
+
+/** Words and texts in quotes. Part by part: one pattern for all of them would try every way to divide a word. */
+function isPhrase(text: string): boolean {
+  const part = new RegExp(phrasePart, "uy");
+  while (part.lastIndex < text.length) if (!part.test(text)) return false;
+  return true;
 }

@@ -2,6 +2,7 @@
 
 import { isCidr, isIpv4, isIpv6, isMac } from "./network-formats.ts";
 import { isEmail, isRequestUri } from "./address-formats.ts";
+import { parseFormatDuration } from "./format-duration.ts";
 import { compilePattern } from "./pattern.ts";
 import type { StructuralSchema } from "./structural.ts";
 
@@ -107,51 +108,8 @@ function isDateTime(text: string): boolean {
   return hour <= "23" && minute <= "59" && second <= "59";
 }
 
-const goDuration = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const looseDuration = /([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)/g;
-const looseUnits: readonly (readonly [exact: readonly string[], prefix: string])[] = [
-  [["ns"], "nano"],
-  [["us", "µs"], "micro"],
-  [["ms"], "milli"],
-  [["s"], "sec"],
-  [["m"], "min"],
-  [["h", "hr"], "hour"],
-  [["d"], "day"],
-  [["w", "wk"], "week"],
-];
-
 function isDuration(text: string): boolean {
-  if (goDuration.test(text) && fitsDuration(text)) return true;
-  let isFound = false;
-  for (const [, factor = "", name = ""] of text.matchAll(looseDuration)) {
-    if (BigInt.asIntN(64, BigInt(factor.slice(0, 24))) !== BigInt(factor.slice(0, 24)))
-      return false;
-    const unit = name.toLowerCase();
-    isFound ||= looseUnits.some(
-      ([exact, prefix]) => exact.includes(unit) || unit.startsWith(prefix),
-    );
-  }
-  return isFound;
-}
-
-const nanoseconds: Record<string, number> = {
-  ns: 1,
-  us: 1e3,
-  µs: 1e3,
-  μs: 1e3,
-  ms: 1e6,
-  s: 1e9,
-  m: 60e9,
-  h: 3600e9,
-};
-
-/** A duration counts nanoseconds in 64 bits. */
-function fitsDuration(text: string): boolean {
-  let sum = 0;
-  for (const [, amount = "", unit = ""] of text.matchAll(/([0-9.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    sum += Number(amount) * (nanoseconds[unit] ?? 0);
-  }
-  return sum < 2 ** 63;
+  return parseFormatDuration(text) !== undefined;
 }
 
 const uuid = (middle: string): Check => {

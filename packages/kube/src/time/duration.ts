@@ -1,5 +1,7 @@
 // Durations as Go writes them: `1h30m0s`, `500ms`.
 
+import { quoteBytes } from "../go-text/quote.ts";
+
 /** A text that is no duration. The message is Go's. */
 export class BadDuration extends Error {
   readonly code = "BAD_DURATION";
@@ -24,8 +26,7 @@ const nanosecondsMax = 2n ** 63n - 1n;
 
 /** The nanoseconds of a duration; fractions of one are dropped. Throws a `BadDuration`. */
 export function parseDuration(text: string): bigint {
-  const invalid = (): BadDuration =>
-    new BadDuration(`time: invalid duration ${JSON.stringify(text)}`);
+  const invalid = (): BadDuration => new BadDuration(`time: invalid duration ${quoteBytes(text)}`);
   const [, sign = "", rest = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (rest === "0") return 0n;
   if (rest === "") throw invalid();
@@ -33,22 +34,33 @@ export function parseDuration(text: string): bigint {
   let total = 0n;
   while (term.lastIndex < rest.length) {
     const [, whole = "", , fraction = "", unit = ""] = term.exec(rest) ?? [];
-    if ((whole === "" && fraction === "") || whole.length > 19) throw invalid();
+    const integer = whole.replace(/^0+/, "");
+    if ((whole === "" && fraction === "") || integer.length > 19) throw invalid();
     if (unit === "") {
-      throw new BadDuration(`time: missing unit in duration ${JSON.stringify(text)}`);
+      throw new BadDuration(`time: missing unit in duration ${quoteBytes(text)}`);
     }
     const size = units.get(unit);
     if (size === undefined) {
       throw new BadDuration(
-        `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`,
+        `time: unknown unit ${quoteBytes(unit)} in duration ${quoteBytes(text)}`,
       );
     }
     const digits = fraction.slice(0, 18);
-    total += BigInt(whole === "" ? 0 : whole) * size;
+    total += BigInt(integer === "" ? 0 : integer) * size;
     total += (BigInt(digits === "" ? 0 : digits) * size) / 10n ** BigInt(digits.length);
     if (total > nanosecondsMax + (sign === "-" ? 1n : 0n)) throw invalid();
   }
   return sign === "-" ? -total : total;
+}
+
+/** The nanoseconds of a duration, or nothing for a text that is none. */
+export function durationOf(text: string): bigint | undefined {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof BadDuration) return undefined;
+    throw error;
+  }
 }
 
 /** The shortest text of a duration, as Go prints it. */

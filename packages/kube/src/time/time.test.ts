@@ -83,6 +83,7 @@ suite("durations", () => {
     ["-2s", "-2s"],
     ["1h0.5s", "1h0m0.5s"],
     ["1ns", "1ns"],
+    ["000000000000000000000001s", "1s"],
   ] as const) {
     test(`${text} is ${printed}`, () => assert.equal(printDuration(parseDuration(text)), printed));
   }
@@ -93,6 +94,8 @@ suite("durations", () => {
     ["5d", 'time: unknown unit "d" in duration "5d"'],
     [".s", 'time: invalid duration ".s"'],
     ["9999999999h", 'time: invalid duration "9999999999h"'],
+    ["1\u00e9", String.raw`time: unknown unit "\xc3\xa9" in duration "1\xc3\xa9"`],
+    ["1\n", String.raw`time: unknown unit "\x0a" in duration "1\x0a"`],
   ] as const) {
     test(message, () => {
       assert.throws(

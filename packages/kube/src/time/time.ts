@@ -12,7 +12,7 @@ export class BadTime extends Error {
   }
 }
 
-/** Milliseconds since 1970 and what of a second lies beyond them. */
+/** A point in time. */
 export interface Instant {
   /** Whole seconds since 1970. */
   readonly seconds: number;
