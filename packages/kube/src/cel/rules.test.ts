@@ -44,11 +44,36 @@ suite("rules", () => {
       "2025-01-01T00:00:00Z",
     ],
     [{ type: "string", format: "duration" }, "self > duration('1h')", "2h", "1m"],
+    [{ type: "string", format: "duration" }, "self == duration('36h')", "1 day 12 hours", "1 day"],
+    [
+      { type: "string", format: "date-time" },
+      "int(self) == -1",
+      "1969-12-31T23:59:59.5Z",
+      "1969-12-31T23:59:58.5Z",
+    ],
   ];
   for (const [schema, rule, right, wrong] of cases) {
     test(`${rule} holds and fails`, () => {
       assert.equal(holds(schema, rule, right), true);
       assert.equal(holds(schema, rule, wrong), false);
+    });
+  }
+
+  for (const [what, schema, value, old] of [
+    ["type", pair, { a: 1 }, "text"],
+    ["format", { type: "string", format: "byte" }, "YQ==", "%"],
+    ["nullability", { type: "array", items: pair }, [], { a: 1 }],
+  ] as const satisfies readonly [string, StructuralSchema, Json, Json][]) {
+    test(`an old value of another ${what} is only wrong for rules that look at it`, () => {
+      const found = (rule: string): readonly string[] =>
+        validateRules(ruled(schema, rule), value, { old, isObject: false }).errors.map(
+          ({ detail }) => detail,
+        );
+      assert.deepEqual(found("true"), []);
+      assert.match(
+        found("self == oldSelf").join(),
+        /^[Ii]nvalid .* evaluating rule: self == oldSelf$/,
+      );
     });
   }
 

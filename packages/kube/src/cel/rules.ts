@@ -1,7 +1,7 @@
 // The rules of a schema, run over an object.
 
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
-import { Correlation, keyOf } from "../schema/correlation.ts";
+import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
+import { Correlation, itemsByKey, keyOf } from "../schema/correlation.ts";
 import {
   childPath,
   itemPath,
@@ -167,7 +167,8 @@ class Validation {
     this.#runAll(node, place);
     if (isJsonArray(value)) {
       if (node.items === undefined) return;
-      const olds = isJsonArray(old) ? itemsByKey(old, node.schema) : undefined;
+      const isMap = node.schema["x-kubernetes-list-type"] === "map";
+      const olds = isMap && isJsonArray(old) ? itemsByKey(old, node.schema) : undefined;
       for (const [index, item] of value.entries()) {
         const key = keyOf(item, node.schema);
         const oldItem = key === undefined ? undefined : olds?.get(key);
@@ -206,15 +207,14 @@ class Validation {
     if (node.rules.length === 0) return;
     const type = node.schema.type ?? "";
     if (this.#left <= 0) this.#exhaust(place.path, type);
-    const variables = new Map<string, Value>();
-    try {
-      variables.set("self", valueOf(place.value, node.schema, node.isObject));
-    } catch (error) {
-      if (!(error instanceof CelError)) throw error;
-      this.errors.push(invalidField(place.path, type, error.message));
+    const self = valueOrError(place.value, node);
+    if (self instanceof CelError) {
+      this.errors.push(invalidField(place.path, type, self.message));
       return;
     }
-    const oldSelf = place.old === null ? undefined : valueOf(place.old, node.schema, node.isObject);
+    const variables = new Map([["self", self]]);
+    // What was written under another schema may have no value under this one.
+    const oldSelf = place.old === null ? undefined : valueOrError(place.old, node);
     for (const compiled of node.rules) this.#runRule(compiled, { node, place, variables, oldSelf });
   }
 
@@ -229,7 +229,7 @@ class Validation {
       readonly node: RuleNode;
       readonly place: Place;
       readonly variables: Map<string, Value>;
-      readonly oldSelf: Value | undefined;
+      readonly oldSelf: Value | CelError | undefined;
     },
   ): void {
     const { rule, program, error } = compiled;
@@ -242,7 +242,13 @@ class Validation {
     const isOptional = rule.optionalOldSelf === true;
     if (compiled.usesOldSelf && oldSelf === undefined && !isOptional) return;
     const own = new Map(variables);
-    if (isOptional) own.set("oldSelf", new Optional(oldSelf));
+    if (oldSelf instanceof CelError) {
+      if (compiled.usesOldSelf) {
+        const detail = `${oldSelf.message} evaluating rule: ${ruleText(rule)}`;
+        this.errors.push(invalidField(place.path, type, detail));
+        return;
+      }
+    } else if (isOptional) own.set("oldSelf", new Optional(oldSelf));
     else if (oldSelf !== undefined) own.set("oldSelf", oldSelf);
 
     const outcome = this.#run(program, own, { path: place.path, type, rule: ruleText(rule) });
@@ -335,14 +341,13 @@ class Validation {
 
 const messageBytesMax = 5 * 1024;
 
-function itemsByKey(items: readonly Json[], schema: StructuralSchema): Map<string, JsonObject> {
-  const found = new Map<string, JsonObject>();
-  if (schema["x-kubernetes-list-type"] !== "map") return found;
-  for (const item of items) {
-    const key = keyOf(item, schema);
-    if (key !== undefined && isJsonObject(item) && !found.has(key)) found.set(key, item);
+function valueOrError(json: Json, { schema, isObject }: RuleNode): Value | CelError {
+  try {
+    return valueOf(json, schema, isObject);
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
   }
-  return found;
 }
 
 function below(near: Near, step: () => Correlation | undefined): Near {

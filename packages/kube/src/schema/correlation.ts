@@ -95,7 +95,11 @@ export function fieldSchema(schema: StructuralSchema, name: string): StructuralS
   return typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
 
-function itemsByKey(items: readonly Json[], schema: StructuralSchema): Map<string, JsonObject> {
+/** The items of a list-map by their keys, the first of each. */
+export function itemsByKey(
+  items: readonly Json[],
+  schema: StructuralSchema,
+): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   for (const item of items) {
     const key = keyOf(item, schema);
