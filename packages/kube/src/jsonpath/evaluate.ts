@@ -30,27 +30,41 @@ function follow(steps: readonly Step[], values: readonly Json[]): Json[] {
   let current = [...values];
   for (const step of steps) {
     current = take(step, current);
-    if (current.length > resultsMax) throw new JsonPathError("the path finds too much");
+    if (current.length > resultsMax) throw tooMuch();
   }
   return current;
+}
+
+/** All that is found from each of the values. Ends as soon as it is too much: what is found from one may be found from others again. */
+function gather(values: readonly Json[], find: (value: Json) => readonly Json[]): Json[] {
+  const all: Json[] = [];
+  for (const value of values) {
+    for (const found of find(value)) all.push(found);
+    if (all.length > resultsMax) throw tooMuch();
+  }
+  return all;
+}
+
+function tooMuch(): JsonPathError {
+  return new JsonPathError("the path finds too much");
 }
 
 function take(step: Step, values: readonly Json[]): Json[] {
   switch (step.op) {
     case "field":
-      return values.flatMap((value) =>
+      return gather(values, (value) =>
         isJsonObject(value) && Object.hasOwn(value, step.name) ? [value[step.name] ?? null] : [],
       );
     case "wildcard":
-      return values.flatMap(childrenOf);
+      return gather(values, childrenOf);
     case "recurse":
-      return values.flatMap(descendantsOf);
+      return gather(values, descendantsOf);
     case "slice":
-      return values.flatMap((value) => sliced(value, step.bounds));
+      return gather(values, (value) => sliced(value, step.bounds));
     case "union":
       return step.paths.flatMap((path) => follow(path, values));
     case "filter":
-      return values.flatMap((value) => filtered(value, step));
+      return gather(values, (value) => filtered(value, step));
     case "value":
       return values.map(() => step.value);
     case "word":
@@ -74,8 +88,8 @@ function descendantsOf(value: Json): Json[] {
     const children = childrenOf(next);
     if (children.length === 0) continue;
     found.push(next);
-    if (found.length > resultsMax) throw new JsonPathError("the path finds too much");
-    pending.push(...children.reverse());
+    if (found.length > resultsMax) throw tooMuch();
+    for (const child of children.reverse()) pending.push(child);
   }
   return found;
 }
@@ -145,7 +159,9 @@ function compare(left: Json, right: Json): number {
   const kinds = [kindOf(left), kindOf(right)];
   if (kinds.every((kind) => kind === "integer" || kind === "number")) {
     if (kinds[0] !== kinds[1]) throw new JsonPathError("incompatible types for comparison");
-    return floatOf(left) - floatOf(right);
+    if (kinds[0] === "number") return floatOf(left) - floatOf(right);
+    const [a, b] = [BigInt(left as number | bigint), BigInt(right as number | bigint)];
+    return a < b ? -1 : Number(a > b);
   }
   throw new JsonPathError("incompatible types for comparison");
 }

@@ -47,6 +47,7 @@ suite("JSON paths", () => {
     ["\u0007", "unrecognized character in action: U+0007"],
     ["a\n", "unclosed action"],
     ["10.0.0.1", "cannot parse number 10.0.0.1"],
+    [`1${"0".repeat(400)}`, `cannot parse number 1${"0".repeat(400)}`],
   ] as const) {
     test(`${JSON.stringify(path)} is refused in the words of the real server`, () =>
       assert.throws(() => new JsonPath(path), { message }));
@@ -62,10 +63,30 @@ suite("JSON paths", () => {
     assert.throws(() => new JsonPath(".spec.map[0]").find(object), JsonPathError);
   });
 
+  test("integers are compared exactly, and not with floats", () => {
+    const ids = readJson('{"ids":[9007199254740992,9007199254740993,-9223372036854775808]}');
+    const found = (filter: string): Json => new JsonPath(`.ids[?(@${filter})]`).find(ids);
+    assert.deepEqual(found("==9007199254740993"), [9_007_199_254_740_993n]);
+    assert.deepEqual(found(">9007199254740992"), [9_007_199_254_740_993n]);
+    assert.deepEqual(found("<-9007199254740993"), [-9_223_372_036_854_775_808n]);
+    assert.throws(() => found("==1.0"), /incompatible types/);
+  });
+
+  test("what is found again and again is given up before it fills memory", () => {
+    const deep = readJson(
+      `${'{"a":'.repeat(500)}${JSON.stringify(wideList(50_000))}${"}".repeat(500)}`,
+    );
+    assert.throws(() => new JsonPath("..*..*").find(deep), JsonPathError);
+  });
+
   test("neither depth nor breadth overflows", () => {
     const deep = readJson(`${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`, { depthMax: 20_000 });
     assert.equal(new JsonPath("..a").find(deep).length, 10_000);
-    const wide = Array.from({ length: 200_000 }, () => [1]);
-    assert.throws(() => new JsonPath("..*").find(wide), JsonPathError);
+    assert.throws(() => new JsonPath("..*").find(wideList(1_000_000)), JsonPathError);
+    assert.equal(new JsonPath("..").find([Array.from({ length: 1_000_000 }, () => 1)]).length, 2);
   });
 });
+
+function wideList(length: number): Json {
+  return Array.from({ length }, () => [1]);
+}

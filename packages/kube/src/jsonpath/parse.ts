@@ -1,7 +1,11 @@
 // Paths into objects, in the dialect of kubectl and of printer columns: `.spec.ports[0].port`,
 // `.status.conditions[?(@.type=="Ready")].status`, `..name`.
 
+import { JsonNumber, type Json } from "@keelson/base";
+
 import { isPrintable } from "../go-text/quote.ts";
+import { integerJson } from "../schema/go-value.ts";
+import { parseInteger } from "../selectors/label-selector.ts";
 
 /** A path that cannot be read, or cannot be followed. */
 export class JsonPathError extends Error {
@@ -26,7 +30,7 @@ export type Step =
       readonly operator: string;
       readonly right: readonly Step[];
     }
-  | { readonly op: "value"; readonly value: string | number | boolean }
+  | { readonly op: "value"; readonly value: Json }
   /** A word that stands alone, which means nothing: that is told when the path is followed. */
   | { readonly op: "word"; readonly word: string };
 
@@ -130,8 +134,8 @@ class Parser {
     const start = this.#at - 1;
     while (/[0-9.]/.test(this.#text[this.#at] ?? "")) this.#at++;
     const text = this.#text.slice(start, this.#at);
-    const value = Number(text);
-    if (Number.isNaN(value)) throw new JsonPathError(`cannot parse number ${text}`);
+    const value = numberOf(text);
+    if (value === undefined) throw new JsonPathError(`cannot parse number ${text}`);
     this.#steps.push({ op: "value", value });
   }
 
@@ -162,7 +166,7 @@ class Parser {
     const text = inside === "*" ? ":" : inside;
     const parts = text.split(",");
     if (parts.length > 1) {
-      const paths = parts.map((part) => this.#nested(`[${part.replace(/^ +| +$/g, "")}]`));
+      const paths = parts.map((part) => this.#nested(`[${part.replace(/^ +|(?<! ) +$/g, "")}]`));
       this.#steps.push({ op: "union", paths });
       return;
     }
@@ -200,6 +204,14 @@ class Parser {
       right: match === null ? [] : this.#nested(right),
     });
   }
+}
+
+/** An integer if it is written as one and fits 64 bits, else a float, if it is one. */
+function numberOf(text: string): Json | undefined {
+  const integer = parseInteger(text);
+  if (integer !== undefined) return integerJson(integer);
+  const float = Number(text);
+  return Number.isFinite(float) ? new JsonNumber(String(float)) : undefined;
 }
 
 /** Go's `%#U`: `U+0025 '%'`. */

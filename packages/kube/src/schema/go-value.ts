@@ -29,6 +29,11 @@ export function floatOf(value: Json): number {
   return Number(value);
 }
 
+/** An integer as JSON is read: a number where that is exact. */
+export function integerJson(value: bigint): number | bigint {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
 /** A float cut to an integer of 64 bits, as the real server's processors do: out of range is the smallest. */
 export function truncateToInt64(value: number): bigint {
   if (!Number.isFinite(value)) return int64Min;

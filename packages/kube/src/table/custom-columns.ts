@@ -6,7 +6,7 @@ import { JsonPathError } from "../jsonpath/parse.ts";
 import { parseTimestamp } from "../cel/timestamps.ts";
 import { printFloat } from "../go-text/go-print.ts";
 import { goJson } from "../go-text/go-json.ts";
-import { floatOf, kindOf, scalarText, truncateToInt64 } from "../schema/go-value.ts";
+import { floatOf, integerJson, kindOf, scalarText, truncateToInt64 } from "../schema/go-value.ts";
 import { humanDuration } from "./human-duration.ts";
 import type { TableColumn, TableRow } from "./table.ts";
 
@@ -85,7 +85,7 @@ function cellOf(type: string, value: Json | undefined, nowMs: number): Json {
   switch (type) {
     case "integer":
       if (kind === "integer") return value;
-      return isNumber ? plainInteger(truncateToInt64(floatOf(value))) : null;
+      return isNumber ? integerJson(truncateToInt64(floatOf(value))) : null;
     case "number":
       return isNumber ? floatOf(value) : null;
     case "boolean":
@@ -95,10 +95,6 @@ function cellOf(type: string, value: Json | undefined, nowMs: number): Json {
     default:
       return null;
   }
-}
-
-function plainInteger(value: bigint): number | bigint {
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 function dateCell(text: string, nowMs: number): string {
