@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { objects, text } from "../kinds/rules/meta/reading.ts";
+import { object, objects, text } from "../kinds/rules/meta/reading.ts";
 
 export type DefinitionConditionType =
   | "Established"
@@ -67,6 +67,17 @@ export function withCondition(
   return withStatus(definition, { conditions });
 }
 
+/** The definition with the condition in it; itself if it says so already. */
+export function saying(
+  definition: JsonObject,
+  condition: DefinitionCondition,
+  now: string,
+): JsonObject {
+  return saysAlready(definition, condition)
+    ? definition
+    : withCondition(definition, condition, now);
+}
+
 export function withoutCondition(
   definition: JsonObject,
   type: DefinitionConditionType,
@@ -79,7 +90,5 @@ export function withStatus(
   definition: JsonObject,
   more: Readonly<Record<string, Json>>,
 ): JsonObject {
-  const { status } = definition;
-  const old = typeof status === "object" && status !== null ? (status as JsonObject) : {};
-  return { ...definition, status: { ...old, ...more } };
+  return { ...definition, status: { ...object(definition, "status"), ...more } };
 }

@@ -117,6 +117,13 @@ test("versions have their order", () => {
   assert.deepEqual(sorted, ["v10", "v2", "v1", "v11beta2", "v2beta1", "v1alpha1", "foo1", "foo10"]);
 });
 
+test("long numbers of versions are compared exactly, and longer ones are none", () => {
+  const [less, more] = ["v9007199254740992", "v9007199254740993"];
+  assert.ok(compareVersions(more, less) > 0);
+  assert.ok(compareVersions(`v1beta${more.slice(1)}`, `v1beta${less.slice(1)}`) > 0);
+  assert.ok(compareVersions("v1alpha1", "v9223372036854775808") > 0);
+});
+
 test("without a webhook only the name of the version changes", () => {
   const object: JsonObject = { apiVersion: "example.com/v1", kind: "Thing", spec: { a: 1 } };
   assert.deepEqual(convertByName(object, { group: "example.com", version: "v2beta1" }), {

@@ -6,14 +6,14 @@ import { isJsonObject, type JsonObject } from "@keelson/base";
 import { unsupportedIn } from "../cel/validate-schema.ts";
 import { caBundleProblem } from "../kinds/rules/meta/pem.ts";
 import { at, flag, objects, text, texts } from "../kinds/rules/meta/reading.ts";
-import { invalidField, printFieldError, type FieldError } from "../status/field-error.ts";
+import { invalidField, printFieldErrors, type FieldError } from "../status/field-error.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import { validateStructure } from "../schema/structure.ts";
 import { approvalOf, isProtectedGroup } from "./approval.ts";
 import {
   conditionOf,
   isConditionTrue,
-  saysAlready,
+  saying,
   withCondition,
   withoutCondition,
   type DefinitionCondition,
@@ -72,9 +72,7 @@ function establish(definition: JsonObject, now: string): JsonObject {
           reason: "InitialNamesAccepted",
           message: "the initial names have been accepted",
         };
-  return saysAlready(definition, condition)
-    ? definition
-    : withCondition(definition, condition, now);
+  return saying(definition, condition, now);
 }
 
 /** Says so if a schema is not structural, as those of old may be. */
@@ -85,9 +83,7 @@ function judgeStructure(definition: JsonObject, now: string): JsonObject {
       ? definition
       : withoutCondition(definition, "NonStructuralSchema");
   }
-  return saysAlready(definition, condition)
-    ? definition
-    : withCondition(definition, condition, now);
+  return saying(definition, condition, now);
 }
 
 function structureCondition(definition: JsonObject): DefinitionCondition | undefined {
@@ -107,8 +103,7 @@ function structureCondition(definition: JsonObject): DefinitionCondition | undef
     errors.push(...validateStructure(schema, `spec.versions[${index}].schema.openAPIV3Schema`));
   }
   if (errors.length === 0) return undefined;
-  const messages = [...new Set(errors.map(printFieldError))];
-  const message = messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]`;
+  const message = printFieldErrors(errors);
   return { type: "NonStructuralSchema", status: "True", reason: "Violations", message };
 }
 
@@ -128,9 +123,7 @@ function judgeApproval(definition: JsonObject, now: string): JsonObject {
     ...approvalReasons[state],
     message,
   };
-  return saysAlready(definition, condition)
-    ? definition
-    : withCondition(definition, condition, now);
+  return saying(definition, condition, now);
 }
 
 /** The definition at the first request to delete it: held until its objects are gone. */
