@@ -5,6 +5,7 @@ import { isJsonObject, JsonSyntaxError, readJson, type Json, type JsonObject } f
 import { byteLength } from "../go-text/byte-order.ts";
 import { goJson } from "../go-text/go-json.ts";
 import { memberOf } from "../object/member.ts";
+import { annotationsBytesMax } from "../object/metadata-rules.ts";
 import { compareTyped } from "./compare-typed.ts";
 import type { FieldSet } from "./field-set.ts";
 import type { MergeType } from "./merge-type.ts";
@@ -15,7 +16,6 @@ import { findTypedErrors } from "./typed-errors.ts";
 export const migratingManager = "kubectl";
 
 const annotation = "kubectl.kubernetes.io/last-applied-configuration";
-const annotationsBytesMax = 256 * 1024;
 
 /**
  * The fields that the client applied and that nobody changed since: the migrating manager may take them from

@@ -66,7 +66,7 @@ export function validateMetadata(
     }
   }
   const generation = memberOf(metadata, "generation");
-  if (typeof generation === "number" && generation < 0) {
+  if ((typeof generation === "number" || typeof generation === "bigint") && generation < 0) {
     errors.push(invalidField(at("generation"), generation, "must be greater than or equal to 0"));
   }
   errors.push(...(shared ?? sharedMetadataProblems(metadata, path)));
