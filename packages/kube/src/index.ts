@@ -23,7 +23,7 @@ export {
 } from "./apply/scale-fields.ts";
 export { FieldSet, printPath, type PathStep } from "./apply/field-set.ts";
 export { decodeFieldsV1, encodeFieldsV1 } from "./apply/fields-v1.ts";
-export { apiVersionOf, type ManagedKind, type ManagedVersion } from "./apply/versioned-kind.ts";
+export type { ManagedKind, ManagedVersion } from "./apply/versioned-kind.ts";
 export { applyJsonPatch, copyBytesMax } from "./patch/json-patch.ts";
 export {
   decodeJsonPatch,
@@ -31,7 +31,7 @@ export {
   type DecodedJsonPatch,
   type JsonPatchOperation,
 } from "./patch/json-patch-decode.ts";
-export { applyMergePatch, jsonTypeName } from "./patch/merge-patch.ts";
+export { applyMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 export { applyDefaults, dropNulls } from "./schema/default.ts";
 export { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "./schema/embedded.ts";
@@ -117,6 +117,7 @@ export {
 } from "./status/status.ts";
 export { compareBytes } from "./go-text/byte-order.ts";
 export { goJsonSyntax } from "./go-text/json-syntax.ts";
+export { jsonTypeName } from "./go-text/json-type-name.ts";
 export { quote } from "./go-text/quote.ts";
 export { JsonPath } from "./jsonpath/evaluate.ts";
 export { JsonPathError } from "./jsonpath/parse.ts";
@@ -158,6 +159,7 @@ export {
   wantsPretty,
   type PatchType,
 } from "./negotiation/content-type.ts";
+export { apiVersionOf } from "./object/api-version.ts";
 export { generatedNamesMax, generateName } from "./object/generate-name.ts";
 export { memberOf } from "./object/member.ts";
 export {

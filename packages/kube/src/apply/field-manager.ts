@@ -2,6 +2,7 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
+import { apiVersionOf } from "../object/api-version.ts";
 import { memberOf } from "../object/member.ts";
 import { refuseDeepNesting } from "../object/nesting.ts";
 import { badRequest, invalid, unexplained } from "../status/failures.ts";
@@ -25,7 +26,7 @@ import { OwnedFields } from "./owned-fields.ts";
 import { applyConfiguration, trackUpdate, UnknownVersion, type Writer } from "./ownership.ts";
 import { systemFields } from "./system-fields.ts";
 import { findTypedErrors, printTypedErrors } from "./typed-errors.ts";
-import { apiVersionOf, versionedKind, type ManagedKind } from "./versioned-kind.ts";
+import { versionedKind, type ManagedKind } from "./versioned-kind.ts";
 
 /** Who writes, and when. */
 export interface WriteOptions {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@keelson/base";
 
+import { apiVersionOf } from "../object/api-version.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import type { FieldSet } from "./field-set.ts";
 import { mergeTypeOf, type MergeType } from "./merge-type.ts";
@@ -31,11 +32,6 @@ export interface ManagedVersion {
   readonly schema: StructuralSchema | undefined;
   /** The object in this version, from whichever version it has. */
   readonly convert: (object: JsonObject) => JsonObject;
-}
-
-/** `apps/v1`, and `v1` for the core group. */
-export function apiVersionOf({ group, version }: { group: string; version: string }): string {
-  return group === "" ? version : `${group}/${version}`;
 }
 
 /** A kind whose objects are seen in one version or another. */

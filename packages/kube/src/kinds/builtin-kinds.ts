@@ -77,6 +77,13 @@ export class BuiltinKinds {
     return struct;
   }
 
+  /** As `structOf`, of a type that must be there. Throws a `RangeError`. */
+  requireStruct(type: string): GoStruct {
+    const struct = this.structOf(type);
+    if (struct === undefined) throw new RangeError(`the type ${type} is not known`);
+    return struct;
+  }
+
   /**
    * What defaulting adds to a struct of `type` at `path` in an object of the kind. The path is in JSON
    * names with `[]` for any element of a list and `{}` for any value of a map: `.spec.containers[].ports[]`.

@@ -1,9 +1,9 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import { memberOf } from "../object/member.ts";
 import { refuseDeepNesting } from "../object/nesting.ts";
 import { badRequest, requestTooLarge } from "../status/failures.ts";
-import { jsonTypeName } from "./merge-patch.ts";
 
 /** How many operations a patch may have. */
 export const operationsMax = 10_000;

@@ -11,7 +11,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
-import { printType } from "../go-text/go-print.ts";
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import { memberOf } from "../object/member.ts";
 import { refuseDeepNesting } from "../object/nesting.ts";
 import { badRequest } from "../status/failures.ts";
@@ -34,14 +34,6 @@ export function applyMergePatch(object: JsonObject, patch: Json): JsonObject {
   return mergeObjects(object as MutableJsonObject, cloneJson(patch));
 }
 
-/** The name of a value's type in messages of Go's JSON decoder. */
-export function jsonTypeName(value: Json): string {
-  if (isJsonArray(value)) return "array";
-  if (isJsonObject(value)) return "object";
-  const type = printType(value);
-  return type === "int64" || type === "float64" ? "number" : type;
-}
-
 /** The patch is used up. What does not change is shared with the original, which stays. */
 function mergeObjects(before: MutableJsonObject, patch: MutableJsonObject): MutableJsonObject {
   const target: MutableJsonObject = { ...before };
@@ -53,9 +45,7 @@ function mergeObjects(before: MutableJsonObject, patch: MutableJsonObject): Muta
       continue;
     }
     const current = memberOf(target, key);
-    if (current === undefined || current === null) {
-      setMember(target, key, withoutNulls(value));
-    } else if (!isJsonObject(current)) {
+    if (!isJsonObject(current)) {
       setMember(target, key, withoutNulls(value));
     } else if (isJsonObject(value)) {
       setMember(target, key, mergeObjects(current, value));
@@ -66,8 +56,8 @@ function mergeObjects(before: MutableJsonObject, patch: MutableJsonObject): Muta
   return target;
 }
 
-/** Takes null members away, at any depth; null items of lists stay. */
-function withoutNulls(value: MutableJson): MutableJson {
+/** Takes null members away at any depth, in place; null items of lists stay. */
+export function withoutNulls(value: MutableJson): MutableJson {
   if (isJsonArray(value)) {
     for (const item of value) withoutNulls(item);
   } else if (isJsonObject(value)) {

@@ -43,17 +43,3 @@ export function withoutDirectives(value: MutableJson): MutableJson | undefined {
   }
   return value;
 }
-
-/** Takes null members away at any depth. Changes the value in place. */
-export function withoutNullMembers(value: MutableJson): MutableJson {
-  if (isJsonArray(value)) {
-    for (const item of value) withoutNullMembers(item);
-  } else if (isJsonObject(value)) {
-    for (const key of Object.keys(value)) {
-      const member = memberOf(value, key);
-      if (member === null) delete value[key];
-      else if (member !== undefined) withoutNullMembers(member);
-    }
-  }
-  return value;
-}

@@ -11,13 +11,14 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
-import { printValue } from "../go-text/go-print.ts";
+import { printType, printValue } from "../go-text/go-print.ts";
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import { quote } from "../go-text/quote.ts";
 import { memberOf } from "../object/member.ts";
 import { refuseDeepNesting } from "../object/nesting.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { badRequest, unexplained } from "../status/failures.ts";
-import { jsonTypeName } from "./merge-patch.ts";
+import { withoutNulls } from "./merge-patch.ts";
 import {
   deletePrefix,
   directive,
@@ -25,7 +26,6 @@ import {
   originalKey,
   retainKeys,
   withoutDirectives,
-  withoutNullMembers,
 } from "./strategic-directives.ts";
 import { lookupField, type PatchField } from "./strategic-field.ts";
 import { mergeList, mergeOrderedLists } from "./strategic-list.ts";
@@ -147,7 +147,7 @@ function mergeMember(
 
 /** A value that meets nothing of its form: directives and nulls mean nothing in it. */
 function setClean(original: MutableJsonObject, name: string, value: MutableJson): void {
-  const clean = withoutDirectives(withoutNullMembers(value));
+  const clean = withoutDirectives(withoutNulls(value));
   if (clean === undefined) delete original[name];
   else setMember(original, name, clean);
 }
@@ -159,14 +159,8 @@ function listAt(object: MutableJsonObject, name: string): MutableJson[] | undefi
 
 function expectList(value: MutableJson | undefined): MutableJson[] {
   if (isJsonArray(value)) return value;
-  throw unexplained(`expected a []interface {}, but received a ${goType(value ?? null)}`);
-}
-
-function goType(value: Json): string {
-  if (value === null) return "%!s(<nil>)";
-  const name = jsonTypeName(value);
-  if (name === "object") return "map[string]interface {}";
-  return name === "number" ? (Number.isInteger(value) ? "int64" : "float64") : name;
+  const type = (value ?? null) === null ? "%!s(<nil>)" : printType(value ?? null);
+  throw unexplained(`expected a []interface {}, but received a ${type}`);
 }
 
 function lookupList(schema: StructuralSchema | undefined, name: string): PatchField {

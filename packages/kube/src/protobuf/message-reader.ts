@@ -2,7 +2,9 @@
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { setMember, type MutableJson, type MutableJsonObject } from "@keelson/base";
+import { encodeBase64 } from "../go-text/base64.ts";
 import type { FieldType, GoField, GoStruct } from "../kinds/go-struct.ts";
+import { integerJson } from "../schema/go-value.ts";
 import { opaqueForm } from "./opaque.ts";
 import { ProtobufError } from "./protobuf-error.ts";
 
@@ -98,7 +100,7 @@ export class MessageReader {
       found.set(field, items);
     } else if (type.form === "map") {
       const entries = (found.get(field) ?? {}) as MutableJsonObject;
-      const [key, value] = this.#readEntry(type.value, reader);
+      const [key, value] = this.#readEntry(type.value, reader, wire);
       setMember(entries, key, value);
       found.set(field, entries);
     } else {
@@ -106,7 +108,12 @@ export class MessageReader {
     }
   }
 
-  #readEntry(type: FieldType, reader: BinaryReader): [key: string, value: MutableJson] {
+  #readEntry(
+    type: FieldType,
+    reader: BinaryReader,
+    wire: WireType,
+  ): [key: string, value: MutableJson] {
+    if (wire !== WireType.LengthDelimited) throw wrongWire(wire);
     const entry = new BinaryReader(reader.bytes());
     let key = "";
     let value: MutableJson | undefined;
@@ -120,7 +127,7 @@ export class MessageReader {
   }
 
   #readSingle(type: FieldType, reader: BinaryReader, wire: WireType): MutableJson {
-    if (wire !== wireOf(type)) throw new ProtobufError(`a field has the wire type ${wire}`);
+    if (wire !== wireOf(type)) throw wrongWire(wire);
     switch (type.form) {
       case "struct":
         return this.read(type.struct, reader.bytes());
@@ -137,11 +144,11 @@ export class MessageReader {
             return Number(BigInt.asIntN(32, BigInt(reader.int64())));
           case "uint8":
           case "int64":
-            return integer(BigInt(reader.int64()));
+            return integerJson(BigInt(reader.int64()));
           case "float64":
             return reader.double();
           case "bytes":
-            return base64(reader.bytes());
+            return encodeBase64(reader.bytes());
           case "any":
             throw new ProtobufError("a field of any type has no protobuf");
         }
@@ -196,6 +203,10 @@ function isZero(value: MutableJson, type: FieldType): boolean {
   return false;
 }
 
+function wrongWire(wire: WireType): ProtobufError {
+  return new ProtobufError(`a field has the wire type ${wire}`);
+}
+
 function isPackable(type: FieldType): boolean {
   return type.form === "scalar" && type.scalar !== "string" && type.scalar !== "bytes";
 }
@@ -205,17 +216,4 @@ export function wireOf(type: FieldType): WireType {
   if (type.scalar === "float64") return WireType.Bit64;
   const isText = type.scalar === "string" || type.scalar === "bytes" || type.scalar === "any";
   return isText ? WireType.LengthDelimited : WireType.Varint;
-}
-
-function integer(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
-
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let start = 0; start < bytes.length; start += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
-  }
-  return btoa(binary);
 }

@@ -3,7 +3,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { isJsonArray, isJsonObject, readJson, writeJson, JsonSyntaxError } from "@keelson/base";
 import type { Json, MutableJson } from "@keelson/base";
-import { formatTimestamp, parseTimestamp } from "../cel/timestamps.ts";
+import { floorDiv, formatTimestamp, parseTimestamp } from "../cel/timestamps.ts";
 import { kindOf, scalarText } from "../schema/go-value.ts";
 import { ProtobufError } from "./protobuf-error.ts";
 
@@ -65,20 +65,23 @@ function timeForm({ isMicro }: { readonly isMicro: boolean }): OpaqueForm {
       let nanos = 0n;
       readFields(bytes, {
         1: varint((value) => (seconds = value)),
-        2: varint((value) => (nanos = value)),
+        2: varint((value) => (nanos = BigInt.asIntN(32, value))),
       });
-      if (seconds < -62_135_596_800n || seconds > 253_402_300_799n) {
-        throw new ProtobufError(`${seconds} seconds is no time between the years 1 and 9999`);
+      // More than a second of them, or less than none, moves the seconds.
+      const micros = isMicro ? seconds * million + nanos / 1000n : seconds * million;
+      const whole = floorDiv(micros, million);
+      if (whole < -62_135_596_800n || whole > 253_402_300_799n) {
+        throw new ProtobufError(`${whole} seconds is no time between the years 1 and 9999`);
       }
-      const whole = formatTimestamp(seconds * 1_000_000_000n);
-      if (!isMicro) return whole;
-      return whole.replace("Z", `.${String(nanos / 1000n).padStart(6, "0")}Z`);
+      const text = formatTimestamp(whole * billion);
+      if (!isMicro) return text;
+      return text.replace("Z", `.${String(micros - whole * million).padStart(6, "0")}Z`);
     },
     write: (value) => {
       if (value === null) return new Uint8Array();
       const nanos = typeof value === "string" ? parseTimestamp(value) : undefined;
       if (nanos === undefined) throw new ProtobufError(`${shown(value)} is not a time`);
-      const seconds = (nanos - (((nanos % billion) + billion) % billion)) / billion;
+      const seconds = floorDiv(nanos, billion);
       const rest = isMicro ? ((nanos - seconds * billion) / 1000n) * 1000n : 0n;
       const writer = new BinaryWriter();
       writer.tag(1, WireType.Varint).int64(seconds);
@@ -88,6 +91,7 @@ function timeForm({ isMicro }: { readonly isMicro: boolean }): OpaqueForm {
   };
 }
 
+const million = 1_000_000n;
 const billion = 1_000_000_000n;
 
 function shown(value: Json): string {

@@ -13,12 +13,8 @@ export function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ProtobufError) throw error;
-    if (error instanceof RangeError || error instanceof TypeError || error instanceof Error) {
-      throw new ProtobufError(`the bytes end early or make no sense: ${error.message}`, {
-        cause: error,
-      });
-    }
-    throw error;
+    if (error instanceof ProtobufError || !(error instanceof Error)) throw error;
+    const message = `the bytes end early or make no sense: ${error.message}`;
+    throw new ProtobufError(message, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { jsonEqual, seededRandom, setMember, writeJson } from "@keelson/base";
 import type { MutableJson, MutableJsonObject, Random } from "@keelson/base";
 import { loadBuiltinKinds, loadKindExamples } from "../kinds/builtin-kinds.ts";
@@ -126,6 +127,28 @@ suite("protobuf", () => {
         assert.ok(error instanceof ProtobufError, String(error));
       }
     }
+  });
+
+  test("a map that travels as something else is a typed error", () => {
+    // Field 2, `data`, as a number: 4, which would do as the length of what follows.
+    const raw = Uint8Array.from([0x10, 0x04, 0x0a, 0x02, 0x61, 0x62]);
+    const body = writeEnvelope({ apiVersion: "v1", kind: "ConfigMap", raw });
+    assert.throws(() => codec.decode(body), /wire type 0/);
+  });
+
+  test("fractions of a second that are none move the seconds", () => {
+    const timeOf = (nanos: number): unknown => {
+      const time = new BinaryWriter().tag(1, 0).int64(1).tag(2, 0).int32(nanos).finish();
+      // `renewTime` of the spec of a Lease.
+      const raw = wrapped(2, wrapped(4, time));
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
+      const { spec } = codec.decode(writeEnvelope({ ...lease, raw }));
+      return (spec as MutableJsonObject)["renewTime"];
+    };
+    assert.equal(timeOf(999_999_999), "1970-01-01T00:00:01.999999Z");
+    assert.equal(timeOf(1_500_000_000), "1970-01-01T00:00:02.500000Z");
+    assert.equal(timeOf(-1_000_000), "1970-01-01T00:00:00.999000Z");
+    assert.equal(timeOf(-1_500_000_000), "1969-12-31T23:59:59.500000Z");
   });
 
   test("values that do not fit their field are a typed error", () => {

@@ -5,9 +5,9 @@ import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 
 import type { GoStruct } from "../kinds/go-struct.ts";
+import { encodeText } from "../go-text/base64.ts";
 import { quote } from "../go-text/quote.ts";
 import { autoscalerAnnotations } from "./convert/autoscaler.ts";
-import { encodeText } from "./base64.ts";
 import { TypedDecodeError } from "./decode-error.ts";
 import { isUnset, objectAt, objectsAt } from "./defaults/default-rule.ts";
 import { compileWalk, type NamedType, type StructRule } from "./struct-walk.ts";

@@ -4,13 +4,14 @@ import { cloneJson, isJsonArray, isJsonObject, JsonNumber, setMember } from "@ke
 import type { Json, MutableJson, MutableJsonObject } from "@keelson/base";
 
 import { goJson } from "../go-text/go-json.ts";
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import { BadQuantity, parseQuantity, printQuantity } from "../quantity/quantity.ts";
 import { BadDuration, parseDuration, printDuration } from "../time/duration.ts";
 import { BadTime, isZeroTime, parseMicroTime, parseTime } from "../time/time.ts";
 import { printMicroTime, printTime } from "../time/time.ts";
 import { TypedDecodeError } from "./decode-error.ts";
 import { DecodeState } from "./decode-state.ts";
-import { jsonTypeName, numberName, wellFormed, type Decode } from "./scalars.ts";
+import { numberName, wellFormed, type Decode } from "./scalars.ts";
 
 /** How a type reads itself, and what it prints when nobody has set it. */
 export interface OpaqueType {

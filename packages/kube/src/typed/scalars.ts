@@ -2,22 +2,13 @@
 
 import { isJsonArray, JsonNumber, type Json, type MutableJson } from "@keelson/base";
 
-import { decodeBase64, encodeBase64 } from "./base64.ts";
-import type { DecodeState } from "./decode-state.ts";
+import { decodeBase64, encodeBase64 } from "../go-text/base64.ts";
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import type { Scalar } from "../kinds/go-struct.ts";
+import type { DecodeState } from "./decode-state.ts";
 
 /** Reads a value that is not null. What it returns after noting a problem does not matter. */
 export type Decode = (value: Json, state: DecodeState) => MutableJson;
-
-/** How Go's messages call a JSON value. */
-export function jsonTypeName(value: Json): string {
-  if (typeof value === "string") return "string";
-  if (typeof value === "boolean") return "bool";
-  if (typeof value === "number" || typeof value === "bigint") return "number";
-  if (value instanceof JsonNumber) return "number";
-  if (value === null) return "null";
-  return isJsonArray(value) ? "array" : "object";
-}
 
 /** A value as the message about a number calls it: `number 1.5`, or its type if it is none. */
 export function numberName(value: Json): string {
@@ -118,7 +109,8 @@ function bytesDecoder(goType: string): Decode {
       return "";
     }
     if (isJsonArray(value)) {
-      return encodeBase64(value.map((item) => (item === null ? 0 : (byte(item, state) as number))));
+      const bytes = value.map((item) => (item === null ? 0 : (byte(item, state) as number)));
+      return encodeBase64(Uint8Array.from(bytes));
     }
     state.noteMismatch(jsonTypeName(value), goType);
     return "";

@@ -2,11 +2,12 @@
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import { quote } from "../go-text/quote.ts";
 import type { BuiltinKind } from "../kinds/builtin-kind.ts";
 import type { BuiltinKinds } from "../kinds/builtin-kinds.ts";
+import { apiVersionOf } from "../object/api-version.ts";
 import { TypedDecodeError } from "./decode-error.ts";
-import { jsonTypeName } from "./scalars.ts";
 import { typedBody } from "./typed-kind.ts";
 
 /** A body, as it was read and as it came. */
@@ -34,12 +35,12 @@ export function sentKindProblem(
     throw error;
   }
   const { group, version, kind } = withDefaults(said, target);
-  const expected = printVersion(target);
+  const expected = apiVersionOf(target);
   const handled = `${kind} in version ${quote(version)} cannot be handled as a ${target.kind}`;
   if (version === "") {
     return `${handled}: Object 'apiVersion' is missing in '${new TextDecoder().decode(bytes)}'`;
   }
-  const sent = printVersion({ group, version });
+  const sent = apiVersionOf({ group, version });
   const problem = otherKindProblem(kinds, target, { said: { group, version, kind }, value });
   if (problem !== undefined) return `${handled}: ${problem}`;
   if (sent === expected) return undefined;
@@ -57,7 +58,7 @@ export function otherKindProblem(
 ): string | undefined {
   const meant = withDefaults(said, target);
   const { version, kind } = meant;
-  if (!isRegistered(kinds, target, meant)) return unregisteredKind(kind, printVersion(meant));
+  if (!isRegistered(kinds, target, meant)) return unregisteredKind(kind, apiVersionOf(meant));
   if (kind === target.kind) return undefined;
   const problem = isJsonObject(value) ? problemOf(kinds, meant, value) : undefined;
   const conversion = `converting (${version}.${kind}) to (${ownPackage(target.group)}.${target.kind})`;
@@ -191,10 +192,6 @@ function ownPackage(group: string): string {
   if (group === "" || group === "events.k8s.io") return "core";
   if (group === "internal.apiserver.k8s.io") return "apiserverinternal";
   return group.replace(/\..*$/, "");
-}
-
-function printVersion({ group, version }: Pick<TypeMeta, "group" | "version">): string {
-  return group === "" ? version : `${group}/${version}`;
 }
 
 const summaryBytesMax = 30;

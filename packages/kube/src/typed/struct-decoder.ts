@@ -3,11 +3,12 @@
 import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { Json, MutableJson, MutableJsonObject } from "@keelson/base";
 
+import { jsonTypeName } from "../go-text/json-type-name.ts";
 import type { FieldType, GoField, GoStruct } from "../kinds/go-struct.ts";
 import { readGoType } from "../kinds/go-type.ts";
 import type { DecodeState, FieldName } from "./decode-state.ts";
 import { opaqueType } from "./opaque.ts";
-import { jsonTypeName, scalarDecoder, wellFormed, zeroScalar, type Decode } from "./scalars.ts";
+import { scalarDecoder, wellFormed, zeroScalar, type Decode } from "./scalars.ts";
 
 /** A type that can be read, and what it prints where nothing was said. */
 export interface TypeCodec {

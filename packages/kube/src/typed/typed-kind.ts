@@ -3,15 +3,14 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import type { BuiltinKinds, KindName } from "../kinds/builtin-kinds.ts";
-import type { GoStruct } from "../kinds/go-struct.ts";
+import { apiVersionOf } from "../object/api-version.ts";
 import { DecodeState, type DuplicateKeys } from "./decode-state.ts";
 import { kindDefaults } from "./defaults/kind-defaults.ts";
 import { AutoscalerConversion } from "./convert/autoscaler.ts";
-import type { NamedType } from "./struct-walk.ts";
+import type { NamedType, StructRule } from "./struct-walk.ts";
 import { hubForm } from "./hub-form.ts";
 import { storedForm } from "./stored-form.ts";
-import { StructDecoders } from "./struct-decoder.ts";
-import type { StructRule } from "./struct-walk.ts";
+import { StructDecoders, type TypeCodec } from "./struct-decoder.ts";
 
 /** A body as its kind holds it. */
 export interface DecodedObject {
@@ -57,30 +56,20 @@ export interface TypedKind {
  */
 export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
   const kind = find(kinds, name);
-  const decoders = new StructDecoders((type) => structOf(kinds, type));
+  const decoders = new StructDecoders((type) => kinds.requireStruct(type));
   const root = decoders.named(kind.type);
   const defaults = kindDefaults(kinds, kind);
   const conversions =
     kind.type === "autoscaling.v1.HorizontalPodAutoscaler"
       ? firstAutoscalers(kinds)
-      : hubForm(kind, (type) => structOf(kinds, type));
+      : hubForm(kind, (type) => kinds.requireStruct(type));
   const readAgain = (object: MutableJsonObject): void =>
     replaceMembers(object, root.decode(object, new DecodeState()) as MutableJsonObject);
   const stored = jsonGroups.has(kind.group)
     ? readAgain
-    : storedForm(kind, (type) => structOf(kinds, type));
-  const apiVersion = apiVersionOf(kind);
+    : storedForm(kind, (type) => kinds.requireStruct(type));
   return {
-    decode: (value, said) => {
-      const state = new DecodeState(said);
-      const object = root.decode(value, state) as MutableJsonObject;
-      state.throwFirst();
-      if (state.late !== undefined) throw state.late;
-      // What the URL says counts, and the server has compared.
-      object["kind"] = kind.kind;
-      object["apiVersion"] = apiVersion;
-      return { object, unknown: state.unknown, problems: state.problems };
-    },
+    decode: decoderOf(root, kind),
     applyDefaults: (object, context) => {
       defaults(object, context);
       conversions?.(object, context);
@@ -94,24 +83,28 @@ export function typedKind(kinds: BuiltinKinds, name: KindName): TypedKind {
 export function typedBody(kinds: BuiltinKinds, name: KindName): Pick<TypedKind, "decode"> {
   const type = kinds.typeOf(name);
   if (type === undefined) throw new RangeError(`${name.group}/${name.version} has no ${name.kind}`);
-  const root = new StructDecoders((inner) => structOf(kinds, inner)).named(type);
+  const root = new StructDecoders((inner) => kinds.requireStruct(inner)).named(type);
+  return { decode: decoderOf(root, name) };
+}
+
+function decoderOf(root: TypeCodec, name: KindName): TypedKind["decode"] {
   const apiVersion = apiVersionOf(name);
-  return {
-    decode: (value, said) => {
-      const state = new DecodeState(said);
-      const object = root.decode(value, state) as MutableJsonObject;
-      state.throwFirst();
-      object["kind"] = name.kind;
-      object["apiVersion"] = apiVersion;
-      return { object, unknown: state.unknown, problems: state.problems };
-    },
+  return (value, said) => {
+    const state = new DecodeState(said);
+    const object = root.decode(value, state) as MutableJsonObject;
+    state.throwFirst();
+    if (state.late !== undefined) throw state.late;
+    // What the URL says counts, and the server has compared.
+    object["kind"] = name.kind;
+    object["apiVersion"] = apiVersion;
+    return { object, unknown: state.unknown, problems: state.problems };
   };
 }
 
 /** The object of a kind as Go prints it when nothing is said: what apply starts from. */
 export function emptyOf(kinds: BuiltinKinds, name: KindName): MutableJsonObject {
   const { type } = find(kinds, name);
-  const decoders = new StructDecoders((type) => structOf(kinds, type));
+  const decoders = new StructDecoders((type) => kinds.requireStruct(type));
   return decoders.named(type).zero() as MutableJsonObject;
 }
 
@@ -152,14 +145,4 @@ const jsonGroups = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
 function replaceMembers(object: MutableJsonObject, other: MutableJsonObject): void {
   for (const name of Object.keys(object)) delete object[name];
   Object.assign(object, other);
-}
-
-function structOf(kinds: BuiltinKinds, type: string): GoStruct {
-  const struct = kinds.structOf(type);
-  if (struct === undefined) throw new RangeError(`the type ${type} is not known`);
-  return struct;
-}
-
-function apiVersionOf({ group, version }: KindName): string {
-  return group === "" ? version : `${group}/${version}`;
 }

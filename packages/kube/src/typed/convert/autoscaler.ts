@@ -37,11 +37,7 @@ export class AutoscalerConversion {
   readonly #decoders: StructDecoders;
 
   constructor(kinds: BuiltinKinds) {
-    this.#structOf = (name) => {
-      const struct = kinds.structOf(name);
-      if (struct === undefined) throw new RangeError(`the type ${name} is not known`);
-      return struct;
-    };
+    this.#structOf = (name) => kinds.requireStruct(name);
     this.#decoders = new StructDecoders(this.#structOf);
   }
 

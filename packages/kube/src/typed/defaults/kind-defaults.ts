@@ -15,11 +15,7 @@ type Rule = StructRule<DefaultsContext>;
 
 /** What the server adds to an object of a kind where nothing is said. */
 export function kindDefaults(kinds: BuiltinKinds, kind: NamedType): Rule {
-  const structOf = (type: string): GoStruct => {
-    const struct = kinds.structOf(type);
-    if (struct === undefined) throw new RangeError(`the type ${type} is not known`);
-    return struct;
-  };
+  const structOf = (type: string): GoStruct => kinds.requireStruct(type);
   const hasLists = listGroups.has(kind.group);
   const ruleAt = (place: Place, struct: GoStruct): Rule | undefined => {
     const key = `${kind.group}/${kind.version}/${kind.kind}${place.path}`;

@@ -2,7 +2,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { base64Bytes } from "../base64.ts";
+import { base64Bytes } from "../../../go-text/base64.ts";
 import { flagOf, has, objectOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";

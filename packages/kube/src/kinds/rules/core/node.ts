@@ -1,6 +1,7 @@
-import { isJsonArray, isJsonObject, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, readJson, type JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
+import { jsonTypeName } from "../../../go-text/json-type-name.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
@@ -12,7 +13,7 @@ import {
 import type { KindRules } from "../../kind-rules.ts";
 import { isDualStack, checkNetwork, networkWarnings, parseNetwork } from "../addresses.ts";
 import { checkAmount } from "../amounts.ts";
-import { goJsonError, goTypeOf, parseGoJson } from "../go-json-error.ts";
+import { goJsonError } from "../go-json-error.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   has,
@@ -169,12 +170,12 @@ function checkAnnotations(node: JsonObject, at: Place): void {
   const text = textOf(annotations, taintsKey);
   if (text === "") return;
   const problem = goJsonError(text);
-  const value = problem === undefined ? parseGoJson(text) : null;
+  const value = problem === undefined ? readJson(text) : null;
   if (problem !== undefined) at.invalid(taintsKey, problem);
   else if (value !== null && !isJsonArray(value)) {
     at.invalid(
       taintsKey,
-      `json: cannot unmarshal ${goTypeOf(value)} into Go value of type []core.Taint`,
+      `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []core.Taint`,
     );
   } else if (value !== null) {
     const taints = value.filter((item) => isJsonObject(item)).map(lowerNames);

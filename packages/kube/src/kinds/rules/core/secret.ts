@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import { isJsonObject, readJson, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
+import { base64Bytes, decodeText, encodeText } from "../../../go-text/base64.ts";
+import { jsonTypeName } from "../../../go-text/json-type-name.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { base64Bytes, base64OfText, textOfBase64 } from "../base64.ts";
-import { goJsonError, goTypeOf, parseGoJson } from "../go-json-error.ts";
+import { goJsonError } from "../go-json-error.ts";
 import { has, maybeObject, objectOf, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
@@ -33,7 +34,7 @@ export const secretRules: KindRules = {
     if (textOf(secret, "type") !== "kubernetes.io/tls") return [];
     const data = objectOf(secret, "data");
     const [certificate = "", key = ""] = ["tls.crt", "tls.key"].map((name) =>
-      textOfBase64(textOf(data, name)),
+      decodeText(textOf(data, name)),
     );
     return keyPairWarnings(certificate, key);
   },
@@ -46,7 +47,7 @@ function mergeStringData(secret: MutableJsonObject): void {
     const data = writableOrMade(secret, "data");
     for (const key of Object.keys(texts)) {
       Object.defineProperty(data, key, {
-        value: base64OfText(textOf(texts, key)),
+        value: encodeText(textOf(texts, key)),
         writable: true,
         enumerable: true,
         configurable: true,
@@ -100,13 +101,13 @@ function checkJson(data: JsonObject, at: Place, key: string): void {
     at.key(key).required();
     return;
   }
-  const text = textOfBase64(textOf(data, key));
+  const text = decodeText(textOf(data, key));
   const problem = goJsonError(text) ?? wrongType(text);
   if (problem !== undefined) at.key(key).invalid("<secret contents redacted>", problem);
 }
 
 function wrongType(text: string): string | undefined {
-  const value = parseGoJson(text);
+  const value = readJson(text);
   if (value === null || isJsonObject(value)) return undefined;
-  return `json: cannot unmarshal ${goTypeOf(value)} into Go value of type map[string]interface {}`;
+  return `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type map[string]interface {}`;
 }

@@ -1,10 +1,11 @@
 // Annotations that say something about a Pod.
 
-import { isJsonArray, isJsonObject, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, readJson, type JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
+import { jsonTypeName } from "../../../../go-text/json-type-name.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
-import { goJsonError, goTypeOf, parseGoJson } from "../../go-json-error.ts";
+import { goJsonError } from "../../go-json-error.ts";
 import { has, maybeObject, maybeText, objectOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { int32Max } from "../../text-problems.ts";
@@ -141,12 +142,12 @@ function checkTolerationsText(annotations: JsonObject, at: Place, options: PodRu
     at.invalid(tolerationsKey, problem);
     return;
   }
-  const value = parseGoJson(text);
+  const value = readJson(text);
   if (value === null) return;
   if (!isJsonArray(value)) {
     at.invalid(
       tolerationsKey,
-      `json: cannot unmarshal ${goTypeOf(value)} into Go value of type []core.Toleration`,
+      `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []core.Toleration`,
     );
     return;
   }

@@ -1,6 +1,6 @@
 // Standard padded base64, as Go reads and prints it.
 
-import { byteLength } from "../go-text/byte-order.ts";
+import { byteLength } from "./byte-order.ts";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -22,15 +22,31 @@ export function decodeBase64(text: string): string | number {
 }
 
 /** The base64 of bytes. */
-export function encodeBase64(bytes: readonly number[]): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 3) {
-    const [first = 0, second = 0, third = 0] = bytes.slice(at, at + 3);
-    const bits = (first << 16) | (second << 8) | third;
-    text += digit(bits >> 18) + digit(bits >> 12) + digit(bits >> 6) + digit(bits);
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = "";
+  // In pieces: a call takes only so many arguments.
+  for (let start = 0; start < bytes.length; start += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
   }
-  const missing = (3 - (bytes.length % 3)) % 3;
-  return text.slice(0, text.length - missing) + "=".repeat(missing);
+  return btoa(binary);
+}
+
+/** The base64 of a text's UTF-8. */
+export function encodeText(text: string): string {
+  return encodeBase64(new TextEncoder().encode(text));
+}
+
+/** The text that canonical base64 is of; what is no UTF-8 becomes U+FFFD. */
+export function decodeText(base64: string): string {
+  return new TextDecoder().decode(
+    Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)),
+  );
+}
+
+/** How many bytes canonical base64 stands for. */
+export function base64Bytes(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.floor((base64.length * 3) / 4) - padding;
 }
 
 function digit(bits: number): string {
@@ -74,14 +90,4 @@ function decodeCarefully(text: string): string | number {
   }
   skipBreaks();
   return at < text.length ? byteAt(at) : canonical(digits);
-}
-
-/** The base64 of a text's UTF-8. */
-export function encodeText(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  let binary = "";
-  for (let start = 0; start < bytes.length; start += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
-  }
-  return btoa(binary);
 }
