@@ -32,7 +32,7 @@ function encode(set: FieldSet, includeSelf: boolean): JsonObject {
   if (includeSelf) result["."] = leaf as MutableJsonObject;
   for (const [step, node] of set.sortedNodes()) {
     const value = encodeNode(node);
-    if (value !== undefined) setMember(result, keyOf(step), value as MutableJsonObject);
+    if (value !== undefined) setMember(result, storedKeyOf(step), value as MutableJsonObject);
   }
   return result;
 }
@@ -44,7 +44,8 @@ function encodeNode({ isMember, children }: SetNode): JsonObject | undefined {
   return encode(children, isMember);
 }
 
-function keyOf(step: PathStep): string {
+/** The key of a step in the stored form. */
+export function storedKeyOf(step: PathStep): string {
   return typeof step === "string" ? `f:${step}` : step.text;
 }
 

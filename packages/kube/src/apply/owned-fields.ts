@@ -6,7 +6,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { FieldSet, type PathStep, type SetNode } from "./field-set.ts";
-import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1, storedKeyOf } from "./fields-v1.ts";
 import { BadPathElement, parseItemElement } from "./item-element.ts";
 import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
 import { hasInside, isMember } from "./stored-node.ts";
@@ -91,10 +91,6 @@ export class OwnedFields {
   }
 }
 
-function keyOf(step: PathStep): string {
-  return typeof step === "string" ? `f:${step}` : step.text;
-}
-
 /** Whether writing the set anew would give just this, but for the order of keys. Throws for what names nothing. */
 function isCanonical(value: JsonObject): boolean {
   for (const key in value) {
@@ -127,7 +123,7 @@ function isOnlySelf(value: JsonObject): boolean {
 }
 
 function child(value: JsonObject, step: PathStep): JsonObject | undefined {
-  const inner = value[keyOf(step)];
+  const inner = value[storedKeyOf(step)];
   return inner === undefined ? undefined : (inner as JsonObject);
 }
 
@@ -159,7 +155,7 @@ function subtract(value: JsonObject, other: FieldSet): JsonObject {
     const inner = child(value, step);
     if (inner === undefined) continue;
     const rest = subtractNode(inner, node);
-    if (rest !== inner) (changed ??= new Map()).set(keyOf(step), rest);
+    if (rest !== inner) (changed ??= new Map()).set(storedKeyOf(step), rest);
   }
   if (changed === undefined) return value;
   const result: Record<string, Json> = {};

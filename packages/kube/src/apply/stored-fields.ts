@@ -16,6 +16,7 @@ import { compareBytes } from "../go-text/byte-order.ts";
 import { compareItemElements } from "./item-element.ts";
 import { elementOf, elementText } from "./list-items.ts";
 import { formOf, type ListType, type MapType, type MergeType } from "./merge-type.ts";
+import { isEmptyOrNull } from "./to-field-set.ts";
 
 /** Fields of a map that count for nothing; below them, fields of those maps, which do not count themselves. */
 export interface Ignored {
@@ -187,11 +188,4 @@ function countInside(stored: JsonObject): number {
   let count = 0;
   for (const key in stored) if (key !== ".") count += 1;
   return count;
-}
-
-function isEmptyOrNull(value: Json): boolean {
-  if (value === null) return true;
-  if (!isJsonObject(value)) return false;
-  for (const _ in value) return false;
-  return true;
 }

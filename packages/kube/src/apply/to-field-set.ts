@@ -72,7 +72,8 @@ function collectList(list: ListType, value: Json, node: SetNode): void {
   }
 }
 
-function isEmptyOrNull(value: Json): boolean {
+/** Whether a member is there by itself, with nothing in it. */
+export function isEmptyOrNull(value: Json): boolean {
   if (value === null) return true;
   if (!isJsonObject(value)) return false;
   for (const _ in value) return false;

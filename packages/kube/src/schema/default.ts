@@ -3,6 +3,7 @@
 import { cloneJson, isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 import { fieldSchema } from "./correlation.ts";
+import { somewhereBelow } from "./somewhere-below.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /**
@@ -69,18 +70,4 @@ export function dropNulls(value: MutableJson, schema: StructuralSchema | undefin
   }
 }
 
-/** Whether there is a default anywhere below a schema. Most have none, and then nothing is walked. */
-function canDefault(schema: StructuralSchema): boolean {
-  const known = defaulting.get(schema);
-  if (known !== undefined) return known;
-  defaulting.set(schema, true); // Of a schema that contains itself the answer is not known yet.
-  const { items, additionalProperties } = schema;
-  const parts = Object.values(schema.properties ?? {});
-  if (items !== undefined) parts.push(items);
-  if (typeof additionalProperties === "object") parts.push(additionalProperties);
-  const isFound = parts.some((part) => part.default !== undefined || canDefault(part));
-  defaulting.set(schema, isFound);
-  return isFound;
-}
-
-const defaulting = new WeakMap<StructuralSchema, boolean>();
+const canDefault = somewhereBelow((schema) => schema.default !== undefined);

@@ -13,6 +13,7 @@ import { byteLength } from "../go-text/byte-order.ts";
 import { validateMetadata } from "../object/metadata-rules.ts";
 import { pathSegmentNames } from "../object/names.ts";
 import { coerceMetadata } from "./metadata-shape.ts";
+import { somewhereBelow } from "./somewhere-below.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /**
@@ -164,17 +165,4 @@ function coerceResource(object: MutableJsonObject, path: string): string[] {
   return coerced.unknown.map((name) => `${place}.${name}`);
 }
 
-function hasEmbedded(schema: StructuralSchema): boolean {
-  const known = embedding.get(schema);
-  if (known !== undefined) return known;
-  embedding.set(schema, true); // Of a schema that contains itself the answer is not known yet.
-  const { items, additionalProperties } = schema;
-  const parts = Object.values(schema.properties ?? {});
-  if (items !== undefined) parts.push(items);
-  if (typeof additionalProperties === "object") parts.push(additionalProperties);
-  const isFound = parts.some((part) => isEmbedded(part) || hasEmbedded(part));
-  embedding.set(schema, isFound);
-  return isFound;
-}
-
-const embedding = new WeakMap<StructuralSchema, boolean>();
+const hasEmbedded = somewhereBelow(isEmbedded);

@@ -11,6 +11,7 @@ import {
 } from "../status/field-error.ts";
 import { goJson } from "../go-text/go-json.ts";
 import { floatOf, kindOf, scalarText } from "./go-value.ts";
+import { somewhereBelow } from "./somewhere-below.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /** An error for each item of a set, and each key of a list-map, that is there again; once for each. */
@@ -20,7 +21,7 @@ export function validateListTypes(
   path = "",
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (hasListTypes(schema)) visitMembers(schema, object, path, errors);
+  if (hasSetsOrMaps(schema)) visitMembers(schema, object, path, errors);
   return errors;
 }
 
@@ -40,7 +41,7 @@ function visit(schema: StructuralSchema, value: Json, path: string, errors: Fiel
         break;
     }
     const { items } = schema;
-    if (items === undefined || !hasListTypes(items)) return;
+    if (items === undefined || !(isSetOrMap(items) || hasSetsOrMaps(items))) return;
     for (const [index, item] of value.entries()) visit(items, item, itemPath(path, index), errors);
   } else if (isJsonObject(value)) {
     visitMembers(schema, value, path, errors);
@@ -113,18 +114,9 @@ function identityOf(item: Json): string {
   return `${kind} ${kind === "number" ? floatOf(item) : scalarText(item)}`;
 }
 
-function hasListTypes(schema: StructuralSchema): boolean {
-  const known = listTypes.get(schema);
-  if (known !== undefined) return known;
-  listTypes.set(schema, true); // Of a schema that contains itself the answer is not known yet.
+function isSetOrMap(schema: StructuralSchema): boolean {
   const type = schema["x-kubernetes-list-type"];
-  const { items, additionalProperties } = schema;
-  const parts = Object.values(schema.properties ?? {});
-  if (items !== undefined) parts.push(items);
-  if (typeof additionalProperties === "object") parts.push(additionalProperties);
-  const isFound = type === "set" || type === "map" || parts.some(hasListTypes);
-  listTypes.set(schema, isFound);
-  return isFound;
+  return type === "set" || type === "map";
 }
 
-const listTypes = new WeakMap<StructuralSchema, boolean>();
+const hasSetsOrMaps = somewhereBelow(isSetOrMap);

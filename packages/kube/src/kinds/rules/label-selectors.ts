@@ -6,6 +6,7 @@ import { goJson, goJsonString } from "../../go-text/go-json.ts";
 import { validateLabels } from "../../object/metadata-rules.ts";
 import { labelKeyProblems, labelValueProblems } from "../../object/names.ts";
 import { matchesLabels, type Labels, type LabelSelector } from "../../selectors/label-selector.ts";
+import { BadSelector } from "../../selectors/requirement.ts";
 import { selectorFromObject } from "../../selectors/selector-object.ts";
 import { listOf, maybeObject, objectOf, objectsOf, textOf, textsOf } from "./members.ts";
 import type { Place } from "./place.ts";
@@ -105,8 +106,9 @@ export function readSelector(
   if (selector === undefined) return "nothing";
   try {
     return selectorFromObject(selector);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof BadSelector) return undefined;
+    throw error;
   }
 }
 
