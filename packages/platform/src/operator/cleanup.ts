@@ -2,6 +2,7 @@
 // ledger. What fails does not keep the rest from going, and is tried again until all of it is gone.
 
 import type { DynamicObject } from "@keelson/client";
+import { timeFromMs } from "@keelson/kube";
 
 import { conditionsOf, type ConditionType, type Finding } from "../status/conditions.ts";
 import { failureOf } from "../steps/failure.ts";
@@ -10,7 +11,6 @@ import { cleanupWorkload } from "../steps/workload-step.ts";
 import { ObjectGone } from "./object-status.ts";
 import { failedBefore } from "./memory.ts";
 import type { OperatorParts } from "./operator-parts.ts";
-import { timeText } from "./pass.ts";
 import { failedAgain } from "./retry.ts";
 import {
   cleanupFailure,
@@ -69,7 +69,7 @@ export async function runCleanup(
       reason: "Terminating",
       message: `${object.metadata.name ?? ""} is being removed`,
     } as const;
-    const now = timeText(parts.clock.now());
+    const now = timeFromMs(parts.clock.now());
     const before = status.said.conditions ?? [];
     status.say({ conditions: conditionsOf(findings, before, { generation, now, unready }) });
     await status.save(signal);

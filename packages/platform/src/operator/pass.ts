@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { DynamicObject } from "@keelson/client";
+import { timeFromMs } from "@keelson/kube";
 
 import {
   conditionsOf,
@@ -265,18 +266,13 @@ function say({
   readonly isComplete: boolean;
 }): void {
   const { generation = 0 } = object.metadata;
-  const now = timeText(parts.clock.now());
+  const now = timeFromMs(parts.clock.now());
   status.say({
     phase: phaseOf({ findings, failedAttempts, isDeleting: false }),
     url: `https://${app.names.domain}`,
     conditions: conditionsOf(findings, status.said.conditions ?? [], { generation, now }),
     ...(isComplete ? { observedGeneration: generation } : {}),
   });
-}
-
-/** To seconds, as conditions have it. */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** What is counted and told, once the status says so too. */

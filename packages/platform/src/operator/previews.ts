@@ -12,6 +12,7 @@ import {
   type Result,
   type Source,
 } from "@keelson/controller";
+import { timeFromMs } from "@keelson/kube";
 
 import type { App } from "../app.ts";
 import { previewKind, type PreviewSpec } from "../kinds/preview-environment.ts";
@@ -27,7 +28,7 @@ import { laneKey } from "./calls.ts";
 import { lookMs, runCleanup } from "./cleanup.ts";
 import type { OperatorParts } from "./operator-parts.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
-import { runPass, timeText } from "./pass.ts";
+import { runPass } from "./pass.ts";
 import { guardKinds, previewIndexes, previewSources } from "./preview-sources.ts";
 import { hostOfApplication } from "./read-application.ts";
 import { appOfPreview, leavingPreview, readPreview } from "./read-preview.ts";
@@ -210,7 +211,7 @@ export class Previews {
     const { creationTimestamp, annotations = {} } = metadata;
     if (typeof creationTimestamp !== "string") return undefined;
     const aging = { creationTimestamp, refresh: annotations[refreshAnnotation], ttl };
-    return timeText(expiresAtMs(aging, this.#parts.clock.now()));
+    return timeFromMs(expiresAtMs(aging, this.#parts.clock.now()));
   }
 
   /** After so long, or when a refresh begins to count that is still in the future: its end is another then. */

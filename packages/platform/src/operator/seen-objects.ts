@@ -3,6 +3,7 @@
 
 import { keyOf, refOf, type DynamicObject } from "@keelson/client";
 import type { CachedResource, Change } from "@keelson/controller";
+import { timeFromMs } from "@keelson/kube";
 
 import { platformGroup } from "../kinds/platform-group.ts";
 import { conditionsOf, findingsBefore, type Finding } from "../status/conditions.ts";
@@ -10,7 +11,6 @@ import { phaseOf } from "../status/phase.ts";
 import { Memories, type AppMemory } from "./memory.ts";
 import { ObjectStatus, statusOf } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
-import { timeText } from "./pass.ts";
 
 /** While we have it on an object, that cannot go without us. */
 export const finalizer = `${platformGroup}/cleanup`;
@@ -86,7 +86,7 @@ export class SeenObjects {
   ): Promise<void> {
     const { unready, failedAttempts = 0, isLeaving = false, keepsFindings = false } = told;
     const { generation = 0 } = object.metadata;
-    const now = timeText(this.#options.parts.clock.now());
+    const now = timeFromMs(this.#options.parts.clock.now());
     const before = status.said.conditions ?? [];
     const findings = keepsFindings ? findingsBefore(before, generation) : {};
     status.say({
