@@ -35,6 +35,7 @@ import { CachedSecretDigests } from "./secret-digests.ts";
 import { openServices } from "./services.ts";
 import type { OperatorSettings } from "./settings.ts";
 import { sharedQueue } from "./shared-queue.ts";
+import { Writes } from "./writes.ts";
 
 export interface TermOptions {
   readonly settings: OperatorSettings;
@@ -230,21 +231,4 @@ function abandonedWith(loss: AbortSignal | undefined, reconcile: Reconciler): Re
     using _loss = onAbort(loss, () => stop.abort(loss.reason));
     return await reconcile(ref, stop.signal);
   };
-}
-
-/** What was written for whom, until somebody asks. */
-class Writes {
-  readonly #written = new Map<string, Set<string>>();
-
-  note(uid: string, name: string): void {
-    const names = this.#written.get(uid) ?? new Set();
-    names.add(name);
-    this.#written.set(uid, names);
-  }
-
-  take(uid: string): readonly string[] {
-    const names = this.#written.get(uid);
-    this.#written.delete(uid);
-    return [...(names ?? [])];
-  }
 }
