@@ -1,10 +1,9 @@
 // The identity providers of a realm: what they shall be, and what is missing of that.
 
 import type KeycloakAdminClient from "@keycloak/keycloak-admin-client";
+import type { ProviderName } from "../kinds/application.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
 import { differences, isNone } from "./differences.ts";
-
-export type ProviderName = "google" | "github" | "saml" | "oidc";
 
 /** What the platform's administrators have said of a provider. */
 export interface ProviderSource {

@@ -1,5 +1,6 @@
 // The identity providers of a realm, made, changed and taken away.
 
+import type { ProviderName } from "../kinds/application.ts";
 import type { Keycloak } from "./keycloak.ts";
 import { isGone } from "./keycloak-errors.ts";
 import {
@@ -8,7 +9,6 @@ import {
   providerToWrite,
   type Discovered,
   type Provider,
-  type ProviderName,
   type ProviderSource,
 } from "./provider-plan.ts";
 

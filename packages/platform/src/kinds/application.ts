@@ -11,6 +11,9 @@ import { commonStatus } from "./status.ts";
 export const frameworks = ["nextjs", "rails", "static", "docker"] as const;
 export const environments = ["staging", "uat", "production", "preview"] as const;
 export type Environment = (typeof environments)[number];
+/** With whose accounts people may log in. */
+export const providers = ["google", "github", "saml", "oidc"] as const;
+export type ProviderName = (typeof providers)[number];
 
 const dnsLabel = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
 
@@ -168,7 +171,7 @@ export const applicationSpec = object({
     object(
       {
         enabled: enabled("Whether the app has a realm."),
-        providers: setOf(oneOf(["google", "github", "saml", "oidc"]), {
+        providers: setOf(oneOf(providers), {
           description: "With whose accounts people may log in, besides those of the realm.",
           maxItems: 4,
         }),

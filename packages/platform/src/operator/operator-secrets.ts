@@ -5,11 +5,9 @@ import { refOf, type DynamicObject, type ObjectRef } from "@keelson/client";
 import type { Caches, ObjectCache } from "@keelson/controller";
 
 import type { App } from "../app.ts";
-import type { ApplicationSpec } from "../kinds/application.ts";
+import { providers, type ApplicationSpec } from "../kinds/application.ts";
 import { providerSecretName } from "../names/names.ts";
 import type { OperatorSettings } from "./settings.ts";
-
-const providers = ["google", "github", "saml", "oidc"] as const;
 
 export class OperatorSecrets {
   readonly cache: ObjectCache;
@@ -51,8 +49,8 @@ export class OperatorSecrets {
   }
 
   #forAuth({ auth }: Partial<ApplicationSpec>): readonly string[] {
-    const providers = auth?.enabled === true ? auth.providers : undefined;
-    return Array.isArray(providers) ? providers.map(providerSecretName) : [];
+    const asked = auth?.enabled === true ? auth.providers : undefined;
+    return Array.isArray(asked) ? asked.map(providerSecretName) : [];
   }
 
   #versionOf(names: readonly string[]): string {

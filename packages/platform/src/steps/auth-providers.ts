@@ -1,7 +1,8 @@
 // What the platform's administrators have said of the identity providers: a Secret for each, in the operator's namespace.
 
 import type { DynamicObject } from "@keelson/client";
-import type { ProviderName, ProviderSource } from "../keycloak/provider-plan.ts";
+import type { ProviderSource } from "../keycloak/provider-plan.ts";
+import type { ProviderName } from "../kinds/application.ts";
 import { providerSecretName } from "../names/names.ts";
 
 /** The keys that the Secret of a provider must have. */
