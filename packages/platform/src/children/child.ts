@@ -10,6 +10,9 @@ import { ownerKey, ownerText } from "../ownership/owner.ts";
 /** Of our server-side applies. */
 export const fieldManager = "plattr-operator";
 
+export const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
+export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
+
 export const managedByLabel = `${platformGroup}/managed-by`;
 export const appLabel = `${platformGroup}/app`;
 export const environmentLabel = `${platformGroup}/environment`;

@@ -3,6 +3,7 @@
 import type { Random } from "@keelson/base";
 
 import { hasDatabase } from "../app.ts";
+import { configMapKind, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
 import { cleanupAuth, prepareAuth, reconcileAuth, type AuthStep } from "../steps/auth-step.ts";
 import { cleanupDatabase, reconcileDatabase, type DatabaseStep } from "../steps/database-step.ts";
@@ -79,9 +80,6 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
   };
 }
 
-const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;
-const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
-
 function storageStep({ secrets, services, children, settings }: AppStepsOptions): Step {
   const step: StorageStep = {
     admin: services.buckets,
@@ -104,7 +102,7 @@ function storageStep({ secrets, services, children, settings }: AppStepsOptions)
     isOn: ({ spec }) => spec.storage?.enabled === true,
     gatesImage: () => false,
     children: ({ names }) => [
-      { ...configMaps, name: names.children.storage },
+      { ...configMapKind, name: names.children.storage },
       { ...secretKind, name: names.children.storageKeys },
     ],
     inputs: (app) => secrets.versionForStorage(app),
@@ -133,7 +131,7 @@ function authStep({ secrets, services, children, settings }: AppStepsOptions): S
     kinds: [],
     isOn: ({ spec }) => spec.auth?.enabled === true,
     gatesImage: () => false,
-    children: ({ names }) => [{ ...configMaps, name: names.children.auth }],
+    children: ({ names }) => [{ ...configMapKind, name: names.children.auth }],
     inputs: (app) => secrets.versionForAuth(app),
     sentence: ({ names }) => `realm ${names.realm} is there, with client ${names.client}`,
     prepare: (work, signal) => prepareAuth(step, work, signal),
@@ -152,7 +150,7 @@ function redisStep({ children, settings }: AppStepsOptions): Step {
     kinds: [],
     isOn: ({ spec }) => spec.redis?.enabled === true,
     gatesImage: () => false,
-    children: ({ names }) => [{ ...configMaps, name: names.children.redis }],
+    children: ({ names }) => [{ ...configMapKind, name: names.children.redis }],
     sentence: ({ names }) => `ConfigMap ${names.children.redis} says where Redis is`,
     reconcile: (work, signal) => reconcileRedis(step, work, signal),
     cleanup: async (work, signal) => {
@@ -172,7 +170,7 @@ function searchStep({ children, settings }: AppStepsOptions): Step {
     kinds: [],
     isOn: ({ spec }) => spec.search?.enabled === true,
     gatesImage: () => false,
-    children: ({ names }) => [{ ...configMaps, name: names.children.search }],
+    children: ({ names }) => [{ ...configMapKind, name: names.children.search }],
     sentence: ({ names }) => `ConfigMap ${names.children.search} says where OpenSearch is`,
     reconcile: (work, signal) => reconcileSearch(step, work, signal),
     cleanup: async (work, signal) => {

@@ -5,6 +5,7 @@ import { refOf, type DynamicObject, type ObjectRef } from "@keelson/client";
 import type { Caches, ObjectCache } from "@keelson/controller";
 
 import type { App } from "../app.ts";
+import { secretKind } from "../children/child.ts";
 import { providers, type ApplicationSpec } from "../kinds/application.ts";
 import { providerSecretName } from "../names/names.ts";
 import type { OperatorSettings } from "./settings.ts";
@@ -20,7 +21,7 @@ export class OperatorSecrets {
     const ours = new Set([...providers.map(providerSecretName), this.#keys]);
     const transform = (secret: DynamicObject): DynamicObject =>
       ours.has(secret.metadata.name) ? secret : withoutContent(secret);
-    this.cache = caches.of({ apiVersion: "v1", kind: "Secret" }, { namespace, transform });
+    this.cache = caches.of(secretKind, { namespace, transform });
   }
 
   async find(ref: ObjectRef, signal: AbortSignal): Promise<DynamicObject | undefined> {
@@ -67,9 +68,5 @@ export class OperatorSecrets {
 function withoutContent(secret: DynamicObject): DynamicObject {
   const { namespace = "", name } = refOf(secret);
   const { uid = "", resourceVersion = "" } = secret.metadata;
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name, namespace, uid, resourceVersion },
-  };
+  return { ...secretKind, metadata: { name, namespace, uid, resourceVersion } };
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from "@keelson/base";
 import { keyOf, type DynamicObject } from "@keelson/client";
 import type { Caches, ObjectCache } from "@keelson/controller";
 
+import { secretKind } from "../children/child.ts";
 import type { ApplicationSpec } from "../kinds/application.ts";
 import { namesOfChildren } from "../names/names.ts";
 import type { SecretDigests } from "../steps/workload-step.ts";
@@ -14,7 +15,7 @@ export class CachedSecretDigests implements SecretDigests {
   readonly cache: ObjectCache;
 
   constructor(caches: Caches) {
-    this.cache = caches.of({ apiVersion: "v1", kind: "Secret" }, { transform: digested });
+    this.cache = caches.of(secretKind, { transform: digested });
   }
 
   async digestOf(
@@ -49,7 +50,7 @@ function digested(secret: DynamicObject): DynamicObject {
     data.map(([key, value]): [string, string] => [key, hash(value)]).sort(byKey),
   );
   const metadata = { name, namespace, uid, resourceVersion } as DynamicObject["metadata"];
-  return { apiVersion: "v1", kind: "Secret", metadata, digests };
+  return { ...secretKind, metadata, digests };
 }
 
 function byKey([a]: readonly [string, string], [b]: readonly [string, string]): number {

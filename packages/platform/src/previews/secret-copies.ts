@@ -4,7 +4,7 @@
 import { keyOf, refOf, type DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
-import { childOf } from "../children/child.ts";
+import { childOf, secretKind } from "../children/child.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
 
 /** On a Secret, with the value `true`: previews may have it. */
@@ -52,8 +52,7 @@ export function sharedVariables(
 /** Of no type: variables need none, and a type could never change. */
 function copyOf(app: App, source: DynamicObject): DynamicObject {
   return childOf(app, {
-    apiVersion: "v1",
-    kind: "Secret",
+    ...secretKind,
     name: source.metadata.name ?? "",
     annotations: { [copiedFromAnnotation]: keyOf(refOf(source)) },
     content: { type: "Opaque", data: source["data"] ?? {} },

@@ -4,6 +4,7 @@ import { keyOf, refOf, type DynamicObject } from "@keelson/client";
 import type { CachedResource, Caches } from "@keelson/controller";
 
 import type { App } from "../app.ts";
+import { secretKind } from "../children/child.ts";
 import { isChildOf, type Children } from "../children/children.ts";
 import {
   copiedFromAnnotation,
@@ -11,8 +12,6 @@ import {
   sharedVariables,
   type SharedVariables,
 } from "./secret-copies.ts";
-
-const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
 
 export class SharedSecrets {
   readonly #children: Children;

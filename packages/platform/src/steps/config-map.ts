@@ -2,10 +2,8 @@
 
 import type { DynamicObject } from "@keelson/client";
 import type { App } from "../app.ts";
-import { childOf } from "../children/child.ts";
+import { childOf, configMapKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
-
-const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
 export async function applyConfigMap(
   children: Pick<Children, "apply">,

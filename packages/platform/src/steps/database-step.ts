@@ -4,7 +4,7 @@ import type { Random } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
-import { childOf } from "../children/child.ts";
+import { childOf, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { DatabaseAdmin } from "../sql/database-admin.ts";
@@ -41,8 +41,6 @@ export interface DatabaseOutcome {
   /** What shall stay when children are pruned. */
   readonly wanted: readonly DynamicObject[];
 }
-
-const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
 
 /** Throws a `StepError` for what cannot be done now. */
 export async function reconcileDatabase(

@@ -3,11 +3,12 @@
 import type { DynamicObject, ObjectRef } from "@keelson/client";
 
 import { originsOf, type App } from "../app.ts";
-import { childOf } from "../children/child.ts";
+import { childOf, configMapKind, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { BucketAdmin } from "../s3/bucket-admin.ts";
 import type { Finding } from "../status/conditions.ts";
+import { applyConfigMap } from "./config-map.ts";
 import { storageVariables, type StoreSettings } from "./storage-variables.ts";
 import type { Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
@@ -44,9 +45,6 @@ export interface StorageOutcome {
   readonly left?: string;
 }
 
-const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
-const secretKind = { apiVersion: "v1", kind: "Secret" } as const;
-
 /** What the app is told, and its keys. Both need nothing of the store: the app can start while that is away. */
 export async function prepareStorage(
   step: StorageStep,
@@ -55,12 +53,9 @@ export async function prepareStorage(
 ): Promise<readonly DynamicObject[]> {
   const { admin, children, settings } = step;
   if (admin === undefined) throw notConfigured();
-  const configMap = childOf(app, {
-    ...configMapKind,
-    name: app.names.children.storage,
-    content: { data: storageVariables(app, settings) },
-  });
-  const wanted = [await children.apply(app, configMap, signal)];
+  const variables = storageVariables(app, settings);
+  const { storage: name } = app.names.children;
+  const wanted = [await applyConfigMap(children, { app, name, variables }, signal)];
   const keys = await keysOf(app, step, signal);
   if (keys !== undefined) wanted.push(await children.apply(app, keys, signal));
   return wanted;
