@@ -1,6 +1,7 @@
 // The features of an app, in the order in which they are seen to, and the order in which they are taken away.
 
 import type { Random } from "@keelson/base";
+import type { ObjectKind } from "@keelson/client";
 
 import { hasDatabase } from "../app.ts";
 import { configMapKind, secretKind } from "../children/child.ts";
@@ -16,6 +17,8 @@ import {
   type StorageStep,
 } from "../steps/storage-step.ts";
 import type { Step } from "../steps/step.ts";
+import { workloadKinds } from "../steps/workload-step.ts";
+import type { WorkloadSettings } from "../workload/workload.ts";
 import type { OperatorSecrets } from "./operator-secrets.ts";
 import type { Services } from "./services.ts";
 import type { OperatorSettings } from "./settings.ts";
@@ -45,6 +48,16 @@ export function appSteps(options: AppStepsOptions): AppSteps {
     forward: [database, storage, auth, redis, search],
     backward: [auth, storage, database, redis, search],
   };
+}
+
+/** The kinds of everything that an app has in its namespace. */
+export function childKinds(settings: WorkloadSettings, steps: AppSteps): readonly ObjectKind[] {
+  return [
+    ...workloadKinds(settings),
+    ...steps.forward.flatMap((step) => step.kinds),
+    secretKind,
+    configMapKind,
+  ];
 }
 
 function databaseStep({ services, children, settings, random }: AppStepsOptions): Step {

@@ -17,8 +17,8 @@ import {
 import { application, type ApplicationSpec } from "../kinds/application.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
 import { appLabel } from "../children/child.ts";
-import { workloadKinds } from "../steps/workload-step.ts";
 import { isTelling, type AppPods } from "./app-pods.ts";
+import { childKinds } from "./app-steps.ts";
 import { runCleanup } from "./cleanup.ts";
 import { Hosts } from "./hosts.ts";
 import { laneKey } from "./calls.ts";
@@ -93,12 +93,7 @@ export class Applications {
   sources(called: Source): readonly Source[] {
     const { parts, pods, secrets, operatorSecrets } = this.#options;
     const { cache } = this.#resource;
-    const kinds = [
-      ...workloadKinds(parts.settings),
-      ...parts.steps.forward.flatMap((step) => step.kinds),
-      { apiVersion: "v1", kind: "Secret" },
-      { apiVersion: "v1", kind: "ConfigMap" },
-    ];
+    const kinds = childKinds(parts.settings, parts.steps);
     const own = watches(cache, (object) => [refOf(object)], {
       when: (it) => this.#seen.isNews(it),
     });

@@ -22,8 +22,8 @@ import { parentRef } from "../previews/preview-app.ts";
 import { previewFinding } from "../previews/preview-finding.ts";
 import { usualPreviewSettings } from "../previews/preview-namespace.ts";
 import { SharedSecrets } from "../previews/shared-secrets.ts";
-import { workloadKinds } from "../steps/workload-step.ts";
 import type { AppPods } from "./app-pods.ts";
+import { childKinds } from "./app-steps.ts";
 import { laneKey } from "./calls.ts";
 import { lookMs, runCleanup } from "./cleanup.ts";
 import type { OperatorParts } from "./operator-parts.ts";
@@ -87,13 +87,7 @@ export class Previews {
   sources(called: Source): readonly Source[] {
     const { parts, parents, pods, secrets, operatorSecrets } = this.#options;
     const { cache } = this.#resource;
-    const kinds = [
-      ...guardKinds,
-      ...workloadKinds(parts.settings),
-      ...parts.steps.forward.flatMap((step) => step.kinds),
-      { apiVersion: "v1", kind: "Secret" },
-      { apiVersion: "v1", kind: "ConfigMap" },
-    ];
+    const kinds = [...guardKinds, ...childKinds(parts.settings, parts.steps)];
     return [
       watches(cache, (object) => [refOf(object)], { when: (change) => this.#seen.isNews(change) }),
       ...previewSources({
