@@ -1,6 +1,7 @@
 // The one place that reads what Keycloak answers when it does not do as it was asked.
 
 import type { NetworkError } from "@keycloak/keycloak-admin-client";
+import { retryAfterMsIn } from "../steps/retry-after.ts";
 import { StepError, type StepReason } from "../steps/step-error.ts";
 import { unsaid } from "../steps/unsaid.ts";
 
@@ -71,7 +72,7 @@ function nameAnswer({ response, responseData }: NetworkError, call: KeycloakCall
   // Not the library's error itself: it holds the whole answer.
   const cause = Object.assign(new Error(said), { status, words });
   const reason = reasonOf(status);
-  const retryAfterMs = retryAfterMsOf(response);
+  const retryAfterMs = retryAfterMsIn(response.headers.get("retry-after"));
   const sentence = status === 404 ? notFound : sentences[reason];
   return new StepError(reason, `${server}: ${name} ${sentence ?? ""}: ${said}`, {
     cause,
@@ -102,11 +103,6 @@ function textOf(answer: unknown, secrets: readonly string[] = []): string {
     .map((member) => members[member])
     .find((text) => typeof text === "string");
   return said === undefined ? "" : `(${unsaid(said, secrets).slice(0, saidMax)})`;
-}
-
-function retryAfterMsOf({ headers }: Response): number | undefined {
-  const text = headers.get("retry-after") ?? "";
-  return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
 function statusOf(error: unknown): number | undefined {

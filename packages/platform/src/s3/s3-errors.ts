@@ -1,5 +1,6 @@
 // The one place that reads the codes of S3 and of its SDK.
 
+import { retryAfterMsIn } from "../steps/retry-after.ts";
 import { StepError, type StepReason } from "../steps/step-error.ts";
 import { unsaid } from "../steps/unsaid.ts";
 
@@ -34,7 +35,7 @@ export function nameS3Error(error: unknown, { name, bucket }: S3Call, store: str
   const what = `${store}: ${name}${bucket === undefined ? "" : ` of bucket ${bucket}`}`;
   const reason = reasonOf(code, status);
   if (reason === undefined) return new Error(`${what} failed: ${said}`, { cause });
-  const retryAfterMs = retryAfterMsOf(thrown.$response?.headers?.["retry-after"]);
+  const retryAfterMs = retryAfterMsIn(thrown.$response?.headers?.["retry-after"]);
   return new StepError(reason, `${what}: ${sentences[reason] ?? ""}${said}`, {
     cause,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -120,9 +121,4 @@ function sentenceOf({ message = "" }: SdkError, code: string, status: number | u
   const text = words.join(": ");
   if (status === undefined) return text === "" ? code : text;
   return text === "" ? `status ${status}` : `${text} (status ${status})`;
-}
-
-/** In seconds; a date is not worth the trouble. */
-function retryAfterMsOf(text: string | undefined): number | undefined {
-  return /^\d{1,6}$/.test(text ?? "") ? Number(text) * 1000 : undefined;
 }
