@@ -62,7 +62,7 @@ function validations(rules: readonly ValidationRule[]): Record<string, unknown> 
   return rules.length === 0 ? {} : { "x-kubernetes-validations": rules };
 }
 
-/** A list in which `key` names an item. */
+/** A list in which `keys` name an item. */
 export function mapList<Item extends TSchema>(
   item: Item,
   {

@@ -12,7 +12,7 @@ import { literal, quoted } from "./identifier.ts";
 import { inspect } from "./inspection.ts";
 import { parseOwnerComment } from "./owner-comment.ts";
 import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
-import { hasDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
+import { ownsDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
 import { installReload, notifyReload } from "./schema-reload.ts";
 import { saltBytes, scramVerifier } from "./scram.ts";
 import { Session, type StatementPoint } from "./session.ts";
@@ -149,13 +149,13 @@ export class DatabaseAdmin implements AsyncDisposable {
 
   /** Takes away what the ledger names, and only what is its owner's. An empty ledger costs no statement. */
   async remove(leaving: Leaving, signal: AbortSignal): Promise<void> {
-    if (!hasDatabase(leaving.ledger)) return;
+    if (!ownsDatabase(leaving.ledger)) return;
     await this.#pool.use((session) => removeOwned(session, leaving, signal), signal);
   }
 
   /** Keeps what the ledger names for a successor that adopts it; nobody may log in meanwhile. */
   async retain(leaving: Leaving, signal: AbortSignal): Promise<void> {
-    if (!hasDatabase(leaving.ledger)) return;
+    if (!ownsDatabase(leaving.ledger)) return;
     await this.#pool.use((session) => retainOwned(session, leaving, signal), signal);
   }
 

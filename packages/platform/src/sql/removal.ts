@@ -26,7 +26,7 @@ export interface Leaving {
 }
 
 /** Whether the ledger names anything of a database: without, PostgreSQL is not asked. */
-export function hasDatabase(ledger: Ledger): boolean {
+export function ownsDatabase(ledger: Ledger): boolean {
   return ledger.all("Schema").length + ledger.all("Role").length > 0;
 }
 

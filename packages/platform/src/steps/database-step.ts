@@ -8,6 +8,7 @@ import { childOf, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { DatabaseAdmin } from "../sql/database-admin.ts";
+import { ownsDatabase } from "../sql/removal.ts";
 import { migrationJobOf, migrationOutcome, type MigrationSettings } from "./database-migrations.ts";
 import { databaseVariables, isOurPassword, passwordIn } from "./database-variables.ts";
 import type { Policy } from "./step.ts";
@@ -139,8 +140,7 @@ export async function cleanupDatabase(
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, names } = app;
-  const isThere = ledger.all("Schema").length + ledger.all("Role").length > 0;
-  if (!isThere) return;
+  if (!ownsDatabase(ledger)) return;
   if (admin === undefined) {
     const what = ledger.all("Schema").map(({ name }) => `schema ${name}`);
     const message = `${what.join(", ")} cannot be removed: no database is configured, set DB_ADMIN_URL`;
