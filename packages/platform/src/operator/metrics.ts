@@ -3,7 +3,7 @@
 import type { Metrics } from "@keelson/base";
 
 import type { Phase } from "../kinds/status.ts";
-import type { ResourceType } from "../steps/step.ts";
+import { resourceTypes, type ResourceType } from "../steps/step.ts";
 
 /** As the gauge shows them. */
 const phaseNumbers: Readonly<Record<Phase, number>> = {
@@ -22,15 +22,6 @@ export interface PhaseLabels {
 
 const results = ["success", "error"] as const;
 export type ReconcileResult = (typeof results)[number];
-
-const resourceTypes: readonly ResourceType[] = [
-  "database",
-  "storage",
-  "auth",
-  "redis",
-  "search",
-  "workload",
-];
 
 export class OperatorMetrics {
   readonly #phase;

@@ -11,8 +11,16 @@ import type { CallPoint } from "./call-point.ts";
 /** What may hold workers up: a service outside the cluster. */
 export type ExternalService = Exclude<CallPoint["service"], "kubernetes">;
 
-/** A part of the work, as metrics name it. */
-export type ResourceType = "database" | "storage" | "auth" | "redis" | "search" | "workload";
+/** The parts of the work, as metrics name them. */
+export const resourceTypes = [
+  "database",
+  "storage",
+  "auth",
+  "redis",
+  "search",
+  "workload",
+] as const;
+export type ResourceType = (typeof resourceTypes)[number];
 
 /** What becomes of what is outside when nobody asks for it any more. */
 export type Policy = App["spec"]["deletionPolicy"];
