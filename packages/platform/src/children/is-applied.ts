@@ -51,10 +51,21 @@ function isHeld(desired: Json, live: Json | undefined, fields: Fields): boolean 
 
 /** The item of a list that a key of managed fields names. */
 function itemOf(items: readonly Json[], key: string): Json | undefined {
-  const named = JSON.parse(key.slice(2)) as Json;
+  const named = valueIn(key);
+  if (named === undefined) return undefined;
   if (key.startsWith("v:")) return items.find((item) => jsonEqual(item, named));
-  if (!key.startsWith("k:") || !isJsonObject(named)) return undefined;
+  if (!isJsonObject(named)) return undefined;
   return items.find((item) => isJsonObject(item) && holds(item, named));
+}
+
+/** Undefined for a key that names no item: an apply then writes all of them anew. */
+function valueIn(key: string): Json | undefined {
+  if (!key.startsWith("v:") && !key.startsWith("k:")) return undefined;
+  try {
+    return JSON.parse(key.slice(2)) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether `live` has what is desired, and perhaps defaults besides. */
