@@ -121,7 +121,8 @@ function storageStep({ secrets, services, children, settings }: AppStepsOptions)
     inputs: (app) => secrets.versionForStorage(app),
     sentence: ({ spec }) => {
       const count = spec.storage?.buckets?.length ?? 0;
-      return count === 0 ? "no bucket is asked for" : `${count} buckets are there`;
+      if (count === 0) return "no bucket is asked for";
+      return count === 1 ? "1 bucket is there" : `${count} buckets are there`;
     },
     prepare: (work, signal) => prepareStorage(step, work, signal),
     reconcile: (work, signal) => reconcileStorage(step, work, signal),

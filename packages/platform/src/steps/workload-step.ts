@@ -151,8 +151,11 @@ export async function cleanupWorkload(
     going += await children.prune(app, { kinds: [kind], kept: [] }, signal);
   }
   const pods = await podsOf(app, signal);
-  if (pods > 0) return { left: `${pods} pods of ${app.names.name} are still ending` };
-  return going > 0 ? { left: `${going} objects of ${app.names.name} are still going` } : {};
+  const { name } = app.names;
+  if (pods === 1) return { left: `1 pod of ${name} is still ending` };
+  if (pods > 1) return { left: `${pods} pods of ${name} are still ending` };
+  if (going === 1) return { left: `1 object of ${name} is still going` };
+  return going > 1 ? { left: `${going} objects of ${name} are still going` } : {};
 }
 
 async function deploymentState(

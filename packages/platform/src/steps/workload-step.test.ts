@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { appWith } from "../testing/index.ts";
+import { cleanupWorkload, type WorkloadStep } from "./workload-step.ts";
+
+const untouched = (): Promise<never> => Promise.reject(new Error("nobody asks for this"));
+
+/** With so many children that are still going, and so many pods. */
+function leaving(children: number, pods: number): WorkloadStep {
+  let left = children;
+  const prune = (): Promise<number> => {
+    const going = Math.min(left, 1);
+    left -= going;
+    return Promise.resolve(going);
+  };
+  return {
+    children: { apply: untouched, find: untouched, remove: untouched, prune },
+    secrets: { digestOf: untouched },
+    settings: { ingressClass: "nginx", ingressRewrite: "nginx", clusterIssuer: "issuer" },
+    troubleOf: untouched,
+    podsOf: () => Promise.resolve(pods),
+  };
+}
+
+for (const [children, pods, left] of [
+  [0, 0, undefined],
+  [1, 0, "1 object of my-app is still going"],
+  [2, 0, "2 objects of my-app are still going"],
+  [2, 1, "1 pod of my-app is still ending"],
+  [0, 2, "2 pods of my-app are still ending"],
+] as const) {
+  test(`with ${children} children and ${pods} pods it is said what is left`, async (t) => {
+    const app = appWith({});
+    const outcome = await cleanupWorkload(leaving(children, pods), { app }, t.signal);
+    assert.equal(outcome.left, left);
+  });
+}
