@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import type { DynamicObject } from "@keelson/client";
 import { measure } from "../apiserver/scenarios/length.ts";
-import { clusterSuite, ownTest } from "../fleet/cluster.ts";
+import { clusterSuite, isOracle, ownTest } from "../fleet/cluster.ts";
 import { until } from "../oracle/until.ts";
 import { withoutWaitsFrom } from "./clocks.ts";
 import { searchPathsAt } from "./drivers.ts";
-import { applications, namespace, newName, OperatorBed } from "./operator-bed.ts";
+import { applications, namespace, newName, OperatorBed, type Seen } from "./operator-bed.ts";
 import { podSpecOf, targetIn } from "./service-target.ts";
 
 const image = "registry.example.com/shop:1";
@@ -40,6 +40,12 @@ function imageOf(deployment: DynamicObject | undefined): string | undefined {
   return specOf(deployment)?.template.spec.containers.find(({ name }) => name === "app")?.image;
 }
 
+/** It runs, and has its address where there are any. */
+function isSettled({ phase, conditions }: Seen): boolean {
+  const hasAddress = isOracle || conditions.some((one) => one.startsWith("IngressReady True "));
+  return phase === "Running" && hasAddress;
+}
+
 clusterSuite("the operator, while apps run", () => {
   test("P19, P20: a restart writes no child, and every password stays", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
@@ -49,7 +55,7 @@ clusterSuite("the operator, while apps run", () => {
       for (const name of names) {
         await bed.apply(name, { imageRef: image, database: { enabled: true } });
       }
-      for (const name of names) await bed.until(name, ({ phase }) => phase === "Running");
+      for (const name of names) await bed.until(name, isSettled);
     }
     const [children, passwords] = [await bed.children(), await passwordsOf(bed, names)];
     const versions = await versionsOf(bed, names);

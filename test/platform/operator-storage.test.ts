@@ -103,17 +103,14 @@ clusterSuite("an app with buckets", () => {
       await using bed = await OperatorBed.prepare({}, t.signal);
       const settings = await withStorage(bed, s3, t.signal, proxy.url);
       const [name, other] = [newName(), newName()];
-      let asked = 0;
-      proxy.decide = () => {
-        asked += 1;
-        return asked < 3 ? answer(503, "SlowDown") : answer(403, "InvalidAccessKeyId");
-      };
+      proxy.decide = () => answer(503, "SlowDown");
       await using _operator = bed.start({ settings });
       const storage = { enabled: true, buckets: [{ name: "uploads" }] };
       await bed.apply(name, { imageRef: image, storage });
       await bed.until(name, ({ conditions }) =>
         conditions.includes("StorageReady False Unreachable"),
       );
+      proxy.decide = () => answer(403, "InvalidAccessKeyId");
       await bed.apply(other, { imageRef: image, database: { enabled: true } });
       await bed.until(other, isRunning);
       const refused = await bed.until(name, ({ conditions }) =>
@@ -122,7 +119,7 @@ clusterSuite("an app with buckets", () => {
       assert.equal(refused.phase, "Failed");
       // The app is there nevertheless: it has all its variables.
       assert.ok(await bed.find({ apiVersion: "apps/v1", kind: "Deployment" }, name));
-      assert.ok((await bed.events(name)).includes("RetryBackoff"));
+      await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
       proxy.decide = () => "pass";
       // It would be asked again in half a minute; whoever changes something is not kept waiting.
       await bed.apply(name, { imageRef: image, storage, envVars: [{ name: "A", value: "1" }] });
@@ -210,7 +207,8 @@ clusterSuite("an app with buckets", () => {
         const object = await previews.find(ref, signal);
         return object === undefined ? undefined : seenIn(object);
       };
-      await bed.until(name, isRunning);
+      const running = await bed.until(name, isRunning);
+      assert.equal(running.messages["StorageReady"], "1 bucket is there");
       await until(async () => (await preview())?.phase === "Running", signal);
       const buckets = [`plattr-preview-${name}-pr7-uploads`, `plattr-prod-${name}-uploads`];
       assert.deepEqual(await bucketsOf(s3, name), buckets);

@@ -77,6 +77,7 @@ clusterSuite("the operator", () => {
     bed.start();
     await bed.apply(name, { imageRef: image, database: { enabled: true } });
     const running = await bed.until(name, ({ phase }) => phase === "Running");
+    await until(() => phases.at(-1) === "Running", t.signal);
     assert.deepEqual(phases, ["none", "Pending", "Provisioning", "Running"]);
     const timesOf = ({ object }: Seen) =>
       conditionsOf(object).map(({ type, ...rest }) => [type, rest.lastTransitionTime]);
