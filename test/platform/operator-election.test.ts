@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock, type Clock } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import type { CallPoint } from "@keelson/platform";
+import type { CallPoint, OperatorOptions } from "@keelson/platform";
 import { clusterSuite } from "../fleet/cluster.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
@@ -32,7 +32,7 @@ interface Replica extends RunningOperator {
   readonly proxy: TcpProxy;
 }
 
-async function replica(bed: OperatorBed, identity: string, clock: Clock = systemClock) {
+async function replica(bed: OperatorBed, identity: string, given: Partial<OperatorOptions> = {}) {
   const writes: Replica["writes"] = [];
   const proxy = await TcpProxy.to(bed.cluster.port);
   const onCall = ({ service, name, when }: CallPoint): void => {
@@ -41,7 +41,7 @@ async function replica(bed: OperatorBed, identity: string, clock: Clock = system
       writes.push({ atMs: performance.now(), call: `${service} ${name}` });
     }
   };
-  const options = { elects: true, identity, electionTimes, onCall, clock, port: proxy.port };
+  const options = { elects: true, identity, electionTimes, onCall, port: proxy.port, ...given };
   const running = bed.start(options);
   return {
     identity,
@@ -75,8 +75,9 @@ clusterSuite("operators beside each other", () => {
     await using bed = await OperatorBed.prepare({}, t.signal);
     const names = [newName(), newName()];
     for (const name of names) await bed.apply(name, withDatabase);
-    await using a = await replica(bed, "a");
-    await using b = await replica(bed, "b");
+    const patient = { electionTimes: { ...electionTimes, ...patientTimes } };
+    await using a = await replica(bed, "a", patient);
+    await using b = await replica(bed, "b", patient);
     for (const name of names) await bed.until(name, ({ phase }) => phase === "Running");
     const [leader, other] = (await ledBy([a, b], t.signal)) as [Replica, Replica];
     assert.equal(other.operator.isReady, true); // It stands by.
@@ -122,7 +123,9 @@ clusterSuite("operators beside each other", () => {
 
   test("P59: clocks that are a minute apart make no two leaders", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
-    const shifted = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
+    const shifted = (ms: number) => ({
+      clock: { ...systemClock, now: () => systemClock.now() + ms },
+    });
     await using a = await replica(bed, "a", shifted(30_000));
     await using b = await replica(bed, "b", shifted(-30_000));
     let both = 0;

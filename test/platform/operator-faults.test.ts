@@ -67,7 +67,7 @@ clusterSuite("the operator in trouble", () => {
     assert.equal(await bed.find({ apiVersion: "apps/v1", kind: "Deployment" }, name), undefined);
     await until(async () => (await bed.events(name)).includes("RetryBackoff"), t.signal);
     const labels = { app: name, resource_type: "database", result: "error" };
-    assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 4);
+    await until(() => (metrics.value("plattr_reconcile_total", labels) ?? 0) >= 4, t.signal);
     // However long it takes, nobody gives up, and no pause is above half a minute.
     await until(() => performance.now() - sinceMs >= awayMs, t.signal);
     assert.ok(proxy.refused >= awayMs / 45_000, `${proxy.refused} tries`);
@@ -96,7 +96,7 @@ clusterSuite("the operator in trouble", () => {
     await bed.untilGone(other);
     assert.deepEqual(await leftovers(bed.database, name), nothing);
     // Gone with the app.
-    assert.equal(metrics.value("plattr_reconcile_total", labels), undefined);
+    await until(() => metrics.value("plattr_reconcile_total", labels) === undefined, t.signal);
     const phaseLabels = { namespace, app: name, environment: "production" };
     await until(
       () => metrics.value("plattr_application_phase", phaseLabels) === undefined,
@@ -150,7 +150,7 @@ clusterSuite("the operator in trouble", () => {
     await bed.until(name, ({ phase }) => phase === "Running");
     assert.equal(seen.size, 9, [...seen].join(", "));
     const labels = { app: name, resource_type: "database", result: "success" };
-    assert.ok((metrics.value("plattr_reconcile_total", labels) ?? 0) >= 1);
+    await until(() => (metrics.value("plattr_reconcile_total", labels) ?? 0) >= 1, t.signal);
 
     // Its watches are refused as too old: everything is listed again, and nothing is missed.
     let expired = 0;
