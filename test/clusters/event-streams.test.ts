@@ -226,7 +226,7 @@ suite("streams of events", () => {
       await bed.tell({ clusterId: id, generation }, { clusterId: other, generation: 9 });
     }
     await bed.tell({ clusterId: id, type: "status.changed", reason: "phase_changed" });
-    await until(() => reader.events.length === 6 && true);
+    await until(() => reader.events.length === 6);
     assert.equal(reader.events.at(-1)?.event, "status.changed");
     const ask = async (query: string): Promise<Record<string, unknown>> => {
       const response = await fetch(`${bed.url}/clusters/${id}/events?${query}`);
@@ -275,6 +275,7 @@ suite("streams of events", () => {
     const bed = await startLifecycleServer();
     await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
     await bed[Symbol.asyncDispose]();
+    await until(() => reader.isOver);
     assert.deepEqual(reader.events, []);
   });
 });
