@@ -72,7 +72,7 @@ export async function startEmbeddedPostgres(
   const { port = 0, database = "keelson", settings = {} } = options;
   await using setup = new AsyncDisposableStack();
   const dataDir = await writable(options.dataDir, () => prepareParent(options.dataDir));
-  setup.use(await writable(dataDir, () => ownDataDir(dataDir)));
+  setup.use(await writable(dataDir, () => ownDataDir(dataDir, { random })));
 
   const account = await accountFor(dataDir);
   const bin = await embeddedBinaries(account);

@@ -1,7 +1,8 @@
 // Which process of ours a data folder belongs to. PostgreSQL's own lock says which server runs on it; this one
 // says who may stop that server: an orphan is ended and replaced, a sibling's is left alone.
 
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
+import type { Random } from "@keelson/base";
 import { PostgresServerError } from "./errors.ts";
 import { startOf } from "./process-identity.ts";
 
@@ -11,31 +12,78 @@ interface Owner {
 }
 
 /** Marks `dataDir` as ours until disposed. Throws `data-dir-in-use` while the process that has it lives. */
-export async function ownDataDir(dataDir: string): Promise<AsyncDisposable> {
+export async function ownDataDir(
+  dataDir: string,
+  { random }: { readonly random: Random },
+): Promise<AsyncDisposable> {
   const file = `${dataDir}.owner`;
   const ours: Owner = { pid: process.pid, start: (await startOf(process.pid)) ?? "" };
-  for (;;) {
-    try {
-      await writeFile(file, JSON.stringify(ours), { flag: "wx", mode: 0o644 });
-      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    const owner = await readOwner(file);
-    if (owner !== undefined && (await startOf(owner.pid)) === owner.start) {
+  // Under a name of its own first: whoever reads a mark reads a whole one.
+  const written = `${file}.${process.pid}-${random.uuid()}`;
+  try {
+    await writeFile(written, JSON.stringify(ours), { flag: "wx", mode: 0o644 });
+    const other = await take(file, written);
+    if (other !== undefined) {
       throw new PostgresServerError(
         "data-dir-in-use",
-        `the data folder ${dataDir} is in use by process ${owner.pid}`,
+        `the data folder ${dataDir} is in use by process ${other.pid}`,
       );
     }
-    await rm(file, { force: true });
+  } finally {
+    await rm(written, { force: true });
+  }
+  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+}
+
+/**
+ * Puts the mark `written` at `file`, or answers the living process that has it or is about to.
+ *
+ * Only whoever holds `<file>.next` removes the mark of a dead process, and only the one that it saw: a mark that
+ * somebody has put there meanwhile is never taken for it. What a crash leaves at `<file>.next` goes the same way.
+ */
+async function take(file: string, written: string): Promise<Owner | undefined> {
+  for (;;) {
+    if (await isLinked(written, file)) return undefined;
+    const seen = await read(file);
+    if (seen === undefined) continue;
+    const owner = parse(seen);
+    if (owner !== undefined && (await startOf(owner.pid)) === owner.start) return owner;
+    const next = `${file}.next`;
+    const other = await take(next, written);
+    if (other !== undefined) return other;
+    try {
+      if ((await read(file)) === seen) await rm(file, { force: true });
+    } finally {
+      await rm(next, { force: true });
+    }
   }
 }
 
-async function readOwner(file: string): Promise<Owner | undefined> {
+/** Whether the file now has that name too; not if another has it. */
+async function isLinked(file: string, name: string): Promise<boolean> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as Owner;
+    await link(file, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Undefined for one that an earlier version was writing when it was killed. */
+function parse(mark: string): Owner | undefined {
+  try {
+    return JSON.parse(mark) as Owner;
   } catch {
-    return undefined; // Gone, or cut short by a crash.
+    return undefined;
   }
 }
