@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom, TaskScope } from "@keelson/base";
-import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { ManualClock, RecordingLog, RecordingMetrics } from "@keelson/base/testing";
 import type { DatabaseOptions } from "../database.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
@@ -215,6 +215,50 @@ eachPostgres("outbox", (server) => {
     await until(() => backlog() === undefined);
     stop.abort();
     await measuring;
+  });
+
+  test("a measurement that fails is told of, and made again", async () => {
+    const metrics = new RecordingMetrics();
+    const log = new RecordingLog();
+    await using it = await fresh();
+    let isAway = false;
+    const faulty = it.openAnother({
+      metrics,
+      onStatement: ({ statement }) => {
+        if (isAway && statement === "measureBacklog") throw new DatabaseUnavailable("a fault");
+      },
+    });
+    const outbox = new Outbox({
+      database: faulty,
+      wakeups: new Wakeups({ database: faulty }),
+      name,
+      log,
+    });
+    await append(outbox, event("a", 1));
+    await using scope = new TaskScope(never);
+    scope.spawn("measuring", (signal) => outbox.runMeasuring(signal, 5));
+    const backlog = () => metrics.value("keelson_outbox_backlog", { outbox: name });
+    await until(() => backlog() === 1);
+    assert.deepEqual(log.messages(), []);
+    isAway = true;
+    await until(() => log.messages("warn").length >= 2);
+    assert.equal(backlog(), undefined);
+    const [first, second] = log.entries;
+    for (const [line, attempts] of [
+      [first, 1],
+      [second, 2],
+    ] as const) {
+      assert.equal(line?.message, "loop failed, trying again");
+      assert.deepEqual(
+        { ...line.fields, error: String(line.fields["error"]) },
+        { loop: `${name} measuring`, attempts, error: "DatabaseUnavailable: a fault" },
+      );
+    }
+    isAway = false;
+    await until(() => backlog() === 1);
+    const told = log.entries.length;
+    await scope[Symbol.asyncDispose]();
+    assert.equal(log.entries.length, told, "a stop is no failure");
   });
 
   test("a fault at any statement of writing, numbering, claiming and settling loses and invents nothing", async () => {

@@ -1,6 +1,6 @@
 // Events that commit with the change they tell of: a rollback sends nothing, a commit loses nothing.
 
-import { silentLog, systemRandom, type Log, type Random } from "@keelson/base";
+import { isCancellation, silentLog, systemRandom, type Log, type Random } from "@keelson/base";
 import type { Database, Transaction } from "../database.ts";
 import { declareMetrics } from "../metrics.ts";
 import { Numbering, type Numbered } from "../numbering.ts";
@@ -133,18 +133,27 @@ export class Outbox {
     return row?.purged ?? 0;
   }
 
-  /** Puts backlog and age into the metrics, every `everyMs` until `signal`; absent while the database is away. */
+  /**
+   * Puts backlog and age into the metrics, every `everyMs` until `signal`. While they cannot be had they are absent, and the
+   * log says why: whatever it is, it ends nothing but the figures.
+   */
   async runMeasuring(signal: AbortSignal, everyMs = 5_000): Promise<void> {
     const { outboxBacklog, outboxOldestAgeSeconds } = declareMetrics(this.database.metrics);
     const labels = { outbox: this.name };
+    const loop = `${this.name} measuring`;
+    let attempts = 0;
     while (!signal.aborted) {
       try {
         const [row] = await this.database.run(measureBacklog, undefined, signal);
         outboxBacklog.set(labels, row?.backlog ?? 0);
         outboxOldestAgeSeconds.set(labels, row?.oldest_seconds ?? 0);
-      } catch {
+        attempts = 0;
+      } catch (error) {
         outboxBacklog.remove(labels);
         outboxOldestAgeSeconds.remove(labels);
+        if (isCancellation(error, signal)) return;
+        attempts += 1;
+        this.log.warn({ loop, attempts, error }, "loop failed, trying again");
       }
       await this.database.clock.sleep(everyMs, signal).catch(() => {});
     }
