@@ -11,6 +11,9 @@ import { isResource, ownItems, ownSpec } from "./pod-spec.ts";
 /** How long a pod stays on a node that is gone, unless it says so itself. */
 const tolerationSeconds = 300;
 
+/** The taint of a node that is not ready. */
+export const notReadyKey = "node.kubernetes.io/not-ready";
+
 /** DefaultTolerationSeconds: pods outlive a short absence of their node. */
 export const defaultTolerations: AdmissionPlugin = {
   name: "DefaultTolerationSeconds",
@@ -19,7 +22,7 @@ export const defaultTolerations: AdmissionPlugin = {
     if (pod === undefined || subresource !== "") return;
     const spec = ownSpec(pod);
     const own = ownItems(spec, "tolerations");
-    const added = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+    const added = [notReadyKey, "node.kubernetes.io/unreachable"]
       .filter((key) => !own.some((toleration) => tolerates(toleration, key)))
       .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }));
     if (added.length > 0) spec["tolerations"] = [...own, ...added];
@@ -40,7 +43,7 @@ export const notReadyTaint: AdmissionPlugin = {
     if (node === undefined || subresource !== "") return;
     const spec = ownSpec(node);
     const taints = ownItems(spec, "taints");
-    const key = "node.kubernetes.io/not-ready";
+    const key = notReadyKey;
     if (taints.some((one) => one["key"] === key && one["effect"] === "NoSchedule")) return;
     spec["taints"] = [...taints, { key, effect: "NoSchedule" }];
   },

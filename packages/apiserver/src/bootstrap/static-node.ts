@@ -3,6 +3,7 @@
 import { timeFromMs } from "@keelson/kube";
 import type { Clock, JsonObject } from "@keelson/base";
 
+import { notReadyKey } from "../admission/small-defaults.ts";
 import { isTerminating } from "../object-metadata.ts";
 import type { Objects } from "../objects.ts";
 
@@ -10,7 +11,7 @@ export const staticNodeName = "keelson";
 
 const capacity = { cpu: "32", memory: "128Gi", pods: "1000", "ephemeral-storage": "256Gi" };
 
-/** Creates the node: ready, schedulable and without taints. */
+/** Creates the node: ready and schedulable. Taints that others gave it stay. */
 export async function ensureStaticNode(
   { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
   signal: AbortSignal,
@@ -23,10 +24,11 @@ export async function ensureStaticNode(
     nodes,
     place,
     (live) => {
-      const { spec = {} } = live as { spec?: JsonObject };
-      if (isTerminating(live) || spec["taints"] === undefined) return undefined;
-      const { taints: _, ...rest } = spec;
-      return { ...live, spec: rest };
+      const { spec = {} } = live as { spec?: { readonly taints?: readonly JsonObject[] } };
+      const { taints = [], ...rest } = spec;
+      const kept = taints.filter(({ key }) => key !== notReadyKey);
+      if (isTerminating(live) || kept.length === taints.length) return undefined;
+      return { ...live, spec: { ...rest, ...(kept.length > 0 && { taints: kept }) } };
     },
     signal,
   );
