@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TaskScope } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
+import { ManualClock, RecordingLog } from "@keelson/base/testing";
 import { statement } from "./sql/statement.ts";
 import { eachPostgres } from "./testing/each-postgres.ts";
 import { createServicesDatabase } from "./testing/services-database.ts";
@@ -32,6 +32,19 @@ eachPostgres("wake-ups", (server) => {
     await one.wakeAll("shop.orders", never);
     assert.equal(await here.wait(t.signal), "woken");
     assert.equal(await there.wait(t.signal), "woken");
+  });
+
+  test("the log says when it begins to listen, and when it no longer does", async (t) => {
+    await using it = await createServicesDatabase(await server());
+    const log = new RecordingLog();
+    const wakeups = new Wakeups({ database: it.database, log });
+    await using scope = new TaskScope(t.signal);
+    using subscription = wakeups.subscribe("shop.orders", intervals);
+    scope.spawn("listen", (signal) => wakeups.run(signal));
+    await untilLive(wakeups, subscription);
+    assert.deepEqual(log.messages(), ["listening for wake-ups"]);
+    await scope[Symbol.asyncDispose]();
+    assert.deepEqual(log.messages().slice(1), ["no longer listening for wake-ups"]);
   });
 
   test("a channel joined later is listened to as well", async (t) => {

@@ -199,7 +199,8 @@ export class Wakeups {
     if (this.#isLive === isLive) return;
     this.#isLive = isLive;
     this.#metrics.listenerUp.set({ pool: this.#database.name }, isLive ? 1 : 0);
-    this.#log.info({ pool: this.#database.name, isLive }, "listening for wake-ups");
+    const message = isLive ? "listening for wake-ups" : "no longer listening for wake-ups";
+    this.#log.info({ pool: this.#database.name }, message);
     for (const channel of this.#audience.keys()) this.#wake(channel, "reconnect");
   }
 
