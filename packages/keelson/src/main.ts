@@ -11,9 +11,9 @@ export async function main(): Promise<void> {
     if (words.length === 1 && words[0] === "version") {
       stdout.write(versionLine());
     } else {
-      const { commandLine } = await import("./commands/command-line.ts");
+      const { commandLine, parseWords } = await import("./commands/command-line.ts");
       const program = await commandLine(words, { openContext });
-      await program.parseAsync(words, { from: "user" });
+      await parseWords(program, words);
     }
     process.exitCode ??= 0;
   } catch (error) {

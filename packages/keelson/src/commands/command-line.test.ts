@@ -4,7 +4,7 @@ import { before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@keelson/base";
 import { CommanderError, type Command } from "commander";
-import { commandLine } from "./command-line.ts";
+import { commandLine, parseWords } from "./command-line.ts";
 import type { CommandContext } from "./command-context.ts";
 import { pathOf } from "./usage-sentence.ts";
 
@@ -161,6 +161,33 @@ suite("the command line", () => {
         "-w": ["--watch"],
       },
     );
+  });
+
+  test("help tells of the command that the words name, at whatever depth", async () => {
+    const usageOf = async (words: string): Promise<string> => {
+      helped = "";
+      await assert.rejects(parseWords(program, words.split(" ")), { exitCode: 0 });
+      return helped.split("\n")[0] ?? "";
+    };
+    for (const [words, usage] of [
+      ["help", /^Usage: keelson \[options\] \[command\]$/],
+      ["help target", /^Usage: keelson target \[options\] \[command\]$/],
+      ["help target create", /^Usage: keelson target create\b/],
+      ["help target add", /^Usage: keelson target create\b/],
+      ["target help create", /^Usage: keelson target create\b/],
+      ["help apiserver migrate", /^Usage: keelson apiserver migrate\b/],
+      ["help up", /^Usage: keelson up\b/],
+    ] as const) {
+      assert.match(await usageOf(words), usage, words);
+    }
+    for (const [words, message] of [
+      ["help targt", "unknown command 'targt': did you mean target?"],
+      ["help target crate", "unknown command 'crate': did you mean create?"],
+      ["help target zzz", "unknown command 'zzz': see \"keelson target --help\""],
+      ["help up now", "unknown command 'now': see \"keelson up --help\""],
+    ] as const) {
+      await assert.rejects(parseWords(program, words.split(" ")), { exitCode: 2, message });
+    }
   });
 
   test("what cannot be meant is told in a sentence with the next step", async () => {

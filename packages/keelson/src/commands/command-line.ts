@@ -4,8 +4,9 @@ import { Command, Help } from "commander";
 import { keelsonVersion } from "../version.ts";
 import { catalog } from "./catalog.ts";
 import type { CommandContext } from "./command-context.ts";
+import { closest } from "../config/closest.ts";
 import { usageError } from "./command-error.ts";
-import { usageSentence } from "./usage-sentence.ts";
+import { pathOf, usageSentence } from "./usage-sentence.ts";
 
 export interface CommandLineOptions {
   /** Called once a command is defined in full. */
@@ -50,6 +51,34 @@ export async function commandLine(
   program.hook("preAction", (_program, command) => refuseEmpty(command));
   speakAsOne(program);
   return program;
+}
+
+/** Runs the command that the words name. */
+export async function parseWords(program: Command, words: readonly string[]): Promise<void> {
+  const [first, ...path] = words;
+  if (first === "help" && !path.some((word) => word.startsWith("-")))
+    commandAt(program, path).help();
+  await program.parseAsync(words, { from: "user" });
+}
+
+/** The command that `path` names, at whatever depth. Throws for a word that names none. */
+function commandAt(program: Command, path: readonly string[]): Command {
+  let command = program;
+  for (const word of path) {
+    const { commands } = command;
+    const found = commands.find((one) => [one.name(), ...one.aliases()].includes(word));
+    if (found === undefined) {
+      const guess = closest(
+        word,
+        commands.map((one) => one.name()),
+      );
+      const next =
+        guess === undefined ? `see "${pathOf(command)} --help"` : `did you mean ${guess}?`;
+      throw usageError(`unknown command '${word}': ${next}`);
+    }
+    command = found;
+  }
+  return command;
 }
 
 /** What was to stand there is missing, as the variable in `--kubeconfig "$FILE"`: no default is meant, and no folder. */
