@@ -57,9 +57,9 @@ export function optional<T>(
   return { kind: kind as Kind<Exclude<T, undefined>>, help, ...details };
 }
 
-/** `metricsPort` as a flag: `metrics-port`. */
+/** `metricsPort` as a flag: `metrics-port`. A number belongs to the word before it. */
 export function flagOf(key: string): string {
-  return key.replaceAll(/[A-Z]|\d+/g, (part) => `-${part.toLowerCase()}`);
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** `metricsPort` as a variable: `KEELSON_METRICS_PORT`. */

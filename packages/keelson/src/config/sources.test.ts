@@ -120,6 +120,13 @@ suite("every setting", () => {
     for (const names of [flags, variables]) assert.equal(new Set(names).size, names.length);
   });
 
+  test("keeps a number with the word that it belongs to", () => {
+    assert.deepEqual(
+      [flagOf("appS3Secret"), variableOf("appS3Secret")],
+      ["app-s3-secret", "KEELSON_APP_S3_SECRET"],
+    );
+  });
+
   for (const [key, setting] of anySettings) {
     const [one, two] = urlSamples[key] ?? samples[setting.kind.name] ?? ["", ""];
     const read = (text: string): unknown => setting.kind.read(text, { folder });
