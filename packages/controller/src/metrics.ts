@@ -38,12 +38,17 @@ export function controllerMetrics(metrics: Metrics) {
     }),
     cachedObjects: metrics.gauge({
       name: "keelson_controller_cached_objects",
-      help: "Objects in a cache",
+      help: "Objects in the caches of a kind, one that is in two of them twice",
       labels: ["kind"],
     }),
-    cacheState: metrics.gauge({
+    caches: metrics.gauge({
+      name: "keelson_controller_caches",
+      help: "Caches of a kind, one for each selection of it",
+      labels: ["kind"],
+    }),
+    liveCaches: metrics.gauge({
       name: "keelson_controller_cache_live",
-      help: "1 while a cache follows its collection, 0 while it does not",
+      help: "Caches of a kind that follow their collection: as many as there are, unless something is wrong",
       labels: ["kind"],
     }),
     leader: metrics.gauge({

@@ -22,6 +22,7 @@ import {
 
 import { CachedResource } from "../cached-resource.ts";
 import type { ControllerMetrics } from "../metrics.ts";
+import { CacheFigures } from "./cache-figures.ts";
 import { fieldOf } from "./field-of.ts";
 import { ObjectCache, type IndexFunction } from "./object-cache.ts";
 
@@ -159,16 +160,12 @@ export class Caches implements AsyncDisposable {
   ): Promise<void> {
     const { client, clock, random, metrics, reflector } = this.#options;
     const log = this.#options.log.child({ kind: kind.kind, apiVersion: kind.apiVersion });
-    const count = metrics.cachedObjects.with({ kind: kind.kind });
-    const live = metrics.cacheState.with({ kind: kind.kind });
-    live.set(0);
-    using _counting = cache.subscribe((change) => {
-      if (change.type !== "updated") count.set(cache.size);
-    });
+    using figures = new CacheFigures(metrics, kind.kind);
+    using _counting = cache.subscribe(() => figures.count(cache.size));
     const onState = (state: ReflectorState, error?: unknown): void => {
       const { error: _, ...before } = kept.state;
       kept.state = { ...before, state, ...(error === undefined ? {} : { error }) };
-      live.set(state === "live" ? 1 : 0);
+      figures.setLive(state === "live");
     };
     const resource = await this.#resolve(kind, { log, onState }, signal);
     if (resource === undefined) return;
