@@ -18,6 +18,19 @@ suite("Backoff", () => {
     assert.deepEqual([backoff.attempts, backoff.next()], [0, 100]);
   });
 
+  test("waits as long after a number of failures that was counted elsewhere", () => {
+    const options = { initialMs: 100, maxMs: 1_000, jitter: 0, random };
+    const waits = [0, 1, 2, 3, 4, 5, 2_000].map((failures) => Backoff.after(failures, options));
+    assert.deepEqual(waits, [100, 100, 200, 400, 800, 1_000, 1_000]);
+    const jittered = { ...options, jitter: 0.5 };
+    const [one, other] = ["same", "same"].map((seed) => seededRandom(seed));
+    assert.ok(one !== undefined && other !== undefined);
+    const backoff = new Backoff({ ...jittered, random: one });
+    for (const failures of [1, 2, 3]) {
+      assert.equal(Backoff.after(failures, { ...jittered, random: other }), backoff.next());
+    }
+  });
+
   test("jitter shortens a wait by no more than its share", () => {
     fc.assert(
       fc.property(

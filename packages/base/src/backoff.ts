@@ -38,6 +38,16 @@ export class Backoff {
     return this.#attempts;
   }
 
+  /**
+   * The wait of somebody whose attempts are counted elsewhere, as in a database, after so many failures in a row; none
+   * counts as one.
+   */
+  static after(failures: number, options: BackoffOptions): number {
+    const backoff = new Backoff(options);
+    backoff.#attempts = Math.max(0, failures - 1);
+    return backoff.next();
+  }
+
   /** How many milliseconds to wait before the next attempt. */
   next(): number {
     const { initialMs, maxMs, factor, jitter, random } = this.#options;

@@ -229,13 +229,8 @@ class Reflector<T extends KubeObject> {
   }
 
   #backoffMs(failures: number): number {
-    const { initial, max } = this.#limits.backoffMs;
-    const backoff = new Backoff({
-      initialMs: Math.min(max, initial * 2 ** Math.max(0, failures - 1)),
-      maxMs: max,
-      random: this.#options.random,
-    });
-    return backoff.next();
+    const { initial: initialMs, max: maxMs } = this.#limits.backoffMs;
+    return Backoff.after(failures, { initialMs, maxMs, random: this.#options.random });
   }
 
   #longSeconds(): number {

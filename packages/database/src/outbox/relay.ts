@@ -1,6 +1,6 @@
 // Publishes what the outbox holds: at least once, in order per key, outside any transaction.
 
-import { isCancellation, onAbort, TaskScope } from "@keelson/base";
+import { Backoff, isCancellation, onAbort, TaskScope } from "@keelson/base";
 import { isTransient } from "../errors.ts";
 import { declareMetrics, type DatabaseMetrics } from "../metrics.ts";
 import { claimKeys, settleKeys, type EventRow, type Settlements } from "../sql/outbox.ts";
@@ -204,9 +204,8 @@ export class Relay {
   }
 
   #retryAfter(attempts: number): number {
-    const { initial, max } = this.#retryMs;
-    const fullMs = Math.min(max, initial * 2 ** Math.min(attempts, 30));
-    return Math.round(fullMs * (1 - 0.5 * this.#outbox.random.float()));
+    const { initial: initialMs, max: maxMs } = this.#retryMs;
+    return Backoff.after(attempts + 1, { initialMs, maxMs, random: this.#outbox.random });
   }
 
   #settle(settlement: Settlement): void {
@@ -243,10 +242,11 @@ export class Relay {
    * the keys next publishes these events once more.
    */
   async #record(batch: readonly Settlement[], signal: AbortSignal): Promise<number> {
-    const { database, log, name } = this.#outbox;
+    const { database, log, name, random } = this.#outbox;
     const untilMs = database.clock.monotonic() + this.#leaseMs;
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000, random });
     const sorted = batch.toSorted((a, b) => (a.orderingKey < b.orderingKey ? -1 : 1));
-    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+    for (;;) {
       try {
         // Not our signal: what was published is recorded also when we are told to stop.
         const [row] = await database.run(
@@ -258,6 +258,7 @@ export class Relay {
       } catch (error) {
         if (!isTransient(error)) throw error;
         log.warn({ outbox: name, keys: batch.length, error }, "published events not recorded yet");
+        const waitMs = backoff.next();
         if (signal.aborted || database.clock.monotonic() + waitMs >= untilMs) return 0;
         await database.clock.sleep(waitMs, signal).catch(() => {});
       }
