@@ -1,7 +1,6 @@
 // An HTTP proxy between a worker and its cluster that answers some requests itself, as a server in trouble would. To those
 // who ask it speaks in clear; to a real Kubernetes as the admin, by TLS.
 
-import { once } from "node:events";
 import {
   createServer,
   request as send,
@@ -10,8 +9,8 @@ import {
   type ServerResponse,
 } from "node:http";
 import { Agent, request as sendByTls } from "node:https";
-import type { AddressInfo } from "node:net";
 import { fixedCredentials, type Access } from "@keelson/client";
+import { closeNow, listenLocally, portOf } from "./local-server.ts";
 
 /** What is answered instead; undefined: the request is passed on. */
 export interface Instead {
@@ -54,13 +53,16 @@ export class HttpProxy implements AsyncDisposable {
 
   static async to(port: number, identity?: ProxyIdentity): Promise<HttpProxy> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await listenLocally(server);
     return new HttpProxy(server, port, identity);
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** Whoever comes here needs no credentials. */
@@ -79,10 +81,8 @@ export class HttpProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.close();
-    this.cut();
     this.#agent?.destroy();
-    if (this.#server.listening) await once(this.#server, "close");
+    await closeNow(this.#server);
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -22,10 +22,7 @@ clusterSuite("a Keycloak in trouble", () => {
       await using bed = await prepareAuth(t.signal);
       const { port } = bed.keycloak;
       await using wire = await FaultyWire.to(`127.0.0.1:${port}`);
-      const access = async () => ({
-        ...(await bed.keycloak.access()),
-        url: `http://${wire.host}/`,
-      });
+      const access = accessAt(bed, `http://${wire.host}/`);
       const shop = tenant();
       const { realm } = shop.app.names;
       const server = `Keycloak at ${wire.host}`;
@@ -41,17 +38,14 @@ clusterSuite("a Keycloak in trouble", () => {
       );
       assert.deepEqual(shop.ledger.written, []);
       wire.mode = "refuse";
-      await assert.rejects(
-        bed.reconcile(shop, { admin: impatient }),
-        ({ reason, message }: StepError) => {
-          assert.equal(reason, "Unreachable");
-          assert.ok(message.startsWith(`${server}: no answer to logIn: `), message);
-          return true;
-        },
-      );
+      const admin = bed.admin({ access });
+      await assert.rejects(bed.reconcile(shop, { admin }), ({ reason, message }: StepError) => {
+        assert.equal(reason, "Unreachable");
+        assert.ok(message.startsWith(`${server}: no answer to logIn: `), message);
+        return true;
+      });
 
       wire.mode = "pass";
-      const admin = bed.admin({ access });
       assert.deepEqual((await bed.reconcile(shop, { admin })).changes, [
         "createRealm",
         "createClient",
@@ -80,11 +74,7 @@ clusterSuite("a Keycloak in trouble", () => {
     async (t) => {
       await using bed = await prepareAuth(t.signal);
       await using proxy = await HttpProxy.to(bed.keycloak.port);
-      const access = async () => ({
-        ...(await bed.keycloak.access()),
-        url: `http://127.0.0.1:${proxy.port}`,
-      });
-      const admin = bed.admin({ access });
+      const admin = bed.admin({ access: accessAt(bed, proxy.url) });
       const { password } = await bed.keycloak.access();
       for (const [code, reason, retryAfterMs] of [
         [429, "Unreachable", 7_000],
@@ -127,8 +117,7 @@ clusterSuite("a Keycloak in trouble", () => {
     async (t) => {
       await using bed = await prepareAuth(t.signal);
       await using proxy = await HttpProxy.to(bed.keycloak.port);
-      const url = `http://127.0.0.1:${proxy.port}`;
-      const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+      const admin = bed.admin({ access: accessAt(bed, proxy.url) });
       const [shop, wrong] = [tenant(), tenant()];
       const { realm } = shop.app.names;
       await bed.reconcile(shop, { admin });
@@ -144,9 +133,7 @@ clusterSuite("a Keycloak in trouble", () => {
         assert.deepEqual(shop.ledger.contents, before);
       }
       // As with an address that is wrong from the start: there is not even a token.
-      const lost = bed.admin({
-        access: async () => ({ ...(await bed.keycloak.access()), url: `${url}/auth` }),
-      });
+      const lost = bed.admin({ access: accessAt(bed, `${proxy.url}/auth`) });
       proxy.intercept = () => undefined;
       await assert.rejects(bed.reconcile(wrong, { admin: lost }), unreachable);
       assert.deepEqual(wrong.ledger.contents, []);
@@ -158,8 +145,7 @@ clusterSuite("a Keycloak in trouble", () => {
   test("somebody was faster: what was made is ours if it says so", { skip }, async (t) => {
     await using bed = await prepareAuth(t.signal);
     await using proxy = await HttpProxy.to(bed.keycloak.port);
-    const url = `http://127.0.0.1:${proxy.port}`;
-    const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+    const admin = bed.admin({ access: accessAt(bed, proxy.url) });
     /** As if another call had been first, perhaps our own of which no answer came. */
     const forestalled = async (shop: Tenant, attributes: object) => {
       const made = { realm: shop.app.names.realm, enabled: true, attributes };
@@ -192,8 +178,7 @@ clusterSuite("a Keycloak in trouble", () => {
     async (t) => {
       await using bed = await prepareAuth(t.signal);
       await using proxy = await HttpProxy.to(bed.keycloak.port);
-      const url = `http://127.0.0.1:${proxy.port}`;
-      const admin = bed.admin({ access: async () => ({ ...(await bed.keycloak.access()), url }) });
+      const admin = bed.admin({ access: accessAt(bed, proxy.url) });
       proxy.intercept = ({ method, path }) =>
         method === "POST" && path === "/admin/realms"
           ? { code: 409, body: { errorMessage: "Conflict detected. See logs for details" } }
@@ -257,7 +242,7 @@ clusterSuite("a Keycloak in trouble", () => {
         const isCreation = method === "POST" && url === "/admin/realms";
         return isCreation ? "lose request" : "pass";
       };
-      const access = async () => ({ ...(await bed.keycloak.access()), url: proxy.url });
+      const access = accessAt(bed, proxy.url);
       const admin = bed.admin({ access });
       await assert.rejects(bed.reconcile(shop, { admin }), { reason: "Unreachable" });
       await assert.rejects(bed.cleanup(shop, "Delete", admin), {
@@ -398,6 +383,11 @@ clusterSuite("a Keycloak in trouble", () => {
     },
   );
 });
+
+/** To Keycloak by another way. */
+function accessAt({ keycloak }: AuthBed, url: string) {
+  return async () => ({ ...(await keycloak.access()), url });
+}
 
 /** A realm without what Keycloak invents for each: ids, keys, times. */
 async function stateOf({ keycloak: { ask } }: AuthBed, realm: string): Promise<unknown> {

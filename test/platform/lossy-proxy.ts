@@ -1,6 +1,5 @@
 // An HTTP proxy that loses a request before its server has it, or the answer to it; or answers in the server's stead.
 
-import { once } from "node:events";
 import {
   createServer,
   request as send,
@@ -8,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeNow, listenLocally, portOf } from "../fleet/local-server.ts";
 
 export interface Answer {
   readonly status: number;
@@ -33,13 +32,12 @@ export class LossyProxy implements AsyncDisposable {
 
   static async to(port: number): Promise<LossyProxy> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await listenLocally(server);
     return new LossyProxy(server, port);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
   /** Ends everything that is under way, and what hangs. */
@@ -48,10 +46,7 @@ export class LossyProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+    await closeNow(this.#server);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {

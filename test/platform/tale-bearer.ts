@@ -1,7 +1,6 @@
 // Somebody before a service who, when it does not pass a request on, tells all that was said to it: headers and body, as
 // gateways and debug pages do.
 
-import { once } from "node:events";
 import {
   createServer,
   request as send,
@@ -9,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeNow, listenLocally, portOf } from "../fleet/local-server.ts";
 
 /** `pass`, `garbage`: bytes that are no HTTP; else the status with which it tells. */
 export type Mood = "pass" | "garbage" | number;
@@ -42,20 +41,16 @@ export class TaleBearer implements AsyncDisposable {
 
   static async before(port: number, language: Language): Promise<TaleBearer> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await listenLocally(server);
     return new TaleBearer(server, port, language);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+    await closeNow(this.#server);
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
