@@ -57,7 +57,7 @@ suite("the metrics of fleet", { skip }, () => {
         : undefined;
     const bad = await it.create({ ...web, name: "bad" });
     await it.becomes(bad, ({ status }: Details) => status === "error");
-    assert.equal(count("apply_total", { ...prod, result: "error", class: "invalid" }), 1);
+    await shows("apply_total", { ...prod, result: "error", class: "invalid" }, 1);
     await shows("resources", { ...prod, status: "error" }, 1);
 
     const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
