@@ -217,18 +217,18 @@ suite("keelson up", () => {
     socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${request.join("\r\n")}\r\n\r\n{`);
     await once(socket, "data");
 
+    const began = performance.now();
     keelson.send("SIGINT");
     await keelson.said(/Ctrl-C again quits at once/);
     keelson.send("SIGINT"); // The same one once more, as npm passes it on: it counts as one.
     assert.equal((await fetch(`${rest}/readyz`).catch(() => undefined))?.status ?? 503, 503);
-    const began = performance.now();
     // Whoever is impatient presses again and again.
     const pressing = setInterval(() => keelson.send("SIGINT"), 100);
     const { code } = await keelson.ended;
     clearInterval(pressing);
     assert.equal(code, 130);
     const elapsedMs = performance.now() - began;
-    assert.ok(elapsedMs > 500 && elapsedMs < 25_000, `${elapsedMs} ms`);
+    assert.ok(elapsedMs > 700 && elapsedMs < 25_000, `${elapsedMs} ms`);
     await nothingRunsIn(folder.path);
     assert.deepEqual(
       leftBehind(folder.path).filter((name) => !name.startsWith("postgres")),
