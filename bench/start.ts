@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median } from "./measure.ts";
 import { judged, type Row } from "./report.ts";
 import { numberOf, type Run } from "./suite.ts";
 
@@ -71,8 +72,4 @@ async function startAndStop(dataDir: string): Promise<{ startedS: number; stoppe
   child.kill("SIGTERM");
   await ended;
   return { startedS: (ready - begun) / 1_000, stoppedS: (performance.now() - ready) / 1_000 };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // How many events a second the outbox takes and relays, and how long after its commit a subscriber has one.
 // The writers have a process of their own, as the clients of a service have.
 
@@ -20,6 +19,7 @@ import {
 } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 import type { Row } from "../report.ts";
+import { numberOf, type Run } from "../suite.ts";
 
 interface Load {
   readonly url: string;
@@ -35,9 +35,8 @@ const name = "lifecycle.outbox";
 const searchPath = ["lifecycle", "public"];
 
 /** Runs all loads against a fresh PostgreSQL of ours, fsync on, and gives the rows of the table. */
-export async function bench({ forMs = 5_000 }: { readonly forMs?: number } = {}): Promise<
-  readonly Row[]
-> {
+export async function bench(run: Run): Promise<readonly Row[]> {
+  const forMs = numberOf(run, "ms", run.isQuick ? 1_000 : 5_000);
   await using server = await startThrowawayPostgres({ flavour: "embedded" });
   await using home = await server.createDatabase();
   const { url } = home;
@@ -146,7 +145,7 @@ function startRelay(url: string) {
       relayed = 0;
       latencies = [];
       const startMs = systemClock.monotonic();
-      const writers = fork(fileURLToPath(import.meta.url), ["write", JSON.stringify(load)]);
+      const writers = fork(fileURLToPath(import.meta.url), [JSON.stringify(load)]);
       // It numbers what it writes, as every process of a service does; a notification wakes us.
       const { committed, tookMs, moments } = await written(writers);
       for (const [eventId, at] of moments) settle(eventId, at, seenAt.get(eventId));
@@ -248,10 +247,6 @@ function quantile(sorted: readonly number[], q: number): number {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv[2] === "write") {
-    const done = await write(JSON.parse(process.argv[3] ?? "{}") as Load);
-    process.send?.(done, () => process.disconnect());
-  } else {
-    console.table(await bench());
-  }
+  const done = await write(JSON.parse(process.argv[2] ?? "{}") as Load);
+  process.send?.(done, () => process.disconnect());
 }

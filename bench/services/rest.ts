@@ -4,6 +4,7 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { median } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import type { Mode } from "./rest-threads/server.ts";
@@ -106,8 +107,4 @@ async function load(workerData: object): Promise<void> {
 
 function path(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url));
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
