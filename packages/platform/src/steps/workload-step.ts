@@ -65,7 +65,11 @@ export function workloadKinds({ ingressRewrite }: WorkloadSettings): readonly Ob
   ];
 }
 
-/** A child that cannot be applied or removed does not keep the others from it. Throws only what ends the pass. */
+function isRoute(kind: string): boolean {
+  return kind === "Ingress" || kind === "Middleware";
+}
+
+/** Throws only what ends the pass. */
 export async function reconcileWorkload(
   step: WorkloadStep,
   { app, imageHeldBy, hostTakenBy }: WorkloadWork,
@@ -84,45 +88,26 @@ export async function reconcileWorkload(
       : { image: imageRef, checksum: await checksumOf(step, app, signal) };
 
   const desired = workloadOf(app, settings, pods).filter(
-    ({ kind }) => hostTakenBy === undefined || (kind !== "Ingress" && kind !== "Middleware"),
+    ({ kind }) => hostTakenBy === undefined || !isRoute(kind),
   );
-  const problems = new Map<string, Failure>();
-  const failures: Failure[] = [];
-  const note = (kind: string, error: unknown): void => {
-    signal.throwIfAborted();
-    const failure = failureOf(error);
-    failures.push(failure);
-    if (!problems.has(kind)) problems.set(kind, failure);
-  };
-  let deployment = there;
-  for (const object of desired) {
-    try {
-      const applied = await children.apply(app, object, signal);
-      // As it is now, not as it is in a moment: what has just been changed is seen to roll out.
-      if (object.kind === "Deployment") deployment = applied;
-    } catch (error) {
-      note(object.kind, error);
-    }
-  }
   // What waits is what runs now: it stays until the new can take its place.
   const stays = waitsFor === undefined ? [] : [deploymentKind, autoscalerKind];
   const kinds = workloadKinds(settings).filter(
     ({ kind }) => !stays.some((one) => one.kind === kind),
   );
-  for (const kind of kinds) {
-    try {
-      await children.prune(app, { kinds: [kind], kept: desired }, signal);
-    } catch (error) {
-      note(kind.kind, error);
-    }
-  }
+  const { applied, problems } = await applyChildren(children, { app, desired, kinds }, signal);
+  // As it is now, not as it is in a moment: what has just been changed is seen to roll out.
+  const deployment = applied.find(({ kind }) => kind === "Deployment") ?? there;
 
-  const routing = problems.get("Ingress") ?? problems.get("Middleware");
-  const running = [...problems].find(([kind]) => kind !== "Ingress" && kind !== "Middleware")?.[1];
+  const problemOf = (is: (kind: string) => boolean): Failure | undefined =>
+    problems.find(({ kind }) => is(kind))?.failure;
+  const routing =
+    problemOf((kind) => kind === "Ingress") ?? problemOf((kind) => kind === "Middleware");
+  const running = problemOf((kind) => !isRoute(kind));
   return {
-    failures,
+    failures: problems.map(({ failure }) => failure),
     desired,
-    isComplete: failures.length === 0 && waitsFor === undefined && hostTakenBy === undefined,
+    isComplete: problems.length === 0 && waitsFor === undefined && hostTakenBy === undefined,
     findings: {
       DeploymentReady:
         running === undefined
@@ -138,6 +123,47 @@ export async function reconcileWorkload(
             : findingOf(routing),
     },
   };
+}
+
+/**
+ * Applies what is desired, and takes away what else there is of these kinds. A child of which that cannot be done does
+ * not keep the others from it.
+ */
+async function applyChildren(
+  children: WorkloadStep["children"],
+  {
+    app,
+    desired,
+    kinds,
+  }: {
+    readonly app: App;
+    readonly desired: readonly DynamicObject[];
+    readonly kinds: readonly ObjectKind[];
+  },
+  signal: AbortSignal,
+): Promise<{
+  readonly applied: readonly DynamicObject[];
+  readonly problems: readonly { readonly kind: string; readonly failure: Failure }[];
+}> {
+  const applied: DynamicObject[] = [];
+  const problems: { readonly kind: string; readonly failure: Failure }[] = [];
+  const trying = async (kind: string, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push({ kind, failure: failureOf(error) });
+    }
+  };
+  for (const object of desired) {
+    await trying(object.kind, async () => {
+      applied.push(await children.apply(app, object, signal));
+    });
+  }
+  for (const kind of kinds) {
+    await trying(kind.kind, () => children.prune(app, { kinds: [kind], kept: desired }, signal));
+  }
+  return { applied, problems };
 }
 
 /** Takes everything away, what leads to the app first; what is left are its pods. */
