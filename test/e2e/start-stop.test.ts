@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openDatabase, isMigrated, sharedMigrations } from "@keelson/database";
@@ -206,16 +206,7 @@ suite("keelson up", () => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(folder.path);
     const { rest = "" } = await keelson.ready();
-    const socket = connect(Number(new URL(rest).port), "127.0.0.1");
-    socket.on("error", () => undefined);
-    const request = [
-      "POST /livez HTTP/1.1",
-      "Host: localhost",
-      "Content-Type: application/json",
-      "Content-Length: 9",
-    ];
-    socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${request.join("\r\n")}\r\n\r\n{`);
-    await once(socket, "data");
+    const socket = await heldRequest(rest);
 
     const began = performance.now();
     keelson.send("SIGINT");
@@ -241,16 +232,7 @@ suite("keelson up", () => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(folder.path, { flags: ["--shutdown-grace", "10s"] });
     const { rest = "" } = await keelson.ready();
-    const socket = connect(Number(new URL(rest).port), "127.0.0.1");
-    socket.on("error", () => undefined);
-    const request = [
-      "POST /livez HTTP/1.1",
-      "Host: localhost",
-      "Content-Type: application/json",
-      "Content-Length: 9",
-    ];
-    socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${request.join("\r\n")}\r\n\r\n{`);
-    await once(socket, "data");
+    const socket = await heldRequest(rest);
     const closed = once(socket, "close");
     const { code, output } = await keelson.stop("SIGTERM");
     assert.equal(code, 0, output);
@@ -282,3 +264,18 @@ suite("keelson up", () => {
     assert.deepEqual(leftBehind(folder.path), []);
   });
 });
+
+/** A request that has begun and never ends, on a connection that was answered before. */
+async function heldRequest(rest: string): Promise<Socket> {
+  const socket = connect(Number(new URL(rest).port), "127.0.0.1");
+  socket.on("error", () => undefined);
+  const request = [
+    "POST /livez HTTP/1.1",
+    "Host: localhost",
+    "Content-Type: application/json",
+    "Content-Length: 9",
+  ];
+  socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${request.join("\r\n")}\r\n\r\n{`);
+  await once(socket, "data");
+  return socket;
+}
