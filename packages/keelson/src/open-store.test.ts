@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { suite, test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
+import { RecordingLog } from "@keelson/base/testing";
 import { openDatabase, statement } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { Body } from "@keelson/store";
 import { loadConfig, type Config } from "./config.ts";
 import { migrateStore, openStore } from "./open-store.ts";
+import { StartError } from "./start-error.ts";
 
 const never = new AbortController().signal;
 const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
@@ -45,7 +49,10 @@ test("a store of its own schema is migrated by one role and served by another, w
     const databaseUrl = () => "";
     await migrateStore({ config: await configFor(owner.username, owner.password), databaseUrl });
     const config = await configFor(role, password);
-    await using store = await openStore({ ...shared, config, databaseUrl, migrates: false }, never);
+    await using store = await openStore(
+      { ...shared, config, databaseUrl, migrates: false, patienceMs: 0 },
+      never,
+    );
     const key = { kind: "ConfigMap", namespace: "default", name: "a" };
     const { namespace, name } = key;
     const metadata = { name, namespace, uid: "1" };
@@ -61,4 +68,66 @@ test("a store of its own schema is migrated by one role and served by another, w
   } finally {
     await database.run(script(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`), undefined, never);
   }
+});
+
+suite("a PostgreSQL that is not there yet", () => {
+  const configOf = (url: string): Promise<Config> =>
+    loadConfig({
+      flags: { "storage-driver": "postgresql", "database-url": url },
+      environment: {},
+      workingFolder: "/nowhere",
+      purpose: "apiserver",
+      isTerminal: false,
+    });
+
+  test("is waited for, with a line that says so", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    await using owned = await server.createDatabase();
+    let isThere = false;
+    const way = createServer((socket) => {
+      if (!isThere) return void socket.resetAndDestroy();
+      const database = connect(server.port, "127.0.0.1");
+      socket.pipe(database).pipe(socket);
+      for (const one of [socket, database]) one.on("error", () => undefined);
+    });
+    way.listen(0, "127.0.0.1");
+    await once(way, "listening");
+    const { port } = way.address() as AddressInfo;
+    const url = new URL(owned.url);
+    url.port = String(port);
+    const config = await configOf(url.href);
+    const databaseUrl = () => url.href;
+    const log = new RecordingLog();
+    const stored = { config, databaseUrl, migrates: true, patienceMs: 60_000 };
+    const opening = openStore({ ...shared, log, ...stored }, never);
+    try {
+      const isTold = (): boolean => log.messages("warn").includes("waiting for the database");
+      const deadlineMs = systemClock.monotonic() + 60_000;
+      while (!isTold() && systemClock.monotonic() < deadlineMs) {
+        await Promise.race([opening, systemClock.sleep(5, never)]);
+      }
+      assert.ok(isTold(), "it was not waited for");
+      isThere = true;
+      await using store = await opening;
+      await store.ping(never);
+    } finally {
+      way.close();
+    }
+  });
+
+  test("is named when patience ends, without its password, with the setting that chooses it", async () => {
+    const url = "postgres://me:secret@127.0.0.1:9/keelson";
+    const config = await configOf(url);
+    const stored = { config, databaseUrl: () => url, migrates: false, patienceMs: 300 };
+    await assert.rejects(openStore({ ...shared, ...stored }, never), (error) => {
+      assert.ok(error instanceof StartError, String(error));
+      assert.equal(error.code, "DATABASE_UNAVAILABLE");
+      assert.match(
+        error.message,
+        /^the PostgreSQL database keelson at 127\.0\.0\.1:9 .*ECONNREFUSED.*--database-url$/,
+      );
+      assert.doesNotMatch(error.message, /secret/);
+      return true;
+    });
+  });
 });

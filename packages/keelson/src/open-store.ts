@@ -8,9 +8,12 @@ import {
   PostgresBackend,
   SqliteBackend,
   Store,
+  Unavailable,
   type Backend,
 } from "@keelson/store";
 import type { Config } from "./config.ts";
+import { objectsDatabase, unreachableFailure } from "./start-failure.ts";
+import { whileAway } from "./while-away.ts";
 
 export interface OpenStoreOptions {
   readonly config: Config;
@@ -18,13 +21,15 @@ export interface OpenStoreOptions {
   readonly migrates: boolean;
   /** The services' database, asked for where the store is told PostgreSQL and no host of its own. */
   readonly databaseUrl: () => string | Promise<string>;
+  /** How long a PostgreSQL that is not there yet is waited for. */
+  readonly patienceMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Opens the store. Throws what the store throws. */
+/** Opens the store. Throws a `StartError` that names a PostgreSQL which is away, and else what the store throws. */
 export async function openStore(options: OpenStoreOptions, signal: AbortSignal): Promise<Store> {
   const { config, clock, random, log, metrics } = options;
   const backend = await openBackend(options, signal);
@@ -40,10 +45,22 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
     case "postgresql": {
       const { postgresSchema: schema } = config;
       const url = await storeUrl(options);
-      if (options.migrates) await migratePostgres({ url, schema });
-      return PostgresBackend.open({ url, schema, clock, random, log, metrics }, signal);
+      const open = async (): Promise<Backend> => {
+        if (options.migrates) await migratePostgres({ url, schema });
+        return PostgresBackend.open({ url, schema, clock, random, log, metrics }, signal);
+      };
+      try {
+        return await whileAway({ ...options, isAway }, open, signal);
+      } catch (error) {
+        const what = "the objects of the Kubernetes API";
+        throw unreachableFailure(error, { what, ...objectsDatabase(config) });
+      }
     }
   }
+}
+
+function isAway(error: unknown): error is Error {
+  return error instanceof Unavailable;
 }
 
 /** Brings the schema of the store up to date; the file of SQLite does that by itself. */

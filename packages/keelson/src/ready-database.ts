@@ -1,6 +1,6 @@
 // The services' database: reached, and at the schema of this version.
 
-import { Backoff, type Clock, type Log, type Random } from "@keelson/base";
+import type { Clock, Log, Random } from "@keelson/base";
 import {
   DatabaseUnavailable,
   isMigrated,
@@ -8,6 +8,7 @@ import {
   type Database,
   type MigrationSet,
 } from "@keelson/database";
+import { whileAway } from "./while-away.ts";
 
 export interface ReadyDatabaseOptions {
   readonly database: Database;
@@ -28,26 +29,16 @@ export async function readyDatabase(
   options: ReadyDatabaseOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, migrations, autoMigrate, patienceMs, clock, random, log } = options;
-  const deadlineMs = clock.monotonic() + patienceMs;
-  const backoff = new Backoff({ initialMs: 100, maxMs: 2_000, random });
-  for (;;) {
-    try {
-      if (!autoMigrate) {
-        if (!(await isMigrated(database, migrations, signal))) {
-          log.warn({}, "database schema is behind, and migrating is left to somebody else");
-        }
-        return;
-      }
-      const applied = await migrate(database, migrations, signal);
-      if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+  const { database, migrations, autoMigrate, log } = options;
+  const isAway = (error: unknown): error is Error => error instanceof DatabaseUnavailable;
+  const bringUpToDate = async (): Promise<void> => {
+    if (!autoMigrate) {
+      if (await isMigrated(database, migrations, signal)) return;
+      log.warn({}, "database schema is behind, and migrating is left to somebody else");
       return;
-    } catch (error) {
-      const waitMs = backoff.next();
-      const isHopeless = clock.monotonic() + waitMs > deadlineMs;
-      if (!(error instanceof DatabaseUnavailable) || isHopeless) throw error;
-      log.warn({ reason: error.message }, "waiting for the database");
-      await clock.sleep(waitMs, signal);
     }
-  }
+    const applied = await migrate(database, migrations, signal);
+    if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+  };
+  await whileAway({ ...options, isAway }, bringUpToDate, signal);
 }

@@ -12,6 +12,7 @@ import { writeRunFile, type Addresses } from "./run-file.ts";
 import { startAggregated } from "./start-aggregated.ts";
 import { startMetrics } from "./start-metrics.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
+import { startPatienceMs } from "./while-away.ts";
 
 export interface ServeApiserverOptions {
   readonly config: Config;
@@ -34,7 +35,8 @@ export async function serveApiserver(
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   // The server runs no DDL on a PostgreSQL that others may use: `keelson apiserver migrate` does.
   const databaseUrl = () => config.databaseUrl ?? "";
-  await using store = await openStore({ ...shared, config, databaseUrl, migrates: false }, signal);
+  const stored = { config, databaseUrl, migrates: false, patienceMs: startPatienceMs };
+  await using store = await openStore({ ...shared, ...stored }, signal);
   const { tlsCertFile: certificate, tlsKeyFile: key } = config;
   const servingFiles =
     certificate === undefined || key === undefined ? undefined : { certificate, key };

@@ -13,6 +13,8 @@ import {
 import type { Config } from "./config.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
+import { servicesDatabase, unreachableFailure } from "./start-failure.ts";
+import { startPatienceMs } from "./while-away.ts";
 
 export interface StartDatabaseOptions {
   readonly config: Config;
@@ -36,10 +38,7 @@ export interface StartedDatabase extends AsyncDisposable {
   databaseApart(name: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** How long a database of somebody else is waited for at the start. */
-const patienceMs = 30_000;
-
-/** Throws what `startEmbeddedPostgres` and `readyDatabase` throw. */
+/** Throws what `startEmbeddedPostgres` and `readyDatabase` throw, and names a database that is away. */
 export async function startDatabase(
   options: StartDatabaseOptions,
   signal: AbortSignal,
@@ -61,8 +60,12 @@ export async function startDatabase(
   const database = undo.use(openDatabase(pool));
   const { serviceMigrations: migrations } = await import("./service-migrations.ts");
   const { autoMigrate } = config;
-  const ready = { database, migrations, autoMigrate, patienceMs, clock, random, log };
-  await readyDatabase(ready, signal);
+  const shared = { clock, random, log, patienceMs: startPatienceMs };
+  try {
+    await readyDatabase({ ...shared, database, migrations, autoMigrate }, signal);
+  } catch (error) {
+    throw unreachableFailure(error, { what: "the services' data", ...servicesDatabase(config) });
+  }
   const owned = undo.move();
   return {
     pool,

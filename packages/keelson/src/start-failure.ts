@@ -2,7 +2,7 @@
 
 import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
 import { BadHostTrust, CertificateFileError, DatabaseAway } from "@keelson/apiserver";
-import { StoreError } from "@keelson/store";
+import { StoreError, Unavailable } from "@keelson/store";
 import type { Config } from "./config.ts";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
@@ -35,35 +35,64 @@ export function startFailure(error: unknown): unknown {
   return error;
 }
 
+type DatabaseSettings = Pick<
+  Config,
+  | "storageDriver"
+  | "sqlitePath"
+  | "databaseUrl"
+  | "postgresHost"
+  | "postgresPort"
+  | "postgresDatabase"
+>;
+
 /** A database of the Kubernetes API that was there, and then away for longer than a start waits. Anything else stays as it is. */
-export function databaseAwayFailure(
-  error: unknown,
-  config: Pick<
-    Config,
-    | "storageDriver"
-    | "sqlitePath"
-    | "databaseUrl"
-    | "postgresHost"
-    | "postgresPort"
-    | "postgresDatabase"
-  >,
-): unknown {
+export function databaseAwayFailure(error: unknown, config: DatabaseSettings): unknown {
   if (!(error instanceof DatabaseAway)) return error;
   const fix = "see that it runs, can be reached and has connections left, and start again";
-  const message = `${databaseOf(config)} holds the objects of the Kubernetes API, and went away during the start: ${error.message}: ${fix}`;
+  const { name } = objectsDatabase(config);
+  const message = `${name} holds the objects of the Kubernetes API, and went away during the start: ${error.message}: ${fix}`;
   return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
 }
 
-/** The database's name for people, without anybody's password. */
-function databaseOf(config: Parameters<typeof databaseAwayFailure>[1]): string {
-  if (config.storageDriver === "sqlite") return `the file ${config.sqlitePath}`;
-  const { postgresHost: host, databaseUrl } = config;
-  if (host !== undefined) {
-    return `the PostgreSQL database ${config.postgresDatabase} at ${host}:${config.postgresPort}`;
+/** A database as people know it, without anybody's password, and the setting that chooses it. */
+interface NamedDatabase {
+  readonly name: string;
+  /** Undefined where nothing is to be chosen: it is our own. */
+  readonly setting: string | undefined;
+}
+
+/** A database that could not be reached for as long as a start waits. Anything else stays as it is. */
+export function unreachableFailure(
+  error: unknown,
+  { what, name, setting }: NamedDatabase & { readonly what: string },
+): unknown {
+  if (!(error instanceof DatabaseUnavailable || error instanceof Unavailable)) return error;
+  const choose = setting === undefined ? "" : `, or name another with ${setting}`;
+  const message = `${name} is to hold ${what}, and cannot be used: ${error.message}: see that it runs and can be reached${choose}`;
+  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** Where the objects of the Kubernetes API are. */
+export function objectsDatabase(config: DatabaseSettings): NamedDatabase {
+  if (config.storageDriver === "sqlite") {
+    return { name: `the file ${config.sqlitePath}`, setting: "--sqlite-path" };
   }
-  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "the embedded PostgreSQL";
+  const { postgresHost: host } = config;
+  if (host === undefined) return servicesDatabase(config);
+  const name = `the PostgreSQL database ${config.postgresDatabase} at ${host}:${config.postgresPort}`;
+  return { name, setting: "--postgres-host" };
+}
+
+/** Where the services keep what they know. */
+export function servicesDatabase({
+  databaseUrl,
+}: Pick<DatabaseSettings, "databaseUrl">): NamedDatabase {
+  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) {
+    return { name: "the embedded PostgreSQL", setting: undefined };
+  }
   const { host: place, pathname } = new URL(databaseUrl);
-  return `the PostgreSQL database ${pathname.slice(1)} at ${place}`;
+  const name = `the PostgreSQL database ${pathname.slice(1)} at ${place}`;
+  return { name, setting: "--database-url" };
 }
 
 /** A listener that could not be opened. */

@@ -8,6 +8,7 @@ import type { Config } from "./config.ts";
 import { openStore, type OpenStoreOptions } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
+import { startPatienceMs } from "./while-away.ts";
 
 export interface StartOwnClusterOptions extends Pick<OpenStoreOptions, "databaseUrl"> {
   readonly config: Config;
@@ -36,7 +37,8 @@ export async function startOwnCluster(
   const { config, databaseUrl, ...shared } = options;
   await using undo = new AsyncDisposableStack();
   const { autoMigrate: migrates } = config;
-  const store = undo.use(await openStore({ ...shared, config, databaseUrl, migrates }, signal));
+  const stored = { config, databaseUrl, migrates, patienceMs: startPatienceMs };
+  const store = undo.use(await openStore({ ...shared, ...stored }, signal));
   const auditLog = await AuditLog.openIfWanted(config.auditLogPath, shared);
   if (auditLog !== undefined) undo.use(auditLog);
   const server = undo.use(

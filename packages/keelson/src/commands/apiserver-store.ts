@@ -27,10 +27,8 @@ export async function restore(config: Config): Promise<void> {
   const { signal } = new AbortController();
   try {
     const databaseUrl = () => config.databaseUrl ?? "";
-    await using store = await openStore(
-      { ...shared, config, databaseUrl, migrates: false },
-      signal,
-    );
+    const stored = { config, databaseUrl, migrates: false, patienceMs: 0 };
+    await using store = await openStore({ ...shared, ...stored }, signal);
     const { head, floor } = await store.leap(signal);
     stdout.write(`revisions go on after ${head}; everything below ${floor} has expired\n`);
   } catch (error) {

@@ -24,12 +24,9 @@ export async function openStoreClient(
   if (config.storageDriver === "sqlite") {
     await mkdir(dirname(config.sqlitePath), { recursive: true, mode: 0o700 });
   }
-  const store = undo.use(
-    await openStore(
-      { ...shared, config, databaseUrl: () => config.databaseUrl ?? "", migrates: false },
-      signal,
-    ),
-  );
+  const databaseUrl = () => config.databaseUrl ?? "";
+  const stored = { config, databaseUrl, migrates: false, patienceMs: 0 };
+  const store = undo.use(await openStore({ ...shared, ...stored }, signal));
   const token = systemRandom.uuid() + systemRandom.uuid();
   const server = undo.use(
     await AggregatedServer.start(
