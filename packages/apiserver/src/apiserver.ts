@@ -18,7 +18,7 @@ import { RbacAuthorizer } from "./auth/rbac/rbac-authorizer.ts";
 import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
-import { publishAddress } from "./bootstrap/own-service.ts";
+import { OwnAddress } from "./bootstrap/own-address.ts";
 import { Patience } from "./bootstrap/patience.ts";
 import { serveDefinitions } from "./crds/serve-definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
@@ -137,7 +137,7 @@ interface Parts {
   readonly server: Server;
   readonly scope: TaskScope;
   readonly registry: Registry;
-  /** Tells the cluster at which port we listen. */
+  /** Tells the cluster at which port we listen, from now on. */
   readonly publish: (port: number) => Promise<void>;
   readonly undo: AsyncDisposableStack;
 }
@@ -209,8 +209,11 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
       onFinished: finishedRequests({ metrics, registry, audit }),
     }),
   );
-  const publish = (port: number): Promise<void> =>
-    patience.of("our address", () => publishAddress({ objects: own, port }, signal), signal);
+  const publish = async (port: number): Promise<void> => {
+    const address = new OwnAddress({ ...shared, objects: own, port });
+    await patience.of("our address", () => address.publish(signal), signal);
+    scope.spawn("our address", (within) => address.run(within));
+  };
   return { server, scope, registry, publish, undo: undo.move() };
 }
 

@@ -271,9 +271,14 @@ for (const [name, newDatabase] of [
   });
 }
 
+/** Without where the servers are: there are more of them. */
+function withoutAddresses(objects: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
+  return new Map([...objects].filter(([key]) => !key.startsWith("Endpoint")));
+}
+
 suite("replicas", () => {
   test("start at once on an empty database", async (t) => {
-    const expected = await usual(await newPostgres());
+    const expected = withoutAddresses(await usual(await newPostgres()));
     for (let round = 0; round < 5; round += 1) {
       const open = await newPostgres();
       await using undo = new AsyncDisposableStack();
@@ -290,7 +295,7 @@ suite("replicas", () => {
       );
       const [store] = stores;
       assert.ok(store !== undefined);
-      assertSame(await made(store), expected, `round ${round}`);
+      assertSame(withoutAddresses(await made(store)), expected, `round ${round}`);
     }
   });
 });
