@@ -16,14 +16,30 @@ export interface PortRange {
   readonly highest: number;
 }
 
-/** Loopback ports that are free now. Chosen at random, so that clusters started together do not meet. */
+/** Loopback ports that are free now, and that nobody else who asks here is given while this process lives. */
 export async function findFreePorts(count: number, range = ofPrograms): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
+  const ports: number[] = [];
+  while (ports.length < count) {
     const port = randomInt(range.lowest, range.highest);
-    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+    if ((await reserve(port)) && (await isFree(port))) ports.push(port);
   }
-  return [...ports];
+  return ports;
+}
+
+/**
+ * Whether the port is ours from now on. Whoever reserves it listens at a name that is no file and goes with the process; where there
+ * are no such names, nobody is kept from a port.
+ */
+async function reserve(port: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const claim = createServer().unref();
+  try {
+    claim.listen(`\0keelson-test-port-${port}`);
+    await once(claim, "listening");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function isFree(port: number): Promise<boolean> {
