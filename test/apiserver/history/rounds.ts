@@ -116,8 +116,9 @@ export async function disturbOverHttp(
           what: "immediate restart",
         });
         await postgres.restart({ mode: "immediate" });
-        // Ten seconds after its database whoever has not healed has no excuse any more.
+        // Ten seconds after its database nobody but a busy machine has an excuse any more.
         await wait(10_000, undefined, { signal });
+        await Promise.all([first, second].map((server) => untilWell(server, signal)));
         recorder.record({
           type: "trouble",
           replica: "*",
@@ -135,6 +136,19 @@ export async function disturbOverHttp(
     }
     await scene.progress(150);
   }, signal);
+}
+
+/** Resolves when a server answers whatever it is asked, many times at once and again: no connection it has is dead. */
+async function untilWell({ client }: Pick<Target, "client">, signal: AbortSignal): Promise<void> {
+  const path = podTemplates.collectionOf("");
+  const isAnswered = async (): Promise<boolean> =>
+    (await client.send({ path }, signal).catch(() => undefined))?.status === 200;
+  for (let well = 0; well < 8; well += 1) {
+    const answered = await Promise.all(Array.from({ length: 6 }, isAnswered));
+    if (answered.every(Boolean)) continue;
+    well = -1;
+    await wait(20, undefined, { signal });
+  }
 }
 
 /** How often a server was killed in a history. */

@@ -69,7 +69,7 @@ export class PostgresLook implements Look, AsyncDisposable {
   async holdCounter(): Promise<void> {
     await this.#sql.begin(async (sql) => {
       await sql`SELECT head FROM ark.meta FOR UPDATE`;
-      const deadline = systemClock.monotonic() + 10_000;
+      const deadline = systemClock.monotonic() + 60_000;
       for (;;) {
         const [waiting] = await this.#sql<{ count: string }[]>`
           SELECT count(*) FROM pg_stat_activity

@@ -70,7 +70,7 @@ async function visit(scene: Scene, { random, chosen, rounds }: Visits): Promise<
 const lazyLog = { wal_writer_delay: "10s", wal_writer_flush_after: "1GB" };
 
 /** How soon after its database a replica must serve again. */
-const healingMsMax = 10_000;
+const healingMsMax = 30_000;
 
 /** What can befall replicas and their database. */
 const misfortunes = {
