@@ -6,7 +6,7 @@ import postgres, { type Sql } from "postgres";
 
 import type { Json } from "@keelson/base";
 
-const triesMax = 100;
+const triesMax = 600;
 
 export class DatabaseFacts implements AsyncDisposable {
   readonly #sql: Sql;

@@ -9,7 +9,7 @@ import { configMap, deployment, definition, pod } from "./objects.ts";
 import type { Target } from "./target.ts";
 import { Wire, type WireRequest } from "./wire.ts";
 
-const answerMs = 15_000;
+const answerMs = 60_000;
 const rawMs = 2_000;
 
 export interface FuzzOptions {

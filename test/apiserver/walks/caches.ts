@@ -128,7 +128,7 @@ export class Caches implements AsyncDisposable {
 
   /** While nobody writes: each comes to hold what a list says, and its handlers were told how. Answers how many objects. */
   async assertLevel(signal: AbortSignal): Promise<number> {
-    const { namespace, patienceMs = 60_000, kinds = builtin } = this.#options;
+    const { namespace, patienceMs = 150_000, kinds = builtin } = this.#options;
     const paths = kinds.pathsIn(namespace);
     for (const { name, held, holdsFirstOnly, log } of this.#caches) {
       let wanted: readonly string[] = [];

@@ -109,7 +109,7 @@ export async function controllerWalk(
     await client.send({ method: "PATCH", path: "/api/v1/nodes/walk-node", body, headers }, signal);
     await commands.must("kubectl", ["create", "namespace", namespace], signal);
     await kubectl("create", "deployment", "web", "--image=web:1", "--replicas=3", "--port=80");
-    await kubectl("rollout", "status", "deployment/web", "--timeout=90s");
+    await kubectl("rollout", "status", "deployment/web", "--timeout=240s");
     await kubectl("expose", "deployment", "web");
     await until(
       async () =>
@@ -126,10 +126,10 @@ export async function controllerWalk(
       signal,
     );
     await kubectl("set", "image", "deployment/web", "web=web:2");
-    await kubectl("rollout", "status", "deployment/web", "--timeout=90s");
+    await kubectl("rollout", "status", "deployment/web", "--timeout=240s");
     assert.equal((await kubectl("get", "rs", "-o", "name")).trim().split("\n").length, 2);
     await kubectl("rollout", "undo", "deployment/web");
-    await kubectl("rollout", "status", "deployment/web", "--timeout=90s");
+    await kubectl("rollout", "status", "deployment/web", "--timeout=240s");
     assert.equal(await kubectl("get", "deployment", "web", "-o", "jsonpath={..image}"), "web:1");
     await kubectl("scale", "deployment/web", "--replicas=1");
     await until(
@@ -139,8 +139,8 @@ export async function controllerWalk(
       signal,
     );
     await kubectl("create", "job", "once", "--image=once:1");
-    await kubectl("wait", "job/once", "--for=condition=Complete", "--timeout=90s");
-    await kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=60s");
+    await kubectl("wait", "job/once", "--for=condition=Complete", "--timeout=240s");
+    await kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=240s");
     await until(
       async () => (await kubectl("get", "pods", "-l", "app=web", "-o", "name")).trim() === "",
       signal,
@@ -162,8 +162,8 @@ export async function controllerWalk(
     await commands.must("kubectl", ["create", "-f", "-"], signal, {
       input: JSON.stringify(stateful),
     });
-    await kubectl("rollout", "status", "statefulset/db", "--timeout=90s");
-    await commands.must("kubectl", ["delete", "namespace", namespace, "--timeout=90s"], signal);
+    await kubectl("rollout", "status", "statefulset/db", "--timeout=240s");
+    await commands.must("kubectl", ["delete", "namespace", namespace, "--timeout=240s"], signal);
   } catch (error) {
     const logs = programs.map((program) => `${program}:\n${controllers.logOf(program)}`);
     throw new Error(`${String(error)}\n${logs.join("\n")}`, { cause: error });

@@ -138,5 +138,5 @@ export async function helmWalk(
   assert.equal(left.trim(), "");
   assert.equal(await read("cm", "one-after", "{.metadata.name}"), "one-after");
   await commands.must("kubectl", ["delete", "crd", "walkers.helm.example.com"], signal);
-  await commands.must("kubectl", ["delete", "namespace", namespace, "--timeout=60s"], signal);
+  await commands.must("kubectl", ["delete", "namespace", namespace, "--timeout=240s"], signal);
 }

@@ -248,8 +248,8 @@ export async function kubectlWalk(
     await watching.until(/DELETED +applied/);
   }
   {
-    const waiting = kubectl(`wait deployment/web ${n} --for=condition=Available --timeout=60s`);
-    const rolling = kubectl(`rollout status deployment/web ${n} --timeout=60s`);
+    const waiting = kubectl(`wait deployment/web ${n} --for=condition=Available --timeout=240s`);
+    const rolling = kubectl(`rollout status deployment/web ${n} --timeout=240s`);
     const status = {
       observedGeneration: 1,
       replicas: 2,
@@ -305,7 +305,7 @@ export async function kubectlWalk(
     }),
   );
   await kubectl("apply -f -", { input: crd });
-  await kubectl(`wait crd/things.${group} --for=condition=Established --timeout=30s`);
+  await kubectl(`wait crd/things.${group} --for=condition=Established --timeout=240s`);
   const thing = (size: number): string =>
     stringify({
       apiVersion: `${group}/v1`,
@@ -370,7 +370,7 @@ export async function kubectlWalk(
       assert.equal(await kubectl(`get cm owned ${n} -o jsonpath={.metadata.ownerReferences}`), "");
       await kubectl(`delete cm owned ${n}`);
     } else {
-      await kubectl(`wait cm/owned ${n} --for=delete --timeout=30s`);
+      await kubectl(`wait cm/owned ${n} --for=delete --timeout=240s`);
     }
   }
   await kubectl(`delete deployment,service,job,cronjob --all ${n} --wait=false`);
@@ -379,7 +379,7 @@ export async function kubectlWalk(
     `get things.${group} ${n}`,
     /the server doesn't have a resource type|could not find|NotFound/,
   );
-  await kubectl(`delete namespace ${namespace} --timeout=60s`);
+  await kubectl(`delete namespace ${namespace} --timeout=240s`);
   await fails(`get namespace ${namespace}`, /NotFound/);
 }
 

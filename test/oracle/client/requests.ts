@@ -209,7 +209,7 @@ export const requestSteps: Readonly<Record<string, (world: RequestWorld) => Prom
     const stop = new AbortController();
     const reason = new Error("enough");
     const { resourceVersion } = await maps.list({}, signal);
-    const request = { resource: maps.resource, resourceVersion, openTimeoutMs: 5_000 };
+    const request = { resource: maps.resource, resourceVersion, openTimeoutMs: 20_000 };
     const events = await openWatch(client, request, stop.signal);
     const watching = (async () => {
       for await (const _ of events);
