@@ -1,0 +1,59 @@
+// What one watcher that reads an event a second costs the others (LOAD-2): in turns without it and beside it.
+
+import { startThrowawayPostgres } from "@keelson/database/testing";
+
+import { LoadGenerator } from "../../test/apiserver/loadgen.ts";
+import { startOurs, type Driver } from "../../test/apiserver/ours.ts";
+import { SlowWatcher } from "../../test/apiserver/scenarios/slow-watcher.ts";
+import { duel } from "../measure.ts";
+import { judged, type Row } from "../report.ts";
+import { numberOf, type Run } from "../suite.ts";
+
+const path = "/api/v1/namespaces/default/configmaps";
+const drivers: readonly Driver[] = ["sqlite", "postgresql"];
+
+export async function bench(run: Run): Promise<readonly Row[]> {
+  await using postgres = await startThrowawayPostgres(
+    { flavour: "embedded", fsync: true },
+    run.signal,
+  );
+  await using database = await postgres.createDatabase();
+  const only = run.parameters.get("driver");
+  const rows: Row[] = [];
+  for (const driver of drivers.filter((one) => only === undefined || one === only))
+    rows.push(await ofOne(run, driver, database.url));
+  return rows;
+}
+
+async function ofOne(run: Run, driver: Driver, url: string): Promise<Row> {
+  const watchers = numberOf(run, "watchers", run.isQuick ? 60 : 1_000);
+  const seconds = numberOf(run, "seconds", run.isQuick ? 3 : 30);
+  const rounds = numberOf(run, "rounds", run.isQuick ? 1 : 4);
+  const databaseUrl = driver === "postgresql" ? url : undefined;
+  await using server = await startOurs({ driver, databaseUrl }, run.signal);
+  using load = new LoadGenerator(server);
+  run.say(
+    `${driver}: 100 writes a second, ${watchers} watchers, ${rounds} rounds of ${seconds} s each way`,
+  );
+  let turn = 0;
+  const p99 = async (ms: number): Promise<number> => {
+    const options = { verb: "watch", path, rate: 100, watchers: watchers - 1 } as const;
+    const prefix = `turn-${(turn += 1)}`;
+    const result = await load.run({ ...options, prefix, seconds: ms / 1_000 }, run.signal);
+    return result.p99;
+  };
+  const beside = async (ms: number): Promise<number> => {
+    const list = { method: "GET", path: `${path}?limit=1` } as const;
+    const { body } = await server.client.send(list, run.signal);
+    const { resourceVersion: from } = (body as { metadata: { resourceVersion: string } }).metadata;
+    await using _slow = await SlowWatcher.open({ server, path, from, everyMs: 1_000 }, run.signal);
+    return await p99(ms);
+  };
+  const { value, baseline, ratio, spread } = await duel(
+    { ours: beside, other: p99 },
+    { rounds, ms: seconds * 1_000 },
+  );
+  const [least, most] = spread.map((one) => one.toFixed(2));
+  const name = `${driver}: the others' p99 beside a slow watcher (${least} to ${most} of without)`;
+  return judged({ name, value, baseline, ratio, unit: "ms" }, { ratioAtMost: 1.2 });
+}
