@@ -71,7 +71,7 @@ function checkBundle(bundle: string, at: Place): void {
     at.tooLong(bytesMax);
     return;
   }
-  const { blocks } = pemBlocks(bundle);
+  const blocks = pemBlocks(bundle);
   const problems = blocks.flatMap((block, index) => {
     const problem = blockProblem(block);
     return problem === undefined ? [] : [`entry ${index} ${problem}`];
@@ -82,7 +82,9 @@ function checkBundle(bundle: string, at: Place): void {
     const indices = new Map<string, number[]>();
     for (const [index, { bytes }] of blocks.entries()) {
       const key = bytes.join();
-      indices.set(key, [...(indices.get(key) ?? []), index]);
+      const same = indices.get(key);
+      if (same === undefined) indices.set(key, [index]);
+      else same.push(index);
     }
     for (const list of indices.values()) {
       if (list.length > 1) problems.push(`duplicate trust anchor (indices [${list.join(" ")}])`);

@@ -1,12 +1,13 @@
 // Certificates and keys in Secrets: what can be seen from outside is wrong with a pair.
 
 import { quote } from "../../../go-text/quote.ts";
+import { pemBlocks } from "../meta/pem.ts";
 
 /** What to say of a certificate and a key, as texts; whether they belong together is not looked at. */
 export function keyPairWarnings(certificate: string, key: string): readonly string[] {
-  const certificates = blockTypes(certificate);
+  const certificates = pemBlocks(certificate).map(({ type }) => type);
   if (!certificates.includes("CERTIFICATE")) return [certificateProblem(certificates)];
-  const keys = blockTypes(key);
+  const keys = pemBlocks(key).map(({ type }) => type);
   if (keys.some((type) => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY"))) return [];
   return [keyProblem(keys)];
 }
@@ -25,12 +26,4 @@ function keyProblem(types: readonly string[]): string {
     return "tls: found a certificate rather than a key in the PEM for the private key";
   }
   return `tls: failed to find PEM block with type ending in ${quote("PRIVATE KEY")} in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
-}
-
-/** The types of the blocks that have a beginning and its end. */
-function blockTypes(text: string): readonly string[] {
-  const blocks = text.matchAll(
-    /^-----BEGIN ([^\n]*)-----[ \t]*\r?\n[A-Za-z0-9+/=\s]*-----END \1-----/gm,
-  );
-  return [...blocks].map(([, type = ""]) => type);
 }

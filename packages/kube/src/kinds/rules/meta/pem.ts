@@ -1,5 +1,7 @@
 // PEM as Go's encoding/pem reads it, and as much of DER as tells a certificate from something else.
 
+import { decodeBase64 } from "../../../go-text/base64.ts";
+
 /** One block of a PEM text. */
 export interface PemBlock {
   readonly type: string;
@@ -10,84 +12,88 @@ export interface PemBlock {
 /** A block and what comes after it; the block is undefined where none is left. */
 export interface DecodedPem {
   readonly block: PemBlock | undefined;
-  readonly before: string;
   readonly rest: string;
 }
 
 /** The bytes of a base64 text, one character each; nothing if it is no base64. */
 export function bytesOfBase64(base64: string): string | undefined {
-  try {
-    return atob(base64);
-  } catch {
-    return undefined;
-  }
+  const canonical = decodeBase64(base64);
+  return typeof canonical === "number" ? undefined : atob(canonical);
 }
 
-/** The first block of a text whose characters are bytes. Broken blocks are passed over. */
+const beginning = "-----BEGIN ";
+const ending = "\n-----END ";
+const dashes = "-----";
+
+/**
+ * The first block of a text whose characters are bytes. Broken blocks are passed over. A block ends at the first END and begins
+ * at the last BEGIN before it, so that beginnings without an end cost no second look.
+ */
 export function decodePem(text: string): DecodedPem {
-  const begin = /(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t\r]*(?:\n|$)/g;
-  for (let found = begin.exec(text); found !== null; found = begin.exec(text)) {
-    const type = found[1] ?? "";
-    const start = found.index + (found[0].startsWith("\n") ? 1 : 0);
-    const body = found.index + found[0].length;
-    const end = endOf(text, body, type);
-    if (end !== undefined) {
-      const block = blockOf(type, text.slice(body, end.start));
-      if (block !== undefined) {
-        return { block, before: text.slice(0, start), rest: text.slice(end.next) };
-      }
+  const none = { block: undefined, rest: text };
+  let from = 0;
+  for (;;) {
+    const end = text.indexOf(ending, from);
+    if (end < 0) return none;
+    const found = readBlock(text, { from, end });
+    if (found === "nothing more") return none;
+    if (found !== "broken") {
+      return { block: found, rest: text.slice(lineAt(text, end + ending.length).next) };
     }
-    // The line break that ends this line may begin the next block.
-    begin.lastIndex = Math.max(body - 1, found.index + 1);
+    from = end + ending.length;
   }
-  return { block: undefined, before: text, rest: text };
 }
 
-/** All blocks, and the text between and around them. */
-export function pemBlocks(text: string): {
-  readonly blocks: readonly PemBlock[];
-  readonly between: readonly string[];
-  readonly rest: string;
-} {
+/** All blocks. */
+export function pemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
-  const between: string[] = [];
   let rest = text;
   for (;;) {
     const decoded = decodePem(rest);
-    if (decoded.block === undefined) return { blocks, between, rest };
+    if (decoded.block === undefined) return blocks;
     blocks.push(decoded.block);
-    between.push(decoded.before);
     rest = decoded.rest;
   }
 }
 
-function endOf(
+/** The block that ends at `end` and begins not before `from`. */
+function readBlock(
   text: string,
-  from: number,
-  type: string,
-): { readonly start: number; readonly next: number } | undefined {
-  const marker = `-----END ${type}-----`;
-  const index = text.indexOf(marker, from);
-  if (index < 0) return undefined;
-  if (index > from && text[index - 1] !== "\n") return undefined;
-  const after = /^[ \t\r]*(?:\n|$)/.exec(text.slice(index + marker.length));
-  if (after === null) return undefined;
-  return { start: index, next: index + marker.length + after[0].length };
-}
+  { from, end }: { readonly from: number; readonly end: number },
+): PemBlock | "broken" | "nothing more" {
+  const begin = text.slice(from, end).lastIndexOf(beginning);
+  if (begin < 0 || (begin > 0 && text[from + begin - 1] !== "\n")) return "broken";
+  const first = lineAt(text, from + begin + beginning.length);
+  if (!first.line.endsWith(dashes)) return "broken";
+  const type = first.line.slice(0, -dashes.length);
 
-function blockOf(type: string, body: string): PemBlock | undefined {
   const headers = new Map<string, string>();
-  let rest = body;
+  let at = first.next;
   for (;;) {
-    const line = rest.split("\n", 1)[0] ?? "";
+    if (at >= text.length) return "nothing more";
+    const { line, next } = lineAt(text, at);
     const colon = line.indexOf(":");
     if (colon < 0) break;
     headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
-    rest = rest.slice(line.length + 1);
+    at = next;
   }
-  const decoded = bytesOfBase64(rest.replace(/[\s]+/g, ""));
-  if (decoded === undefined) return undefined;
-  return { type, headers, bytes: Uint8Array.from(decoded, (character) => character.charCodeAt(0)) };
+  const trailer = end + ending.length;
+  // Headers that run on into the last line, or beyond it.
+  if (headers.size > 0 && end < at) return trailer < at ? "nothing more" : "broken";
+  if (!text.startsWith(type + dashes, trailer)) return "broken";
+  if (lineAt(text, trailer + type.length + dashes.length).line !== "") return "broken";
+  const bytes = end > at ? bytesOfBase64(text.slice(at, end).replace(/[ \t]/g, "")) : "";
+  if (bytes === undefined) return "broken";
+  return { type, headers, bytes: Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)) };
+}
+
+/** The line from a place on without the blanks at its end, and where the next one begins. */
+function lineAt(text: string, start: number): { readonly line: string; readonly next: number } {
+  const found = text.indexOf("\n", start);
+  let end = found < 0 ? text.length : found;
+  if (found > start && text[end - 1] === "\r") end -= 1;
+  while (end > start && (text[end - 1] === " " || text[end - 1] === "\t")) end -= 1;
+  return { line: text.slice(start, end), next: found < 0 ? text.length : found + 1 };
 }
 
 /** What is wrong with a bundle of trusted certificates, base64 of PEM; nothing if one of them can be read. */
@@ -96,7 +102,7 @@ export function caBundleProblem(base64: string): string | undefined {
   if (text === "") return undefined;
   const isCertificate = ({ type, headers }: PemBlock): boolean =>
     type === "CERTIFICATE" && headers.size === 0;
-  const certificates = pemBlocks(text).blocks.filter(isCertificate);
+  const certificates = pemBlocks(text).filter(isCertificate);
   if (certificates.some(({ bytes }) => certificateProblem(bytes) === undefined)) return undefined;
   let rest = text;
   const say = (detail: string): string => `unable to load root certificates: ${detail}`;
