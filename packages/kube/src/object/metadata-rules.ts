@@ -92,9 +92,8 @@ export function validateMetadataUpdate(
   const errors: FieldError[] = [];
   const at = (name: string): string => childPath(path, name);
   if (textOf(old, "deletionTimestamp") !== "") {
-    const added = listOf(next, "finalizers").filter(
-      (finalizer) => !listOf(old, "finalizers").includes(finalizer),
-    );
+    const before = new Set(listOf(old, "finalizers"));
+    const added = listOf(next, "finalizers").filter((finalizer) => !before.has(finalizer));
     if (added.length > 0) {
       const list = added.map(String).sort(compareBytes).map(quote).join(", ");
       errors.push(

@@ -106,29 +106,52 @@ function serverOrder(
   patch: readonly MutableJson[],
   { mergeKey, strategy }: PatchField,
 ): readonly MutableJson[] {
-  const order = [...original];
   const directives = patch.map((item) => (isJsonObject(item) ? item[directive] : undefined));
-  if (mergeKey === undefined || strategy !== "merge") return order;
-  if (!directives.includes("delete") || directives.includes("replace")) return order;
-  const keyOf = (item: MutableJson | undefined): Json =>
-    isJsonObject(item) ? (memberOf(item, mergeKey) ?? null) : null;
-  let length = order.length;
+  if (mergeKey === undefined || strategy !== "merge") return original;
+  if (!directives.includes("delete") || directives.includes("replace")) return original;
+  const keyOfItem = (item: MutableJson): unknown =>
+    comparable(isJsonObject(item) ? (memberOf(item, mergeKey) ?? null) : null);
+  const deletions = patch.filter((_, index) => directives[index] === "delete").map(keyOfItem);
+  const { kept, room } = takeOut(original, deletions, keyOfItem);
+  const seen = new Set(kept.map(keyOfItem));
+  const order = [...kept, ...room];
+  let length = kept.length;
   for (const [index, item] of patch.entries()) {
-    if (directives[index] !== "delete") continue;
-    for (let at = length - 1; at >= 0; at -= 1) {
-      if (!sameScalar(keyOf(order[at]), keyOf(item))) continue;
-      order.copyWithin(at, at + 1, length);
-      length -= 1;
-    }
-  }
-  for (const [index, item] of patch.entries()) {
-    if (directives[index] !== undefined) continue;
-    const isThere = order.slice(0, length).some((one) => sameScalar(keyOf(one), keyOf(item)));
-    if (isThere) continue;
-    if (length < order.length) order[length] = item;
+    if (length === order.length) break;
+    const key = keyOfItem(item);
+    if (directives[index] !== undefined || seen.has(key)) continue;
+    seen.add(key);
+    order[length] = item;
     length += 1;
   }
   return order;
+}
+
+/** Takes items out of a list, one key after the other, each from the back: each time the last item stays behind in the room. */
+function takeOut(
+  items: readonly MutableJson[],
+  keys: readonly unknown[],
+  keyOfItem: (item: MutableJson) => unknown,
+): { readonly kept: readonly MutableJson[]; readonly room: readonly MutableJson[] } {
+  const places = new Map<unknown, number[]>();
+  for (const [place, item] of items.entries()) {
+    const key = keyOfItem(item);
+    const same = places.get(key);
+    if (same === undefined) places.set(key, [place]);
+    else same.push(place);
+  }
+  const isKept = items.map(() => true);
+  const room: MutableJson[] = [];
+  let last = items.length - 1;
+  for (const key of keys) {
+    for (const place of (places.get(key) ?? []).toReversed()) {
+      room.push(items[last] ?? null);
+      isKept[place] = false;
+      while (last >= 0 && isKept[last] === false) last -= 1;
+    }
+    places.delete(key);
+  }
+  return { kept: items.filter((_, place) => isKept[place] === true), room: room.reverse() };
 }
 
 /** Takes `$patch: delete` items out of the original, and makes `$patch: replace` the whole list. */

@@ -79,9 +79,9 @@ export function printNetwork({ address, bits }: Network): string {
 export function checkAddress(
   text: string,
   at: Place,
-  { existing = [] }: { readonly existing?: readonly string[] } = {},
+  { existing }: { readonly existing?: ReadonlySet<string> } = {},
 ): boolean {
-  if (existing.includes(text)) return true;
+  if (existing?.has(text) === true) return true;
   const address = parseAddress(text);
   if (address === undefined) {
     at.invalid(text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
@@ -96,9 +96,9 @@ export function checkAddress(
 export function checkNetwork(
   text: string,
   at: Place,
-  { existing = [] }: { readonly existing?: readonly string[] } = {},
+  { existing }: { readonly existing?: ReadonlySet<string> } = {},
 ): void {
-  if (existing.includes(text)) return;
+  if (existing?.has(text) === true) return;
   const network = parseNetwork(text);
   if (network === undefined) {
     at.invalid(text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");

@@ -19,6 +19,10 @@ export interface DefinitionForm {
   /** The name of the first version. */
   readonly version: string;
   readonly versions: readonly VersionForm[];
+  /** The first version of each name. */
+  readonly byName: ReadonlyMap<string, VersionForm>;
+  /** Whether some versions have subresources that others have not. */
+  readonly hasOwnSubresources: boolean;
   /** What all versions have alike. */
   readonly validation?: Json;
   readonly subresources?: Json;
@@ -50,23 +54,25 @@ export function definitionForm(spec: JsonObject): DefinitionForm {
     });
   const above = pick(written[0], alike).map(([name, value]) => [shared[name as SharedName], value]);
   const others = names.filter((name) => !alike.includes(name));
+  const versions = written.map((version): VersionForm => ({
+    name: text(version, "name"),
+    written: version,
+    ...Object.fromEntries(pick(version, others)),
+  }));
   return {
     spec,
     version: text(written[0], "name"),
-    versions: written.map((version) => ({
-      name: text(version, "name"),
-      written: version,
-      ...Object.fromEntries(pick(version, others)),
-    })),
+    versions,
+    byName: new Map(versions.toReversed().map((version) => [version.name, version])),
+    hasOwnSubresources: versions.some(({ subresources }) => subresources !== undefined),
     ...Object.fromEntries(above),
   };
 }
 
 /** The subresources of a version, wherever they stand. */
 export function subresourcesOf(form: DefinitionForm, version: VersionForm): Json | undefined {
-  const perVersion = form.versions.some(({ subresources }) => subresources !== undefined);
-  if (!perVersion) return form.subresources;
-  return form.versions.find(({ name }) => name === version.name)?.subresources;
+  if (!form.hasOwnSubresources) return form.subresources;
+  return form.byName.get(version.name)?.subresources;
 }
 
 function same(a: Json | undefined, b: Json | undefined): boolean {

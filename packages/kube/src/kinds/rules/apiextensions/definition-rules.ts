@@ -230,7 +230,7 @@ function oneVersionErrors(
       const detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
       errors.push(invalidField(place, "", detail));
     } else {
-      const before = old?.versions.find(({ name }) => name === version.name);
+      const before = old?.byName.get(version.name);
       const mayBeMany = wereMany(before?.selectableFields, version.selectableFields);
       const schema = at(version.schema, "openAPIV3Schema");
       const options = { path: place, mayBeMany };

@@ -217,14 +217,14 @@ function asPodsWillHaveIt(spec: JsonObject): JsonObject {
   const template = objectOf(spec, "template");
   const pod = objectOf(template, "spec");
   const claims = objectsOf(spec, "volumeClaimTemplates");
-  const names = [...new Set(claims.map((claim) => textOf(objectOf(claim, "metadata"), "name")))];
-  if (names.length === 0 && !has(pod, "subdomain") && !has(pod, "hostname")) return template;
+  const names = new Set(claims.map((claim) => textOf(objectOf(claim, "metadata"), "name")));
+  if (names.size === 0 && !has(pod, "subdomain") && !has(pod, "hostname")) return template;
   const volumes =
-    names.length === 0
+    names.size === 0
       ? objectsOf(pod, "volumes")
       : [
-          ...names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
-          ...objectsOf(pod, "volumes").filter((volume) => !names.includes(textOf(volume, "name"))),
+          ...Array.from(names, (name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+          ...objectsOf(pod, "volumes").filter((volume) => !names.has(textOf(volume, "name"))),
         ];
   return { ...template, spec: { ...pod, subdomain: "", hostname: "", volumes } };
 }

@@ -132,17 +132,18 @@ function keepConditions(object: MutableJsonObject, old: JsonObject, type: string
 
 function stampConditions(object: MutableJsonObject, old: JsonObject, { now }: RuleContext): void {
   const status = writableObject(object, "status");
-  const before = objectsOf(objectOf(old, "status"), "conditions");
+  const keyOf = (condition: JsonObject): string =>
+    JSON.stringify([textOf(condition, "type"), textOf(condition, "status")]);
+  const times = new Map<string, string>();
+  for (const condition of objectsOf(objectOf(old, "status"), "conditions")) {
+    const key = keyOf(condition);
+    if (!has(condition, "lastTransitionTime") || times.has(key)) continue;
+    times.set(key, textOf(condition, "lastTransitionTime"));
+  }
   for (const condition of status === undefined ? [] : writableObjects(status, "conditions")) {
     if (!has(condition, "lastUpdateTime")) condition["lastUpdateTime"] = now;
     if (has(condition, "lastTransitionTime")) continue;
-    const same = before.find(
-      (one) =>
-        textOf(one, "type") === textOf(condition, "type") &&
-        textOf(one, "status") === textOf(condition, "status") &&
-        has(one, "lastTransitionTime"),
-    );
-    condition["lastTransitionTime"] = same === undefined ? now : textOf(same, "lastTransitionTime");
+    condition["lastTransitionTime"] = times.get(keyOf(condition)) ?? now;
   }
 }
 
@@ -168,8 +169,10 @@ function requestErrors(
     }
   }
   if (new Set(oldUsages).size === oldUsages.length) {
+    const seen = new Set<string>();
     for (const [index, usage] of list.entries()) {
-      if (list.indexOf(usage) < index) place.item(index).duplicateWord(usage);
+      if (seen.has(usage)) place.item(index).duplicateWord(usage);
+      seen.add(usage);
     }
   }
   const signer = textOf(spec, "signerName");

@@ -16,7 +16,7 @@ export function checkLoadBalancerStatus(
     place.forbidden("may only be used when `spec.type` is 'LoadBalancer'");
     return;
   }
-  const existing = objectsOf(old, "ingress").map((ingress) => textOf(ingress, "ip"));
+  const existing = new Set(objectsOf(old, "ingress").map((ingress) => textOf(ingress, "ip")));
   for (const [index, ingress] of objectsOf(status, "ingress").entries()) {
     const own = place.item(index);
     const [ip, mode] = [textOf(ingress, "ip"), maybeText(ingress, "ipMode")];

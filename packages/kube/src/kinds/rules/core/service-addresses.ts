@@ -38,7 +38,7 @@ export function checkClusterIps(spec: JsonObject, at: Place, old: JsonObject | u
   } else if (addresses.length === 0) place.required();
   else if (addresses[0] !== address) place.invalid(addresses, "first value must match `clusterIP`");
   checkFamilies(spec, at);
-  const existing = old === undefined ? [] : textsOf(old, "clusterIPs");
+  const existing = new Set(textsOf(old ?? {}, "clusterIPs"));
   let isWrong = false;
   for (const [index, own] of addresses.entries()) {
     if (index === 0 && own === "None") {

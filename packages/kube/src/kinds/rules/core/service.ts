@@ -111,7 +111,7 @@ function checkService(service: JsonObject, at: Place, old: JsonObject | undefine
   }
   checkLabels(objectOf(spec, "selector"), at.child("selector"));
   checkSessionAffinity(spec, at);
-  const existing = old === undefined ? [] : textsOf(objectOf(old, "spec"), "externalIPs");
+  const existing = new Set(textsOf(objectOf(old ?? {}, "spec"), "externalIPs"));
   for (const [index, address] of textsOf(spec, "externalIPs").entries()) {
     const place = at.child("externalIPs").item(index);
     if (checkAddress(address, place, { existing })) checkEndpointAddress(address, place);
@@ -244,9 +244,8 @@ function checkSourceRanges(service: JsonObject, at: Place, old: JsonObject | und
   if (ranges.length > 0) {
     const place = at.child("LoadBalancerSourceRanges");
     if (!isBalanced) place.forbidden(detail);
-    const existing = textsOf(objectOf(old ?? {}, "spec"), "loadBalancerSourceRanges").map((range) =>
-      range.trim(),
-    );
+    const before = textsOf(objectOf(old ?? {}, "spec"), "loadBalancerSourceRanges");
+    const existing = new Set(before.map((range) => range.trim()));
     for (const [index, range] of ranges.entries()) {
       checkNetwork(range.trim(), place.item(index), { existing });
     }

@@ -72,9 +72,7 @@ export const ingress: KindRules = {
     const at = Place.root("status").child("loadBalancer").child("ingress");
     const pointsOf = (from: JsonObject): readonly JsonObject[] =>
       objectsOf(objectOf(objectOf(from, "status"), "loadBalancer"), "ingress");
-    const existing = pointsOf(old)
-      .map((point) => textOf(point, "ip"))
-      .filter((ip) => ip !== "");
+    const existing = new Set(pointsOf(old).map((point) => textOf(point, "ip")));
     for (const [index, point] of pointsOf(object).entries()) {
       const place = at.item(index);
       const [ip, hostname] = [textOf(point, "ip"), textOf(point, "hostname")];

@@ -26,20 +26,22 @@ const policyTypes = ["Ingress", "Egress"];
 interface Options {
   readonly allowInvalidValues: boolean;
   /** Networks that the old policy has: they may stay as they are. */
-  readonly existing: readonly string[];
+  readonly existing: ReadonlySet<string>;
 }
 
 export const networkPolicy: KindRules = {
   validate: (object) =>
-    specErrors(objectOf(object, "spec"), { allowInvalidValues: false, existing: [] }),
+    specErrors(objectOf(object, "spec"), { allowInvalidValues: false, existing: new Set() }),
   validateUpdate: (object, old) => {
     const before = Place.root("");
     const oldSpec = objectOf(old, "spec");
     checkLabelSelector(objectOf(oldSpec, "podSelector"), before);
-    const existing = blocksOf(oldSpec).flatMap(({ block }) => [
-      textOf(block, "cidr"),
-      ...textsOf(block, "except"),
-    ]);
+    const existing = new Set(
+      blocksOf(oldSpec).flatMap(({ block }) => [
+        textOf(block, "cidr"),
+        ...textsOf(block, "except"),
+      ]),
+    );
     const allowInvalidValues = before.errors.length > 0;
     return specErrors(objectOf(object, "spec"), { allowInvalidValues, existing });
   },

@@ -171,12 +171,16 @@ export function checkBinding(device: JsonObject, at: Place): void {
   const check = (name: string, own: Place): void => own.invalidEach(name, labelKeyProblems(name));
   checkEach(bound, boundAt, { max: bindingMax, check });
   checkEach(failed, failedAt, { max: bindingMax, check });
+  const seen = new Set<string>();
   for (const [index, name] of bound.entries()) {
-    if (bound.indexOf(name) < index) boundAt.item(index).duplicate(name);
+    if (seen.has(name)) boundAt.item(index).duplicate(name);
+    seen.add(name);
   }
+  const seenFailed = new Set<string>();
   for (const [index, name] of failed.entries()) {
-    if (failed.indexOf(name) < index) failedAt.item(index).duplicate(name);
-    if (bound.includes(name)) {
+    if (seenFailed.has(name)) failedAt.item(index).duplicate(name);
+    seenFailed.add(name);
+    if (seen.has(name)) {
       const detail = "bindingFailureConditions must not overlap with bindingConditions";
       failedAt.item(index).invalid(name, detail);
     }

@@ -244,8 +244,9 @@ function checkAddresses(status: JsonObject, old: JsonObject, at: Place): void {
         .child("ip")
         .invalid(addresses[0] ?? "", "must be equal to `hostIP`");
     }
+    const existing = new Set(ipsOf(old, list));
     for (const [index, address] of addresses.entries()) {
-      checkAddress(address, at.child(list).item(index), { existing: ipsOf(old, list) });
+      checkAddress(address, at.child(list).item(index), { existing });
     }
     if (addresses.length < 2) continue;
     const parsed = addresses.map(parseAddress);

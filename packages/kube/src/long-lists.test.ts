@@ -1,0 +1,240 @@
+// Lists as long as a request can bring them: nothing compares each item with each other.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import type { Json, JsonObject } from "@keelson/base";
+
+import { validateMetadataUpdate } from "./object/metadata-rules.ts";
+import { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
+import type { RuleContext } from "./kinds/kind-rules.ts";
+import { rulesOf } from "./kinds/rules/rules-of.ts";
+import { keyPairWarnings } from "./kinds/rules/core/key-pair-warnings.ts";
+import { caBundleProblem, decodePem } from "./kinds/rules/meta/pem.ts";
+import { deploymentSchema } from "./testing/deployment-schema.ts";
+import { answerInThread, soon } from "./testing/soon.ts";
+
+const context: RuleContext = { now: "2026-01-01T00:00:00Z", uuid: () => "0000" };
+
+function many<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+const addressOf = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+
+/** What a kind says of an object that replaces itself. */
+function updateErrors(group: string, kind: string, object: JsonObject): readonly unknown[] {
+  return rulesOf({ group, kind }).validateUpdate?.(object, object, context) ?? [];
+}
+
+function statusErrors(group: string, kind: string, object: JsonObject): readonly unknown[] {
+  return rulesOf({ group, kind }).validateStatusUpdate?.(object, object, context) ?? [];
+}
+
+function creationErrors(group: string, kind: string, object: JsonObject): readonly unknown[] {
+  return rulesOf({ group, kind }).validate?.(object, context) ?? [];
+}
+
+/** How many containers a Deployment has after a patch of them. */
+function patched(before: readonly Json[], patch: readonly Json[], order: readonly Json[]): number {
+  const object = { spec: { template: { spec: { containers: [...before] } } } };
+  const spec = { "$setElementOrder/containers": [...order], containers: [...patch] };
+  const result = applyStrategicMergePatch(
+    object,
+    { spec: { template: { spec } } },
+    deploymentSchema,
+  );
+  return (result as typeof object).spec.template.spec.containers.length;
+}
+
+const named =
+  (name: string): ((index: number) => JsonObject) =>
+  (index) => ({
+    name: `${name}${index}`,
+  });
+
+const service = (spec: JsonObject): JsonObject => ({ metadata: { name: "s" }, spec });
+
+/** Each case and what it gives. */
+const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknown]>> = {
+  "a strategic merge deletes many items": [
+    () => {
+      const deletions = many(80_000, (i) => ({ name: `a${i}`, $patch: "delete" }));
+      return patched(many(200_000, named("a")), deletions, many(1, named("b")));
+    },
+    120_000,
+  ],
+  "a strategic merge adds many items beside a deletion": [
+    () => {
+      const added = many(150_000, named("b"));
+      const patch = [{ name: "a0", $patch: "delete" }, ...added];
+      return patched(many(200_000, named("a")), patch, added);
+    },
+    349_999,
+  ],
+  "a NetworkPolicy keeps its exceptions": [
+    () => {
+      const except = many(200_000, (i) => `${addressOf(i)}/32`);
+      const ingress = [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except } }] }];
+      return updateErrors("networking.k8s.io", "NetworkPolicy", {
+        spec: { podSelector: {}, ingress },
+      }).length;
+    },
+    0,
+  ],
+  "a Service keeps its addresses from outside": [
+    () =>
+      updateErrors(
+        "",
+        "Service",
+        service({
+          type: "ClusterIP",
+          sessionAffinity: "None",
+          internalTrafficPolicy: "Cluster",
+          externalTrafficPolicy: "Cluster",
+          ports: [{ port: 1, protocol: "TCP", targetPort: 1 }],
+          externalIPs: many(200_000, addressOf),
+        }),
+      ).length,
+    0,
+  ],
+  "a Service keeps its source ranges": [
+    () =>
+      updateErrors(
+        "",
+        "Service",
+        service({
+          type: "LoadBalancer",
+          sessionAffinity: "None",
+          internalTrafficPolicy: "Cluster",
+          externalTrafficPolicy: "Cluster",
+          allocateLoadBalancerNodePorts: true,
+          ports: [{ port: 1, protocol: "TCP", targetPort: 1 }],
+          loadBalancerSourceRanges: many(200_000, (i) => `${addressOf(i)}/32`),
+        }),
+      ).length,
+    0,
+  ],
+  "a Service keeps the addresses of its balancer": [
+    () =>
+      statusErrors("", "Service", {
+        ...service({ type: "LoadBalancer" }),
+        status: {
+          loadBalancer: { ingress: many(200_000, (i) => ({ ip: addressOf(i), ipMode: "VIP" })) },
+        },
+      }).length,
+    0,
+  ],
+  "an Ingress keeps the addresses of its balancer": [
+    () =>
+      statusErrors("networking.k8s.io", "Ingress", {
+        status: { loadBalancer: { ingress: many(200_000, (i) => ({ ip: addressOf(i) })) } },
+      }).length,
+    0,
+  ],
+  "a request for a certificate names many usages": [
+    () => {
+      const spec = { request: "", signerName: "a.io/b", usages: many(300_000, (i) => `u${i}`) };
+      return (
+        creationErrors("certificates.k8s.io", "CertificateSigningRequest", { spec }).length > 0
+      );
+    },
+    true,
+  ],
+  "a request for a certificate has many conditions": [
+    () => {
+      const conditions = many(100_000, (i) => ({ type: `T${i}`, status: "True" }));
+      const object = { spec: {}, status: { conditions } };
+      const before = { spec: {}, status: { conditions: structuredClone(conditions) } };
+      rulesOf({
+        group: "certificates.k8s.io",
+        kind: "CertificateSigningRequest",
+      }).prepareForStatusUpdate?.(object, before, context);
+      return object.status.conditions.length;
+    },
+    100_000,
+  ],
+  "a device is bound under many conditions": [
+    () => {
+      const bindingConditions = many(150_000, (i) => `c${i}`);
+      const bindingFailureConditions = many(150_000, (i) => `f${i}`);
+      const devices = [{ name: "d", bindingConditions, bindingFailureConditions }];
+      const spec = { driver: "a.io", pool: { name: "p" }, nodeName: "n", devices };
+      return creationErrors("resource.k8s.io", "ResourceSlice", { spec }).length > 0;
+    },
+    true,
+  ],
+  "a StatefulSet has many claims and many volumes": [
+    () => {
+      const labels = { a: "b" };
+      const spec = {
+        selector: { matchLabels: labels },
+        volumeClaimTemplates: many(60_000, (i) => ({ metadata: { name: `c${i}` } })),
+        template: {
+          metadata: { labels },
+          spec: { volumes: many(120_000, named("v")), containers: [] },
+        },
+      };
+      return creationErrors("apps", "StatefulSet", { metadata: { name: "s" }, spec }).length > 0;
+    },
+    true,
+  ],
+  "a definition has many versions": [
+    () => {
+      const spec = {
+        group: "a.io",
+        names: { plural: "as", singular: "a", kind: "A", listKind: "AList" },
+        scope: "Cluster",
+        versions: many(60_000, (i) => ({
+          name: `v${i}`,
+          served: true,
+          storage: i === 0,
+          schema: { openAPIV3Schema: { type: "object" } },
+          ...(i === 1 ? { subresources: { status: {} } } : {}),
+          selectableFields: [{ jsonPath: `.a${i}` }],
+        })),
+      };
+      const object = { metadata: { name: "as.a.io" }, spec };
+      return updateErrors("apiextensions.k8s.io", "CustomResourceDefinition", object).length > 0;
+    },
+    true,
+  ],
+  "what is being deleted keeps many finalizers": [
+    () => {
+      const finalizers = many(300_000, (i) => `a/${i}`);
+      const metadata = { name: "a", resourceVersion: "1", deletionTimestamp: "x", finalizers };
+      return validateMetadataUpdate(structuredClone(metadata), metadata).length;
+    },
+    0,
+  ],
+  "PEM begins many blocks and ends none": [
+    () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",
+    "none",
+  ],
+  "PEM ends many blocks that it does not begin": [
+    () => decodePem("-----END A-----\n".repeat(140_000)).block ?? "none",
+    "none",
+  ],
+  "a bundle begins many blocks of different types": [
+    () => caBundleProblem(btoa(many(100_000, (i) => `-----BEGIN ${i}-----\n`).join(""))),
+    "unable to load root certificates: unable to parse bytes as PEM block",
+  ],
+  "a bundle has many blocks that are no certificates": [
+    () => caBundleProblem(btoa("-----BEGIN A-----\n-----END A-----\n".repeat(65_000))),
+    "unable to load root certificates: no valid certificate authority data seen",
+  ],
+  "a key begins many blocks": [
+    () => keyPairWarnings("-----BEGIN A-----\n".repeat(50_000), ""),
+    ["tls: failed to find any PEM data in certificate input"],
+  ],
+};
+
+const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
+
+if (!answerInThread(runs)) {
+  suite("long lists take time in proportion", () => {
+    for (const [name, [, gives]] of Object.entries(cases)) {
+      test(name, async () => assert.deepEqual(await soon(import.meta.url, name), gives));
+    }
+  });
+}
