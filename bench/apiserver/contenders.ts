@@ -12,6 +12,7 @@ import { startOracle } from "../../test/oracle/cluster.ts";
 import {
   failuresOf,
   LoadGenerator,
+  missedBy,
   type LoadOptions,
   type LoadResult,
 } from "../../test/apiserver/loadgen.ts";
@@ -48,7 +49,12 @@ export class Contender implements AsyncDisposable {
     return this.#peakBytes / 1e6;
   }
 
-  /** Runs the generator to its end. Errors of the server end the run: figures of failures mean nothing. */
+  /** Forgets the peak: from now on it is what comes after. */
+  forgetPeak(): void {
+    this.#peakBytes = 0;
+  }
+
+  /** Runs the generator to its end. Errors of the server and lost events end the run: figures of failures mean nothing. */
   async load(options: LoadOptions, signal: AbortSignal): Promise<LoadResult> {
     const result = await this.#generator.run(options, signal);
     const failed = failuresOf(result);
@@ -56,6 +62,8 @@ export class Contender implements AsyncDisposable {
       throw new Error(
         `${this.name}: ${failed} requests failed: ${JSON.stringify(result.errors)} ${result.sample ?? ""}`,
       );
+    const missed = options.verb === "watch" ? missedBy(result) : undefined;
+    if (missed !== undefined) throw new Error(`${this.name}: ${missed}`);
     return result;
   }
 

@@ -35,7 +35,6 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     { verb: "watch", rate: 200, watchers: 50, seconds, watchUrls: replicas.map(({ url }) => url) },
     signal,
   );
-  const lost = (result.expected ?? 0) - (result.seen ?? 0);
   return [
     judged(
       { name: "three replicas: write → event, p50", value: result.p50, unit: "ms" },
@@ -46,6 +45,5 @@ export async function bench(run: Run): Promise<readonly Row[]> {
       { atMost: 100 },
     ),
     judged({ name: "three replicas: writes", value: result.rate, unit: "/s" }),
-    judged({ name: "three replicas: events lost", value: lost, unit: "" }, { atMost: 0 }),
   ];
 }

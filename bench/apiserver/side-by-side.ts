@@ -1,16 +1,10 @@
-// Ours beside kube-apiserver + etcd: the same machine, client, TLS, objects, and a sync before each acknowledgement on both.
+// Ours on SQLite beside kube-apiserver + etcd: the same machine, client, TLS, objects, and a sync before each acknowledgement on both.
 
 import { median } from "../measure.ts";
 import { judged, type Bound, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
-import {
-  echo,
-  kubernetes,
-  ours,
-  type Contender,
-  type LoadOptions,
-  type LoadResult,
-} from "./contenders.ts";
+import { echo, kubernetes, ours, type LoadOptions } from "./contenders.ts";
+import { rateOf, takeTurns, type Turns } from "./turns.ts";
 
 const collection = "/api/v1/namespaces/default/configmaps";
 
@@ -114,7 +108,6 @@ export async function bench(run: Run): Promise<readonly Row[]> {
       { verb: "watch", watchers, rate: 50, seconds: seconds * 2, path: collection },
       `seen-${watchers}`,
     );
-    for (const result of [...results.ours, ...results.theirs]) checkSeen(result);
     const p99 = {
       value: median(results.ours.map(({ p99 }) => p99)),
       baseline: median(results.theirs.map(({ p99 }) => p99)),
@@ -138,7 +131,6 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     },
     signal,
   );
-  checkSeen(busy);
   rows.push(
     judged(
       { name: "1,000 watchers × 100 writes/s, p99", value: busy.p99, unit: "ms" },
@@ -158,89 +150,5 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     ),
   );
 
-  run.say("PostgreSQL");
-  await using postgres = await ours({ driver: "postgresql" }, signal);
-  await postgres.load(
-    { verb: "fill", prefix: "pg", objects: 1_000, clients: 16, path: collection },
-    signal,
-  );
-  await theirs.load(
-    { verb: "fill", prefix: "pg", objects: 1_000, clients: 16, path: collection },
-    signal,
-  );
-  for (const clients of [1, 16, 64]) {
-    for (const verb of ["create", "update", "get"] as const) {
-      run.say(`PostgreSQL: ${verb}, ${clients} clients`);
-      const options = { verb, clients, seconds, path: collection, objects: 1_000 };
-      const measured = rateOf(
-        await takeTurns(
-          { ours: postgres, theirs },
-          { options, rounds, prefix: verb === "create" ? `pgnew-${clients}` : "pg" },
-          signal,
-        ),
-      );
-      const bound = verb !== "get" && clients > 1 ? { ratioAtLeast: 2 } : undefined;
-      rows.push(
-        judged({ name: `PostgreSQL ${verb}s, ${clients} clients`, unit: "/s", ...measured }, bound),
-      );
-    }
-  }
   return rows;
-}
-
-interface Turns {
-  readonly ours: readonly LoadResult[];
-  readonly theirs: readonly LoadResult[];
-}
-
-/** Of each measure, before it is timed: what a server has not done before it does slowly, until its code is compiled and its caches are filled. */
-const warmUpSeconds = 1;
-
-/** First one, then the other, the order changing each round, so that what else the machine does hits both. */
-async function takeTurns(
-  { ours, theirs }: { readonly ours: Contender; readonly theirs: Contender },
-  {
-    options,
-    rounds,
-    prefix,
-  }: { readonly options: LoadOptions; readonly rounds: number; readonly prefix?: string },
-  signal: AbortSignal,
-): Promise<Turns> {
-  const isNew = options.verb === "create"; // Created names are taken for ever.
-  const results = { ours: [] as LoadResult[], theirs: [] as LoadResult[] };
-  // The generator warms watches up by itself.
-  if (options.verb !== "watch") {
-    const warming = { ...options, seconds: warmUpSeconds };
-    const named = prefix === undefined ? {} : { prefix: isNew ? `${prefix}-warm` : prefix };
-    for (const contender of [ours, theirs]) await contender.load({ ...warming, ...named }, signal);
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    const named = prefix === undefined ? {} : { prefix: isNew ? `${prefix}-${round}` : prefix };
-    const turn = async (who: "ours" | "theirs"): Promise<void> => {
-      const contender = who === "ours" ? ours : theirs;
-      results[who].push(await contender.load({ ...options, ...named }, signal));
-    };
-    for (const who of round % 2 === 0
-      ? (["ours", "theirs"] as const)
-      : (["theirs", "ours"] as const))
-      await turn(who);
-  }
-  return results;
-}
-
-function rateOf({ ours, theirs }: Turns): {
-  readonly value: number;
-  readonly baseline: number;
-  readonly ratio: number;
-} {
-  const ratios = ours.map(({ rate }, round) => rate / (theirs[round]?.rate ?? Number.NaN));
-  return {
-    value: median(ours.map(({ rate }) => rate)),
-    baseline: median(theirs.map(({ rate }) => rate)),
-    ratio: median(ratios),
-  };
-}
-
-function checkSeen({ expected, seen }: LoadResult): void {
-  if (expected !== seen) throw new Error(`${expected} events were due and ${seen} came`);
 }

@@ -2,12 +2,12 @@
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
-import { LoadGenerator } from "../../test/apiserver/loadgen.ts";
 import { startOurs, type Driver } from "../../test/apiserver/ours.ts";
 import { SlowWatcher } from "../../test/apiserver/scenarios/slow-watcher.ts";
 import { duel } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
+import { Contender } from "./contenders.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
 const drivers: readonly Driver[] = ["sqlite", "postgresql"];
@@ -30,8 +30,9 @@ async function ofOne(run: Run, driver: Driver, url: string): Promise<Row> {
   const seconds = numberOf(run, "seconds", run.isQuick ? 3 : 30);
   const rounds = numberOf(run, "rounds", run.isQuick ? 1 : 4);
   const databaseUrl = driver === "postgresql" ? url : undefined;
-  await using server = await startOurs({ driver, databaseUrl }, run.signal);
-  using load = new LoadGenerator(server);
+  const undo = new AsyncDisposableStack();
+  const server = undo.use(await startOurs({ driver, databaseUrl }, run.signal));
+  await using contender = new Contender(driver, server, { pids: () => [], undo });
   run.say(
     `${driver}: 100 writes a second, ${watchers} watchers, ${rounds} rounds of ${seconds} s each way`,
   );
@@ -39,7 +40,7 @@ async function ofOne(run: Run, driver: Driver, url: string): Promise<Row> {
   const p99 = async (ms: number): Promise<number> => {
     const options = { verb: "watch", path, rate: 100, watchers: watchers - 1 } as const;
     const prefix = `turn-${(turn += 1)}`;
-    const result = await load.run({ ...options, prefix, seconds: ms / 1_000 }, run.signal);
+    const result = await contender.load({ ...options, prefix, seconds: ms / 1_000 }, run.signal);
     return result.p99;
   };
   const beside = async (ms: number): Promise<number> => {

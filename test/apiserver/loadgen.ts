@@ -147,3 +147,9 @@ export class Followers implements AsyncDisposable {
 export function failuresOf({ errors }: LoadResult): number {
   return Object.values(errors).reduce((sum, count) => sum + count, 0);
 }
+
+/** Why watchers cannot be said to have seen every write, undefined if they can: none was written, or another number of events came. */
+export function missedBy({ expected = 0, seen = 0 }: LoadResult): string | undefined {
+  if (expected === 0) return "nothing was written before watchers";
+  return seen === expected ? undefined : `${expected} events were due and ${seen} came`;
+}
