@@ -11,7 +11,7 @@ import { allowedDifferences } from "./allowed-differences.ts";
 import { coverageTable } from "./coverage.ts";
 import { compareRecordings, describe, type Comparison } from "./differences.ts";
 import { startOurs } from "./ours.ts";
-import { runCases, type Recording } from "./run-cases.ts";
+import { brokenIn, runCases, type Recording } from "./run-cases.ts";
 import { startReference } from "./target.ts";
 
 /** Every so many-th case tells whether the comparison itself is fair. */
@@ -52,6 +52,7 @@ suite("differential", () => {
     const [oracle, sqlite] = await Promise.all([record(), recordOurs("sqlite")]);
     const postgresql = await recordOurs("postgresql");
     t.diagnostic(coverageTable(oracle));
+    assert.deepEqual(brokenIn(oracle), []);
     const comparisons = {
       sqlite: compareRecordings(cases, oracle, sqlite),
       postgresql: compareRecordings(cases, oracle, postgresql),

@@ -24,55 +24,64 @@ export interface FuzzFinding {
   readonly problem: string;
 }
 
-/** Sends them, several at once. Answers whatever is wrong; nothing is what one wants. */
+export interface FuzzResult {
+  /** Whatever is wrong; nothing is what one wants. */
+  readonly findings: readonly FuzzFinding[];
+  /** How many requests had an answer: those that are no HTTP, or that a client does not send, have none. */
+  readonly answered: number;
+}
+
+/** Sends them, several at once. */
 export async function fuzz(
   target: Target,
   { seed, count, concurrency = 8 }: FuzzOptions,
   signal: AbortSignal,
-): Promise<readonly FuzzFinding[]> {
+): Promise<FuzzResult> {
   const { url, ca, admin } = target;
   using wire = new Wire({ url, ca, certificate: admin.certificate, key: admin.key });
   const findings: FuzzFinding[] = [];
   const corpus = corpusOf();
   let next = 0;
+  let answered = 0;
   const worker = async (): Promise<void> => {
     while (next < count && findings.length < 50) {
       const index = next++;
       const random = seededRandom(`${seed}/${index}`);
       const request = index < corpus.length ? corpus[index] : generated(random);
       if (request === undefined) continue;
-      const problem =
+      const { isAnswered, problem } =
         "raw" in request
           ? await sendRaw(target, request.raw, signal)
           : await sendOne(wire, request, signal);
+      if (isAnswered) answered += 1;
       if (problem !== undefined) findings.push({ index, request: describe(request), problem });
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return findings;
+  return { findings, answered };
+}
+
+interface Outcome {
+  readonly isAnswered: boolean;
+  readonly problem?: string;
 }
 
 type FuzzRequest = WireRequest | { readonly raw: Buffer };
 
-async function sendOne(
-  wire: Wire,
-  request: WireRequest,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function sendOne(wire: Wire, request: WireRequest, signal: AbortSignal): Promise<Outcome> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   try {
     const { status, bytes } = await wire.send(request, deadline);
-    if (status >= 500 && status !== 501 && status !== 504)
-      return `${status} ${bytes.toString("utf8").slice(0, 300)}`;
-    return undefined;
+    if (status < 500 || status === 501 || status === 504) return { isAnswered: true };
+    return { isAnswered: true, problem: `${status} ${bytes.toString("utf8").slice(0, 300)}` };
   } catch (error) {
     // A request that Node's client itself refuses was never sent.
-    const { code } = error as { code?: string };
-    if (code?.startsWith("ERR_") === true) return undefined;
-    if (deadline.aborted) return "no answer in time";
-    return code === "ECONNRESET" || code === "EPIPE" || code === "HPE_INVALID_CONSTANT"
-      ? undefined
-      : `broken: ${String(error)}`;
+    const { code = "" } = error as { code?: string };
+    if (code.startsWith("ERR_")) return { isAnswered: false };
+    if (deadline.aborted) return { isAnswered: false, problem: "no answer in time" };
+    if (["ECONNRESET", "EPIPE", "HPE_INVALID_CONSTANT"].includes(code))
+      return { isAnswered: false };
+    return { isAnswered: false, problem: `broken: ${String(error)}` };
   }
 }
 
@@ -81,7 +90,7 @@ async function sendRaw(
   { url, ca, admin }: Target,
   bytes: Buffer,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Outcome> {
   const { hostname, port } = new URL(url);
   const socket: TLSSocket = connect({
     host: hostname,
@@ -99,10 +108,12 @@ async function sendRaw(
     let answer = "";
     socket.setEncoding("utf8").on("data", (text: string) => (answer += text.slice(0, 2_000)));
     await once(socket, "close", { signal: deadline });
-    return /^HTTP\/1\.1 5(?!01|04|05)/.test(answer) ? answer.slice(0, 300) : undefined;
+    const isAnswered = answer.startsWith("HTTP/1.1 ");
+    if (!/^HTTP\/1\.1 5(?!01|04|05)/.test(answer)) return { isAnswered };
+    return { isAnswered, problem: answer.slice(0, 300) };
   } catch {
     // Half a request is waited for until its own deadline, a minute later.
-    return undefined;
+    return { isAnswered: false };
   } finally {
     socket.destroy();
   }

@@ -15,6 +15,16 @@ const caseMs = 240_000;
 /** What each case saw, by its name. A case that threw has that as its last step. */
 export type Recording = ReadonlyMap<string, readonly Observation[]>;
 
+const broke = "broke";
+
+/** The cases that threw, and what. At the real server none may: it would throw at ours too, and nothing would differ. */
+export function brokenIn(recording: Recording): readonly string[] {
+  return [...recording].flatMap(([name, observations]) => {
+    const last = observations.at(-1);
+    return last?.step === broke ? [`${name}: ${JSON.stringify(last.answer)}`] : [];
+  });
+}
+
 export async function runCases(
   target: Target,
   cases: readonly Case[],
@@ -41,7 +51,7 @@ export async function runCases(
       try {
         await one.run(lab);
       } catch (error) {
-        lab.note("broke", String(error));
+        lab.note(broke, String(error));
       }
       recording.set(one.name, lab.observations);
     }
