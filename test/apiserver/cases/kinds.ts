@@ -18,6 +18,9 @@ const named = new Set([
   "StorageVersion",
 ]);
 
+/** What names must begin with, by what the examples say. */
+const namePrefix: Readonly<Record<string, string>> = { ClusterTrustBundle: "example.com:minimal:" };
+
 const otherUid = "00000000-0000-4000-8000-000000000000";
 
 export async function kindCases(): Promise<readonly Case[]> {
@@ -54,7 +57,7 @@ interface Place {
 
 function placeOf(lab: Lab, kind: BuiltinKind, example: JsonObject): Place {
   const collection = collectionPath(kind, kind.isNamespaced ? lab.ns : undefined);
-  const name = `x-${lab.id}`;
+  const name = `${namePrefix[kind.kind] ?? ""}x-${lab.id}`;
   const metadata: JsonObject = {
     name,
     ...(kind.isNamespaced ? { namespace: lab.ns } : {}),
@@ -127,7 +130,10 @@ async function applies(lab: Lab, { path, object }: Place): Promise<void> {
   await lab.delete(`${path}?propagationPolicy=Background`);
 }
 
-async function shapes(lab: Lab, { collection, path, object, selector }: Place): Promise<void> {
+async function shapes(
+  lab: Lab,
+  { collection, path, name, object, selector }: Place,
+): Promise<void> {
   await lab.create(collection, object);
   const accept = (type: string): { readonly headers: Record<string, string> } => ({
     headers: { accept: type },
@@ -149,23 +155,26 @@ async function shapes(lab: Lab, { collection, path, object, selector }: Place): 
   await lab.get(path, accept("application/yaml"));
   await lab.get(path, accept("application/vnd.kubernetes.protobuf"));
   await lab.get(`${collection}?${selector}`, accept("application/vnd.kubernetes.protobuf"));
-  const protobuf = Buffer.from(lab.codec.encode(changed(object, { name: `y-${lab.id}` })));
+  const protobuf = Buffer.from(lab.codec.encode(changed(object, { name: `${name}-y` })));
   await lab.post(collection, protobuf, {
     headers: { "content-type": "application/vnd.kubernetes.protobuf" },
   });
   await lab.delete(`${collection}?${selector}`);
 }
 
-async function options(lab: Lab, { collection, path, object, selector }: Place): Promise<void> {
+async function options(
+  lab: Lab,
+  { collection, path, name, object, selector }: Place,
+): Promise<void> {
   await lab.post(`${collection}?dryRun=All`, object);
   await lab.get(path);
   await lab.post(`${collection}?fieldValidation=Strict`, { ...object, unknownField: 1 });
   await lab.post(`${collection}?fieldManager=me`, { ...object, unknownField: 1 });
-  await lab.post(collection, changed(object, { name: undefined, generateName: `gen-${lab.id}-` }));
+  await lab.post(collection, changed(object, { name: undefined, generateName: `${name}-` }));
   await lab.post(collection, changed(object, { name: "Not A Name" }));
   await lab.post(collection, changed(object, { name: undefined }));
   await lab.put(`${path}?dryRun=All`, changed(object, { labels: { case: lab.id, dry: "run" } }));
-  await lab.get(`${collection}?fieldSelector=metadata.name%3Dx-${lab.id}`);
+  await lab.get(`${collection}?fieldSelector=metadata.name%3D${encodeURIComponent(name)}`);
   await lab.get(`${collection}?fieldSelector=spec.nothing%3Dx`);
   await lab.delete(`${path}?dryRun=All`);
   await lab.delete(`${collection}?${selector}`, {
@@ -176,7 +185,7 @@ async function options(lab: Lab, { collection, path, object, selector }: Place):
   await lab.get(`${collection}?${selector}`);
 }
 
-async function badMetadata(lab: Lab, { collection, path, object }: Place): Promise<void> {
+async function badMetadata(lab: Lab, { collection, path, name, object }: Place): Promise<void> {
   const bad: readonly JsonObject[] = [
     { labels: { a: "Not Valid!" } },
     { annotations: { "Not Valid!": "a" } },
@@ -185,7 +194,7 @@ async function badMetadata(lab: Lab, { collection, path, object }: Place): Promi
   ];
   await lab.create(collection, object);
   for (const metadata of bad) {
-    await lab.post(collection, changed(object, { ...metadata, name: `y-${lab.id}` }));
+    await lab.post(collection, changed(object, { ...metadata, name: `${name}-y` }));
     await lab.patch("merge", path, { metadata });
   }
   await lab.delete(path);
