@@ -411,6 +411,23 @@ const scripts: Record<string, Script> = {
       secret("h", {}, { type: "kubernetes.io/service-account-token" }),
     );
   },
+  "a label that looks like an amount is a text": async (lab) => {
+    const labelled = (max: string): JsonObject => ({
+      selector: { matchLabels: { app: "x", max } },
+      template: { metadata: { labels: { app: "x", max } } },
+    });
+    const { selector } = labelled("1");
+    const template = {
+      metadata: { labels: { app: "x", max: "1" } },
+      spec: { containers: [{ name: "c", image: "c:1" }] },
+    };
+    await lab.post(
+      lab.group("apps/v1", "deployments"),
+      deployment("d", { selector: selector ?? null, template }),
+    );
+    const spec = labelled("1.0");
+    await lab.patch("merge", lab.group("apps/v1", "deployments", "d"), { spec });
+  },
   "config maps: keys, bytes, immutable": async (lab) => {
     await lab.post(lab.core("configmaps"), { ...configMap("a"), binaryData: { b: "AAE=" } });
     await lab.post(lab.core("configmaps"), { ...configMap("b"), binaryData: { a: "AAE=" } });
@@ -418,6 +435,11 @@ const scripts: Record<string, Script> = {
     await lab.post(lab.core("configmaps"), { ...configMap("d"), immutable: true });
     await lab.patch("merge", lab.core("configmaps", "d"), { data: { a: "2" } });
     await lab.patch("merge", lab.core("configmaps", "d"), { immutable: null });
+    // The same amount, were it one: under keys of the user's own it is a text.
+    const numbers = { max: "1", limits: "1", capacity: "1" };
+    await lab.post(lab.core("configmaps"), { ...configMap("i", numbers), immutable: true });
+    await lab.patch("merge", lab.core("configmaps", "i"), { data: { max: "1.0" } });
+    await lab.patch("merge", lab.core("configmaps", "i"), { data: { capacity: "1000m" } });
     await lab.post(lab.core("configmaps"), configMap("e", { a: 1 }));
     await lab.post(lab.core("configmaps"), configMap("f", { a: null }));
     await lab.post(lab.core("configmaps"), { ...configMap("g"), data: ["a"] });
