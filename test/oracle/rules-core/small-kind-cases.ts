@@ -263,6 +263,8 @@ const serviceChanges: readonly Change[] = [
     ],
   },
   { ...balanced, "spec/loadBalancerSourceRanges": ["2001:DB8::/64"] },
+  { ...balanced, "spec/loadBalancerSourceRanges": ["\u008510.0.0.0/8\u0085"] },
+  { ...balanced, "spec/loadBalancerSourceRanges": ["\ufeff10.0.0.0/8"] },
   { "metadata/annotations": { "service.beta.kubernetes.io/load-balancer-source-ranges": "x" } },
   {
     ...balanced,
@@ -353,6 +355,18 @@ const changingService: KindCases = {
     { "spec/trafficDistribution": "PreferClose" },
     { "metadata/labels": { a: "b!" } },
     { before: balanced, after: { "spec/loadBalancerSourceRanges": ["x"] } },
+    {
+      before: {
+        "spec/type": "NodePort",
+        "spec/ports": [{ name: "a", port: 80, nodePort: 30_977 }],
+      },
+      after: {
+        "spec/ports": [
+          { name: "a", port: 80 },
+          { name: "a", port: 81 },
+        ],
+      },
+    },
   ],
   status: [
     {},
@@ -569,8 +583,19 @@ const node: KindCases = {
       "spec/podCIDRs": ["10.0.0.0/8", "2001:db8::/64", "2001:db9::/64"],
       "spec/podCIDR": "10.0.0.0/8",
     },
-    { "metadata/annotations": { "scheduler.alpha.kubernetes.io/taints": '[{"key":"a b"}]' } },
-    { "metadata/annotations": { "scheduler.alpha.kubernetes.io/taints": "nope" } },
+    ...[
+      '[{"key":"a b"}]',
+      "nope",
+      "null",
+      "{}",
+      "[null]",
+      "[1]",
+      '[{"key":1},"a"]',
+      '[{"KEY":"a","Effect":[]}]',
+      '[{"key":1,"timeAdded":"x"}]',
+      '[1,{"timeAdded":1}]',
+      '[{"Key":"a","key":null,"effect":"NoSchedule","timeadded":"2026-01-01T00:00:00Z"},{"key":"a","effect":"NoSchedule"}]',
+    ].map((text) => ({ "metadata/annotations": { "scheduler.alpha.kubernetes.io/taints": text } })),
     { "spec/configSource": {} },
     { "spec/externalID": "x" },
   ],

@@ -121,6 +121,10 @@ const replicaSet: KindCases = {
   ],
 };
 
+const generation = (text: string): Change => ({
+  "metadata/annotations": { "deprecated.daemonset.template.generation": text },
+});
+
 const daemonSet: KindCases = {
   kind: "apps/v1/DaemonSet",
   fields: () => ({ spec: { selector, template: template() } }),
@@ -136,6 +140,7 @@ const daemonSet: KindCases = {
     { "spec/updateStrategy": { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } },
     { "spec/updateStrategy": { rollingUpdate: { maxUnavailable: "101%", maxSurge: "x" } } },
     { "spec/updateStrategy": { rollingUpdate: { maxUnavailable: -1, maxSurge: "200%" } } },
+    ...["9007199254740993", "9223372036854775807", "-9223372036854775808", "+007"].map(generation),
   ],
   update: [
     {},
@@ -144,6 +149,10 @@ const daemonSet: KindCases = {
     { [`${t}spec/containers/0/image`]: "other" },
     { [`${t}spec/nodeSelector`]: { "beta.kubernetes.io/os": "linux" } },
     { "spec/minReadySeconds": -1 },
+    ...["9007199254740993", "9223372036854775807"].map((text) => ({
+      before: generation(text),
+      after: { [`${t}spec/containers/0/image`]: "other" },
+    })),
   ],
   status: [
     {},
@@ -518,7 +527,14 @@ const cronJobCases: KindCases = {
       "* * ? * *",
       "*/5 1-3,4 * * *",
     ].map(cron),
-    ...["TZ=UTC * * * * *", "CRON_TZ=Nothing * * * * *", "TZ=UTC"].map(cron),
+    ...[
+      "*/9007199254740993 * * * *",
+      "9007199254740993 * * * *",
+      "9223372036854775808 * * * *",
+      "*\u0085* * * *",
+      "*\ufeff* * * *",
+    ].map(cron),
+    ...["TZ=UTC * * * * *", "CRON_TZ=Nothing * * * * *", "TZ=UTC", "TZ=../x * * * * *"].map(cron),
     ...[
       "",
       "Local",
@@ -529,6 +545,10 @@ const cronJobCases: KindCases = {
       "../x",
       "A b",
       "US/Eastern",
+      "Us/Eastern",
+      "Gb",
+      "GB-Eire",
+      "Factory",
     ].map(zone),
     { "spec/startingDeadlineSeconds": -1 },
     { "spec/concurrencyPolicy": "Perhaps" },

@@ -260,6 +260,8 @@ export const certificateCases: readonly KindCases[] = [
       spec({ validations: [{ expression: " " }] }),
       spec({ validations: [{ expression: "true", message: " ", messageExpression: " " }] }),
       spec({ validations: [{ expression: "true", message: "a\nb", reason: "Odd" }] }),
+      spec({ validations: [{ expression: "true", message: "\u0085" }] }),
+      spec({ validations: [{ expression: "true", message: "\ufeff" }] }),
       spec({ auditAnnotations: [{ key: "a b", valueExpression: "" }] }),
       spec({
         auditAnnotations: [

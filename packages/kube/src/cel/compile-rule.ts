@@ -1,5 +1,6 @@
 // A rule as written becomes a rule that runs.
 
+import { trimSpace } from "../go-text/trim-space.ts";
 import { fieldPathOf } from "./field-path.ts";
 import type { StructuralSchema, ValidationRule } from "../schema/structural.ts";
 import { checkExpression, formatIssues } from "./check.ts";
@@ -29,7 +30,7 @@ export function compileRule(
   self: CelType,
 ): CompiledRule {
   const path = rule.fieldPath === undefined ? "" : (fieldPathOf(rule.fieldPath, schema) ?? "");
-  if (rule.rule.trim() === "") return { rule, usesOldSelf: false, path };
+  if (trimSpace(rule.rule) === "") return { rule, usesOldSelf: false, path };
   const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self;
   const variables = new Map([
     ["self", self],

@@ -1,6 +1,7 @@
 // The rules of a schema, run over an object.
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
+import { trimSpace } from "../go-text/trim-space.ts";
 import { Correlation, itemsByKey, keyOf } from "../schema/correlation.ts";
 import {
   childPath,
@@ -333,7 +334,7 @@ class Validation {
     }
     this.#left -= run.spent;
     if (typeof value !== "string") return undefined;
-    const text = value.trim();
+    const text = trimSpace(value);
     if (text === "" || text.includes("\n")) return undefined;
     return new TextEncoder().encode(text).length > messageBytesMax ? undefined : text;
   }
@@ -373,7 +374,7 @@ function ruleText({
   readonly message?: string;
   readonly rule: string;
 }): string {
-  return message === "" ? rule.trim() : message.trim();
+  return message === "" ? trimSpace(rule) : trimSpace(message);
 }
 
 function defaultMessage(rule: { readonly message?: string; readonly rule: string }): string {

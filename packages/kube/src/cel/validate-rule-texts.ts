@@ -1,6 +1,7 @@
 // What is wrong with rules as they are written: their texts first, then their types.
 
 import type { Json } from "@keelson/base";
+import { trimSpace } from "../go-text/trim-space.ts";
 import {
   childPath,
   itemPath,
@@ -46,16 +47,16 @@ function textErrors(
   const { message = "", messageExpression = "", fieldPath = "", reason } = rule;
   const text = rule.rule ?? "";
   const place = childPath(path, "message");
-  if (text.trim() === "") {
+  if (trimSpace(text) === "") {
     errors.push(requiredField(childPath(path, "rule"), "rule is not specified"));
-  } else if (message !== "" && message.trim() === "") {
+  } else if (message !== "" && trimSpace(message) === "") {
     errors.push(invalidField(place, message, "must be non-empty if specified"));
-  } else if (hasLineBreak(message.trim())) {
+  } else if (hasLineBreak(trimSpace(message))) {
     errors.push(invalidField(place, message, "must not contain line breaks"));
-  } else if (hasLineBreak(text.trim()) && message.trim() === "") {
+  } else if (hasLineBreak(trimSpace(text)) && trimSpace(message) === "") {
     errors.push(requiredField(place, "message must be specified if rule contains line breaks"));
   }
-  if (messageExpression !== "" && messageExpression.trim() === "") {
+  if (messageExpression !== "" && trimSpace(messageExpression) === "") {
     const detail = "messageExpression must be non-empty if specified";
     errors.push(requiredField(childPath(path, "messageExpression"), detail));
   }
@@ -64,7 +65,7 @@ function textErrors(
   }
   if (fieldPath === "") return errors;
   const pathPlace = childPath(path, "fieldPath");
-  if (fieldPath.trim() === "") {
+  if (trimSpace(fieldPath) === "") {
     errors.push(invalidField(pathPlace, fieldPath, "must be non-empty if specified"));
   }
   if (hasLineBreak(fieldPath)) {

@@ -1,6 +1,7 @@
 // Amounts of resources: `500m`, `1Gi`, `2e3`.
 
 import { JsonNumber, type Json } from "@keelson/base";
+import { trimSpace } from "../go-text/trim-space.ts";
 
 /** How an amount is written: with decimal or binary suffixes, or with an exponent. */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
@@ -82,7 +83,7 @@ export function printQuantity(quantity: Quantity): string {
 
 /** An amount in an object: a text, or a number that JSON allows there. Throws a `BadQuantity`. */
 export function quantityFromJson(value: Json): Quantity {
-  if (typeof value === "string") return parseQuantity(value.trim());
+  if (typeof value === "string") return parseQuantity(trimSpace(value));
   if (typeof value === "number" || typeof value === "bigint") return parseQuantity(String(value));
   if (value instanceof JsonNumber) return parseQuantity(value.text);
   throw new BadQuantity(formatWrong);

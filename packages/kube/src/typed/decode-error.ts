@@ -26,7 +26,8 @@ export interface TypeMismatch {
   readonly field: string;
 }
 
-function mismatchMessage({ value, type, struct, field }: TypeMismatch): string {
+/** What Go says of it. */
+export function mismatchMessage({ value, type, struct, field }: TypeMismatch): string {
   const place = struct === "" && field === "" ? "value" : `struct field ${struct}.${field}`;
   return `json: cannot unmarshal ${value} into Go ${place} of type ${type}`;
 }

@@ -5,6 +5,7 @@ import type { Json, MutableJson, MutableJsonObject } from "@keelson/base";
 
 import { goJson } from "../go-text/go-json.ts";
 import { jsonTypeName } from "../go-text/json-type-name.ts";
+import { trimSpace } from "../go-text/trim-space.ts";
 import { BadQuantity, parseQuantity, printQuantity } from "../quantity/quantity.ts";
 import { BadDuration, parseDuration, printDuration } from "../time/duration.ts";
 import { BadTime, isZeroTime, parseMicroTime, parseTime } from "../time/time.ts";
@@ -90,7 +91,7 @@ function decodeQuantity(value: Json): MutableJson {
 
 /** Go looks at the text of the value between its quotes, whatever value that is. */
 function quantityText(value: Json): string {
-  if (typeof value === "string") return goJson(value).slice(1, -1).trim();
+  if (typeof value === "string") return trimSpace(goJson(value).slice(1, -1));
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   return value instanceof JsonNumber ? value.text : "";
 }

@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 import { compareBytes } from "../../go-text/byte-order.ts";
+import { trimSpace } from "../../go-text/trim-space.ts";
 import { ageOf, humanDuration } from "../human-duration.ts";
 import {
   age,
@@ -116,7 +117,7 @@ const event: CellsOf = (subject) => {
     name === "" ? kind : `${kind}/${name}`,
     text(target, "fieldPath"),
     instance === "" ? component : `${component}, ${instance}`,
-    text(pick("message", "note")).trim(),
+    trimSpace(text(pick("message", "note"))),
     firstSeen,
     series !== undefined ? count(series, "count") : times === 0 ? 1 : times,
     nameOf(subject),

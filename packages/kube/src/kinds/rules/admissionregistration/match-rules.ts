@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { trimSpace } from "../../../go-text/trim-space.ts";
 import { labelKeyProblems, pathSegmentProblems } from "../../../object/names.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
 import { maybeObject, maybeText, objectsOf, textOf, textsOf } from "../members.ts";
@@ -97,7 +98,7 @@ export function checkMatchConditions(conditions: readonly JsonObject[], at: Plac
   for (const [index, condition] of conditions.entries()) {
     const place = at.item(index);
     const name = textOf(condition, "name");
-    if (textOf(condition, "expression").trim() === "") place.child("expression").required();
+    if (trimSpace(textOf(condition, "expression")) === "") place.child("expression").required();
     if (name === "") place.child("name").required();
     else {
       place.child("name").invalidEach(name, labelKeyProblems(name));

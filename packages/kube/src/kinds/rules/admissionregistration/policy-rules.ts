@@ -4,6 +4,7 @@ import { jsonEqual, type JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { trimSpace } from "../../../go-text/trim-space.ts";
 import { JsonPathError, parseSteps } from "../../../jsonpath/parse.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
@@ -52,7 +53,7 @@ export const validatingAdmissionPolicy: KindRules = {
     for (const [index, warning] of warnings.entries()) {
       const place = at.child("typeChecking").child("expressionWarnings").item(index);
       if (textOf(warning, "warning") === "") place.child("warning").required();
-      checkFieldRef(textOf(warning, "fieldRef").trim(), place.child("fieldRef"));
+      checkFieldRef(trimSpace(textOf(warning, "fieldRef")), place.child("fieldRef"));
     }
     checkConditions(objectsOf(status, "conditions"), at.child("conditions"));
     return at.errors;
@@ -210,27 +211,27 @@ function checkVariables(variables: readonly JsonObject[], at: Place): void {
   for (const [index, variable] of variables.entries()) {
     const place = at.item(index);
     const name = textOf(variable, "name");
-    if (name.trim() === "") place.child("name").required("name is not specified");
+    if (trimSpace(name) === "") place.child("name").required("name is not specified");
     else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || reserved.has(name)) {
       place.child("name").invalid(name, "must be a valid CEL identifier");
     }
-    if (textOf(variable, "expression").trim() === "") {
+    if (trimSpace(textOf(variable, "expression")) === "") {
       place.child("expression").required("expression is not specified");
     }
   }
 }
 
 function checkValidation(validation: JsonObject, at: Place): void {
-  if (textOf(validation, "expression").trim() === "") {
+  if (trimSpace(textOf(validation, "expression")) === "") {
     at.child("expression").required("expression is not specified");
   }
   const [said, message] = [textOf(validation, "messageExpression"), textOf(validation, "message")];
-  if (said !== "" && said.trim() === "") {
+  if (said !== "" && trimSpace(said) === "") {
     at.child("messageExpression").invalid(said, "must be non-empty if specified");
   }
-  if (message !== "" && message.trim() === "") {
+  if (message !== "" && trimSpace(message) === "") {
     at.child("message").invalid(message, "must be non-empty if specified");
-  } else if (/[\n\r]/.test(message.trim())) {
+  } else if (/[\n\r]/.test(trimSpace(message))) {
     at.child("message").invalid(message, "must not contain line breaks");
   }
   const reason = maybeText(validation, "reason");
@@ -255,7 +256,7 @@ function checkAnnotations(annotations: readonly JsonObject[], at: Place, name: s
       const full = `${name}/${key}`;
       place.child("key").invalidEach(full, labelKeyProblems(full));
     }
-    const expression = textOf(annotation, "valueExpression").trim();
+    const expression = trimSpace(textOf(annotation, "valueExpression"));
     if (expression === "") {
       place.child("valueExpression").required("valueExpression is not specified");
     } else if (byteLength(expression) > annotationBytesMax) {
@@ -285,7 +286,7 @@ function checkMutation(mutation: JsonObject, at: Place): void {
   const [own, other] = patches[type];
   const patch = maybeObject(mutation, own);
   if (patch === undefined) at.child(own).required(`must be specified when patchType is ${type}`);
-  else if (textOf(patch, "expression").trim() === "") {
+  else if (trimSpace(textOf(patch, "expression")) === "") {
     at.child(own).child("expression").required();
   }
   if (maybeObject(mutation, other) !== undefined) {

@@ -8,6 +8,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { quote } from "../../../go-text/quote.ts";
 import { validateSchema } from "../../../cel/validate-schema.ts";
 import { isConditionTrue } from "../../../crd/conditions.ts";
 import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
@@ -73,7 +74,7 @@ export const customResourceDefinition: KindRules = {
     const before = new Set(old === undefined ? [] : unknownFormats(old));
     return unknownFormats(definition)
       .filter((format) => !before.has(format))
-      .map((format) => `unrecognized format ${JSON.stringify(format)}`);
+      .map((format) => `unrecognized format ${quote(format)}`);
   },
 };
 

@@ -37,7 +37,7 @@ export const daemonSetRules: KindRules = {
   prepareForCreate: (set) => {
     const spec = writableObject(set, "spec");
     if (spec !== undefined) dropFromTemplate(spec, undefined);
-    setTemplateGeneration(set, Math.max(templateGeneration(set), 1));
+    setTemplateGeneration(set, templateGeneration(set) < 1n ? 1n : templateGeneration(set));
   },
   prepareForUpdate: (set, old) => {
     const spec = writableObject(set, "spec");
@@ -45,7 +45,7 @@ export const daemonSetRules: KindRules = {
     const before = templateGeneration(old);
     setTemplateGeneration(
       set,
-      semanticEqual(templateOf(set), templateOf(old)) ? before : before + 1,
+      semanticEqual(templateOf(set), templateOf(old)) ? before : BigInt.asIntN(64, before + 1n),
     );
   },
   prepareForStatusUpdate: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
@@ -89,14 +89,15 @@ function templateOf(set: JsonObject): JsonObject {
   return objectOf(objectOf(set, "spec"), "template");
 }
 
-function templateGeneration(set: JsonObject): number {
+/** 64 bits, in Go's own text since it was decoded. */
+function templateGeneration(set: JsonObject): bigint {
   const text = textOf(objectOf(objectOf(set, "metadata"), "annotations"), templateAnnotation);
-  return /^[+-]?[0-9]{1,18}$/.test(text) ? Number(text) : 0;
+  return /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
 function setTemplateGeneration(
   set: Parameters<NonNullable<KindRules["prepareForCreate"]>>[0],
-  generation: number,
+  generation: bigint,
 ): void {
   const metadata = writableOrMade(set, "metadata");
   writableOrMade(metadata, "annotations")[templateAnnotation] = String(generation);
@@ -123,7 +124,7 @@ function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): voi
   });
   checkRunsForever(templateOf(set), at.child("template"), "DaemonSet");
   checkNonNegative(spec, at, ["minReadySeconds"]);
-  if (templateGeneration(set) < 0) {
+  if (templateGeneration(set) < 0n) {
     at.child("templateGeneration").invalid(
       templateGeneration(set),
       "must be greater than or equal to 0",

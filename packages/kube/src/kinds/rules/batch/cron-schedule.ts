@@ -1,7 +1,9 @@
 // Schedules of CronJobs: five fields or a word, and why a text is none.
 
 import { quote } from "../../../go-text/quote.ts";
+import { fieldsOf, trimSpace } from "../../../go-text/trim-space.ts";
 import { BadDuration, parseDuration } from "../../../time/duration.ts";
+import { timeZones } from "./time-zones.ts";
 
 /** What is wrong with a schedule; undefined if it is one. */
 export function scheduleProblem(schedule: string): string | undefined {
@@ -13,11 +15,12 @@ export function scheduleProblem(schedule: string): string | undefined {
     if (space < 0) {
       return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
     }
-    if (!isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
-    text = text.slice(space).trim();
+    const problem = zoneProblem(zone);
+    if (problem !== undefined) return `provided bad location ${zone}: ${problem}`;
+    text = trimSpace(text.slice(space));
   }
   if (text.startsWith("@")) return descriptorProblem(text);
-  const fields = text.split(/\s+/).filter((field) => field !== "");
+  const fields = fieldsOf(text);
   if (fields.length !== bounds.length) {
     return `expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`;
   }
@@ -32,22 +35,18 @@ export function scheduleProblem(schedule: string): string | undefined {
 
 /** Whether the zone is one of the IANA's, in its own spelling. */
 export function isTimeZone(name: string): boolean {
-  if (name === "" || name === "UTC" || name === "Local") return true;
-  const known = zones();
-  const spelled = known.get(name.toLowerCase());
-  if (spelled !== undefined) return spelled === name;
-  if (!/^[A-Z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== "";
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+  return name === "" || name === "Local" || timeZones.has(name);
+}
+
+function zoneProblem(name: string): string | undefined {
+  if (isTimeZone(name)) return undefined;
+  const isOutside = name.includes("..") || /^[\\/]/.test(name);
+  return isOutside ? "time: invalid location name" : `unknown time zone ${name}`;
 }
 
 interface Bounds {
-  readonly min: number;
-  readonly max: number;
+  readonly min: bigint;
+  readonly max: bigint;
   readonly names?: readonly string[];
 }
 
@@ -69,16 +68,12 @@ const months = [
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const bounds: readonly Bounds[] = [
-  { min: 0, max: 59 },
-  { min: 0, max: 23 },
-  { min: 1, max: 31 },
-  { min: 1, max: 12, names: months },
-  { min: 0, max: 6, names: days },
+  { min: 0n, max: 59n },
+  { min: 0n, max: 23n },
+  { min: 1n, max: 31n },
+  { min: 1n, max: 12n, names: months },
+  { min: 0n, max: 6n, names: days },
 ];
-
-function zones(): ReadonlyMap<string, string> {
-  return new Map(Intl.supportedValuesOf("timeZone").map((zone) => [zone.toLowerCase(), zone]));
-}
 
 const descriptors: ReadonlySet<string> = new Set([
   "@yearly",
@@ -118,7 +113,7 @@ function rangeProblem(part: string, own: Bounds): string | undefined {
       end = last;
     }
   }
-  let step = 1;
+  let step = 1n;
   if (steps.length === 1) {
     const read = readNumber(steps[0] ?? "");
     if (typeof read === "string") return read;
@@ -128,19 +123,27 @@ function rangeProblem(part: string, own: Bounds): string | undefined {
   if (start < own.min) return `beginning of range (${start}) below minimum (${own.min}): ${part}`;
   if (end > own.max) return `end of range (${end}) above maximum (${own.max}): ${part}`;
   if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${part}`;
-  return step === 0 ? `step of range should be a positive number: ${part}` : undefined;
+  return step === 0n ? `step of range should be a positive number: ${part}` : undefined;
 }
 
 /** The number, or why it is none. */
-function readNumber(text: string, names?: readonly string[]): number | string {
+function readNumber(text: string, names?: readonly string[]): bigint | string {
   const named = text === "" ? -1 : (names?.indexOf(text.toLowerCase()) ?? -1);
-  if (named >= 0) return named;
+  if (named >= 0) return BigInt(named);
   if (!/^[+-]?[0-9]+$/.test(text)) {
     return `failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: invalid syntax`;
   }
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) {
+  const value = integerOf(text);
+  if (value === undefined) {
     return `failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: value out of range`;
   }
-  return value < 0 ? `negative number (${value}) not allowed: ${text}` : value;
+  return value < 0n ? `negative number (${value}) not allowed: ${text}` : value;
+}
+
+/** 64 bits; undefined for more. */
+function integerOf(text: string): bigint | undefined {
+  const digits = text.replace(/^([+-]?)0+(?=[0-9])/, "$1").replace(/^\+/, "");
+  if (digits.length > 20) return undefined;
+  const value = BigInt(digits);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }

@@ -9,6 +9,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
@@ -219,7 +220,7 @@ function certificateBytesProblem(certificate: string): string | undefined {
     }
     const { type, headers, bytes } = decoded.block;
     if (type !== "CERTIFICATE") {
-      return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
+      return `only CERTIFICATE PEM blocks are allowed, found ${quote(type)}`;
     }
     if (headers.size > 0) return "no PEM block headers are permitted";
     if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";

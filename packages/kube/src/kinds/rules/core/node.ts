@@ -1,7 +1,6 @@
-import { isJsonArray, isJsonObject, readJson, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
-import { jsonTypeName } from "../../../go-text/json-type-name.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
@@ -13,7 +12,7 @@ import {
 import type { KindRules } from "../../kind-rules.ts";
 import { isDualStack, checkNetwork, networkWarnings, parseNetwork } from "../addresses.ts";
 import { checkAmount } from "../amounts.ts";
-import { goJsonError } from "../go-json-error.ts";
+import { readAnnotatedList } from "../annotated-list.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   has,
@@ -32,6 +31,10 @@ import { checkEffect } from "./pod/tolerations.ts";
 import { sortedKeys } from "./pod/resources.ts";
 
 const taintsKey = "scheduler.alpha.kubernetes.io/taints";
+const listedTaint = {
+  name: "Taint",
+  fields: { key: "string", value: "string", effect: "core.TaintEffect", timeAdded: "time" },
+};
 
 export const nodeRules: KindRules = {
   prepareForCreate: (node) => {
@@ -169,25 +172,9 @@ function checkAnnotations(node: JsonObject, at: Place): void {
   const annotations = objectOf(objectOf(node, "metadata"), "annotations");
   const text = textOf(annotations, taintsKey);
   if (text === "") return;
-  const problem = goJsonError(text);
-  const value = problem === undefined ? readJson(text) : null;
-  if (problem !== undefined) at.invalid(taintsKey, problem);
-  else if (value !== null && !isJsonArray(value)) {
-    at.invalid(
-      taintsKey,
-      `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []core.Taint`,
-    );
-  } else if (value !== null) {
-    const taints = value.filter((item) => isJsonObject(item)).map(lowerNames);
-    checkTaints(taints, at.child(taintsKey));
-  }
-}
-
-/** Go matches members whatever their case. */
-function lowerNames(object: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [key.toLowerCase(), value]),
-  );
+  const taints = readAnnotatedList(text, listedTaint);
+  if (typeof taints === "string") at.invalid(taintsKey, taints);
+  else checkTaints(taints, at.child(taintsKey));
 }
 
 function checkResources(status: JsonObject, at: Place): void {

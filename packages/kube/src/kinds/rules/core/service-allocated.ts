@@ -35,8 +35,9 @@ function keepNodePorts(spec: MutableJsonObject, old: JsonObject): void {
   const byName = new Map(before.map((port) => [textOf(port, "name"), numberOf(port, "nodePort")]));
   for (const port of writableObjects(spec, "ports")) {
     const known = byName.get(textOf(port, "name")) ?? 0;
-    if (numberOf(port, "nodePort") === 0 && known !== 0 && !now.has(known))
-      port["nodePort"] = known;
+    if (numberOf(port, "nodePort") !== 0 || known === 0 || now.has(known)) continue;
+    port["nodePort"] = known;
+    now.add(known);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
+import { trimSpace } from "../../../go-text/trim-space.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -245,9 +246,9 @@ function checkSourceRanges(service: JsonObject, at: Place, old: JsonObject | und
     const place = at.child("LoadBalancerSourceRanges");
     if (!isBalanced) place.forbidden(detail);
     const before = textsOf(objectOf(old ?? {}, "spec"), "loadBalancerSourceRanges");
-    const existing = new Set(before.map((range) => range.trim()));
+    const existing = new Set(before.map(trimSpace));
     for (const [index, range] of ranges.entries()) {
-      checkNetwork(range.trim(), place.item(index), { existing });
+      checkNetwork(trimSpace(range), place.item(index), { existing });
     }
     return;
   }
@@ -258,8 +259,8 @@ function checkSourceRanges(service: JsonObject, at: Place, old: JsonObject | und
   const place = Place.root("metadata", at.errors).child("annotations").key(rangesKey);
   if (!isBalanced) place.forbidden(detail);
   const isKept = old !== undefined && maybeText(annotationsOf(old), rangesKey) === text;
-  if (isKept || text.trim() === "") return;
-  for (const range of text.split(",")) checkNetwork(range.trim(), place);
+  if (isKept || trimSpace(text) === "") return;
+  for (const range of text.split(",")) checkNetwork(trimSpace(range), place);
 }
 
 function checkLoadBalancerClass(spec: JsonObject, at: Place, old: JsonObject | undefined): void {

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import { isJsonObject, type Json, type JsonObject, type MutableJsonObject } from "@keelson/base";
+
+import { printFieldError } from "../../status/field-error.ts";
+import { typedKind } from "../../typed/typed-kind.ts";
+import { loadBuiltinKinds } from "../builtin-kinds.ts";
+import { rulesOf } from "./rules-of.ts";
+
+const kinds = await loadBuiltinKinds();
+const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
+const rules = (kind: string): ReturnType<typeof rulesOf> => {
+  const [group = "", , name = ""] = kind.split("/");
+  return rulesOf({ group, kind: name });
+};
+
+/** An object as the rules get it. */
+function read(kind: string, body: JsonObject): MutableJsonObject {
+  const [group = "", version = "", name = ""] = kind.split("/");
+  const typed = typedKind(kinds, { group, version, kind: name });
+  const { object } = typed.decode({ metadata: { name: "x", namespace: "n", uid: "u" }, ...body });
+  typed.applyDefaults(object, context);
+  return object;
+}
+
+function created(kind: string, body: JsonObject): MutableJsonObject {
+  const object = read(kind, body);
+  rules(kind).prepareForCreate?.(object, context);
+  return object;
+}
+
+function errorsOf(kind: string, body: JsonObject): readonly string[] {
+  const errors = rules(kind).validate?.(created(kind, body), context) ?? [];
+  return errors.map(printFieldError);
+}
+
+function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  return value !== undefined && isJsonObject(value) ? at(value[name], ...rest) : undefined;
+}
+
+suite("taints in an annotation", () => {
+  const key = "scheduler.alpha.kubernetes.io/taints";
+  const node = (text: string): readonly string[] =>
+    errorsOf("/v1/Node", { metadata: { name: "x", annotations: { [key]: text } } });
+  const wrong = [
+    ["[1]", "json: cannot unmarshal number into Go value of type core.Taint"],
+    ['[{"key":1}]', "json: cannot unmarshal number into Go struct field Taint.Key of type string"],
+    [
+      '[{"KEY":"a","effect":[]},1]',
+      "json: cannot unmarshal array into Go struct field Taint.Effect of type core.TaintEffect",
+    ],
+    [
+      '[{"key":1,"timeAdded":"x"}]',
+      'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+    ],
+    [
+      '[1,{"timeAdded":1}]',
+      "json: cannot unmarshal number into Go struct field Taint.TimeAdded of type string",
+    ],
+    ["{}", "json: cannot unmarshal object into Go value of type []core.Taint"],
+    ["nope", "invalid character 'o' in literal null (expecting 'u')"],
+  ] as const;
+  for (const [text, problem] of wrong) {
+    test(`${text} cannot be read`, () => {
+      assert.deepEqual(node(text), [
+        `metadata.annotations: Invalid value: "scheduler.alpha.kubernetes.io/taints": ${problem}`,
+      ]);
+    });
+  }
+
+  test("nothing is a taint of nothing", () => {
+    assert.deepEqual(node("[null]"), node("[{}]"));
+    assert.notDeepEqual(node("[null]"), []);
+  });
+
+  test("names are read whatever their case, and nothing takes no value back", () => {
+    const taint = '{"Key":"a","EFFECT":"NoSchedule","timeadded":"2026-01-01T00:00:00Z","key":null}';
+    assert.deepEqual(node(`[${taint}]`), []);
+    assert.deepEqual(node(`[${taint},${taint}]`), [
+      'metadata.annotations.scheduler.alpha.kubernetes.io/taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":"2026-01-01T00:00:00Z"}: taints must be unique by key and effect pair',
+    ]);
+  });
+});
+
+suite("texts as Go reads and shows them", () => {
+  test("the source ranges of a Service are trimmed of Go's white space", () => {
+    const service = (range: string): readonly string[] =>
+      errorsOf("/v1/Service", {
+        spec: { type: "LoadBalancer", ports: [{ port: 1 }], loadBalancerSourceRanges: [range] },
+      });
+    assert.deepEqual(service("\u008510.0.0.0/8\u0085"), []);
+    assert.equal(service("\ufeff10.0.0.0/8").length, 1);
+  });
+
+  test("a format that nobody knows is shown as Go quotes it", () => {
+    const definition = read("apiextensions.k8s.io/v1/CustomResourceDefinition", {
+      spec: {
+        group: "a.b",
+        scope: "Cluster",
+        names: { kind: "C", plural: "cs" },
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "string", format: "a\u007f\u2028" } },
+          },
+        ],
+      },
+    });
+    const { warnings } = rules("apiextensions.k8s.io/v1/CustomResourceDefinition");
+    assert.deepEqual(
+      [...(warnings?.(definition, undefined) ?? [])],
+      [String.raw`unrecognized format "a\x7f\u2028"`],
+    );
+  });
+});
+
+suite("the generation of a DaemonSet's template", () => {
+  const key = "deprecated.daemonset.template.generation";
+  const set = (generation: string, image = "i"): JsonObject => ({
+    metadata: { name: "x", namespace: "n", annotations: { [key]: generation } },
+    spec: {
+      selector: { matchLabels: { a: "b" } },
+      template: {
+        metadata: { labels: { a: "b" } },
+        spec: { containers: [{ name: "c", image }] },
+      },
+    },
+  });
+  const generationOf = (object: JsonObject): Json | undefined =>
+    at(object, "metadata", "annotations", key);
+
+  test("has 64 bits", () => {
+    const before = created("apps/v1/DaemonSet", set("9007199254740993"));
+    assert.equal(generationOf(before), "9007199254740993");
+    const after = read("apps/v1/DaemonSet", set("1", "j"));
+    rules("apps/v1/DaemonSet").prepareForUpdate?.(after, before, context);
+    assert.equal(generationOf(after), "9007199254740994");
+  });
+
+  test("is as large as an integer can be, and goes round", () => {
+    const before = created("apps/v1/DaemonSet", set("9223372036854775807"));
+    assert.equal(generationOf(before), "9223372036854775807");
+    const after = read("apps/v1/DaemonSet", set("1", "j"));
+    rules("apps/v1/DaemonSet").prepareForUpdate?.(after, before, context);
+    assert.equal(generationOf(after), "-9223372036854775808");
+  });
+});
+
+test("a port that a Service gets back is given once", () => {
+  const service = (...ports: readonly JsonObject[]): MutableJsonObject =>
+    read("/v1/Service", { spec: { type: "NodePort", ports } });
+  const after = service({ name: "a", port: 1 }, { name: "a", port: 2 });
+  rules("/v1/Service").prepareForUpdate?.(
+    after,
+    service({ name: "a", port: 1, nodePort: 30_001 }),
+    context,
+  );
+  const ports = at(after, "spec", "ports") as readonly JsonObject[];
+  assert.deepEqual(
+    ports.map((port) => port["nodePort"]),
+    [30_001, undefined],
+  );
+});
