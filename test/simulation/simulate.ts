@@ -5,7 +5,7 @@ import type { StoreLimits } from "@keelson/store";
 import * as store from "@keelson/store";
 import { checkHistory, type Verdict } from "./checker.ts";
 import type { StoreModule } from "./client.ts";
-import { type History, type HistoryRecord, HistoryRecorder } from "./history.ts";
+import { type History, type HistoryRecord, HistoryRecorder, type Recorder } from "./history.ts";
 import { Actors } from "./world/actors.ts";
 import type { Climate } from "./world/weather.ts";
 import { turns } from "./world/weather.ts";
@@ -51,7 +51,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   try {
     const actors = new Actors(world, seededRandom(`${seed}/actors`));
     for (let step = 0; step < steps; step++) await act(random, { world, actors, emphasis });
-    await rest(world, actors);
+    await rest(world, actors, recorder);
     const tables = await world.observer.tables();
     const history = { records: recorder.records as readonly HistoryRecord[], tables };
     return { seed, history, verdicts: checkHistory(history) };
@@ -108,11 +108,11 @@ async function restart(world: World, name: string): Promise<void> {
 }
 
 /** Nothing fails any more; what is under way ends; then watches must be level, slow ones when they are read. */
-async function rest(world: World, actors: Actors): Promise<void> {
+async function rest(world: World, actors: Actors, recorder: Recorder): Promise<void> {
   world.weather.calm();
-  await pass(world, () => !actors.isBusy);
+  await idle(world, actors, recorder);
   actors.lastWords();
-  await pass(world, () => !actors.isBusy);
+  await idle(world, actors, recorder);
   const head = await world.observe();
   // Longer than the store waits before it looks by itself.
   await pass(world, () => actors.areLevel(head, "fast"));
@@ -123,6 +123,12 @@ async function rest(world: World, actors: Actors): Promise<void> {
   actors.closeAll();
   await turns(20);
   await world.observe();
+}
+
+/** Waits for an answer to every call. That one never comes no other record would tell: a call without one may mean anything. */
+async function idle(world: World, actors: Actors, recorder: Recorder): Promise<void> {
+  await pass(world, () => !actors.isBusy);
+  if (actors.isBusy) recorder.record({ type: "stuck", replica: "*", before: "every answer" });
 }
 
 /** Lets time pass until something is so, and gives up after a minute of it: then the checker has something to say. */

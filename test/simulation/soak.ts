@@ -17,6 +17,10 @@ const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, seed: { type: "string" } },
 });
 const minutes = Number(values.minutes);
+if (!(minutes > 0)) {
+  console.error("npm run soak -- --minutes N [--seed N]");
+  process.exit(2);
+}
 const seed = values.seed ?? systemRandom.uuid().slice(0, 8);
 
 interface Line {

@@ -81,10 +81,15 @@ function checkChain(context: Context): void {
   }
 }
 
-/** S3: replaying the log gives the rows and the counts. */
+/** S3: replaying the log gives the rows and the counts; and the bounds stand where the last look saw them, or further on. */
 function checkTables({ history, truth, verdicts }: Context): void {
   const { tables } = history;
   const at = history.records.at(-1)?.at ?? 0;
+  const last = history.records.findLast((record) => record.type === "observed");
+  if (last !== undefined && tables.head !== last.head)
+    verdicts.add("S3", at, `the head is ${tables.head} beside the rows, ${last.head} in the log`);
+  if (last !== undefined && tables.floor < last.floor)
+    verdicts.add("S13", at, `the floor went back from ${last.floor} to ${tables.floor}`);
   const wanted = new Map(truth.rowsAtEnd().map((row) => [keyText(row.key), row]));
   const found = new Map(tables.rows.map((row) => [keyText(row.key), row]));
   for (const name of new Set([...wanted.keys(), ...found.keys()])) {

@@ -1,23 +1,26 @@
 // What the checker has to say: which promise was broken, and how one can see that.
 
-export type Invariant =
-  | "S1"
-  | "S2"
-  | "S3"
-  | "S4"
-  | "S5"
-  | "S6"
-  | "S7"
-  | "S8"
-  | "S9"
-  | "S10"
-  | "S11"
-  | "S12"
-  | "S13"
-  | "S14"
-  | "S15"
-  | "S16"
-  | "S17";
+export const invariants = [
+  "S1",
+  "S2",
+  "S3",
+  "S4",
+  "S5",
+  "S6",
+  "S7",
+  "S8",
+  "S9",
+  "S10",
+  "S11",
+  "S12",
+  "S13",
+  "S14",
+  "S15",
+  "S16",
+  "S17",
+] as const;
+
+export type Invariant = (typeof invariants)[number];
 
 /** A broken promise of docs/invariants.md. */
 export interface Verdict {

@@ -4,6 +4,18 @@ import type { Mutant } from "./mutant.ts";
 
 export const simulatedState: readonly Mutant[] = [
   {
+    name: "of a batch that failed only the first writer hears",
+    invariant: "S17",
+    stage: "simulation",
+    edits: [
+      {
+        file: "commit-queue.ts",
+        find: "      else for (const { reject } of batch) reject(error);\n",
+        replace: "      else batch[0]?.reject(error);\n",
+      },
+    ],
+  },
+  {
     name: "the head is taken from the log after a restart",
     invariant: "S1",
     stage: "simulation",

@@ -217,6 +217,6 @@ function keyOf({
   return { kind: api_group === "" ? kind : `${kind}.${api_group}`, namespace, name };
 }
 
-function contentOf({ type, key, body, previous }: EntryFact): string {
-  return JSON.stringify([type, key, body, previous?.revision]);
+function contentOf({ type, key, uid, body, previous }: EntryFact): string {
+  return JSON.stringify([type, key, uid, body, previous?.revision, previous?.body]);
 }
