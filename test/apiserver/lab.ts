@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 
 import {
+  isJsonArray,
   isJsonObject,
   readJson,
   writeJson,
@@ -23,7 +24,7 @@ import { Wire, type WireRequest } from "./wire.ts";
 import { textOf } from "./text-of.ts";
 
 const untilMs = 60_000;
-const eventMs = 10_000;
+const eventMs = 60_000;
 
 /** One step of a case: what was asked, and the normalised answer. */
 export interface Observation {
@@ -277,6 +278,7 @@ export class Watch implements Disposable {
   readonly #stop: AbortController;
   #pending: Promise<IteratorResult<string>> | undefined;
   #ended = false;
+  #sawBookmark = false;
 
   private constructor(head: JsonObject, lines: AsyncIterator<string>, stop: AbortController) {
     this.head = head;
@@ -286,6 +288,11 @@ export class Watch implements Disposable {
 
   get hasEnded(): boolean {
     return this.#ended;
+  }
+
+  /** Whether any bookmark has been read, also of those that are not handed out. */
+  get sawBookmark(): boolean {
+    return this.#sawBookmark;
   }
 
   static async open(wire: Wire, request: WireRequest, signal: AbortSignal): Promise<Watch> {
@@ -318,6 +325,7 @@ export class Watch implements Disposable {
       if (next.done === true) this.#ended = true;
       else if (next.value !== "") {
         const event = eventOf(next.value);
+        this.#sawBookmark ||= event.type === "BOOKMARK";
         if (!isOfServer(event.json) && !isPlainBookmark(event.json)) events.push(event);
       }
     }
@@ -347,23 +355,45 @@ function isOfServer(json: Json): boolean {
   return isJsonObject(metadata) && metadata["name"] === "kube-root-ca.crt";
 }
 
-/** When these come is chance; that they are right is asserted elsewhere. */
+/** When these come is chance; that they are right is asserted elsewhere. In a table the row has the mark. */
 function isPlainBookmark(json: Json): boolean {
   if (!isJsonObject(json) || json["type"] !== "BOOKMARK" || !isJsonObject(json["object"]))
     return false;
-  const { metadata } = json["object"];
-  return isJsonObject(metadata) && metadata["annotations"] === undefined;
+  const rows = json["object"]["rows"];
+  return [json["object"], ...(isJsonArray(rows) ? rows.map(objectOfRow) : [])].every((object) => {
+    const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+    return !isJsonObject(metadata) || metadata["annotations"] === undefined;
+  });
+}
+
+function objectOfRow(row: Json): Json | undefined {
+  return isJsonObject(row) ? row["object"] : undefined;
 }
 
 /** A bookmark's version is the whole store's, which others write to as well. */
 function bookmarkless(json: Json): Json {
   if (!isJsonObject(json) || json["type"] !== "BOOKMARK" || !isJsonObject(json["object"]))
     return json;
-  const { object } = json;
+  return { ...json, object: withoutVersion(json["object"]) };
+}
+
+function withoutVersion(object: JsonObject): JsonObject {
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
   const isVersion = /^[1-9]\d*$/.test(textOf(metadata["resourceVersion"]));
   const resourceVersion = isVersion ? "<bookmark>" : (metadata["resourceVersion"] ?? null);
-  return { ...json, object: { ...object, metadata: { ...metadata, resourceVersion } } };
+  const rows = object["rows"];
+  return {
+    ...object,
+    metadata: { ...metadata, resourceVersion },
+    ...(isJsonArray(rows) ? { rows: rows.map(rowWithoutVersion) } : {}),
+  };
+}
+
+/** Its first cells are those of an object without a name; its object has the version again. */
+function rowWithoutVersion(row: Json): Json {
+  const object = objectOfRow(row);
+  if (!isJsonObject(row) || !isJsonObject(object)) return row;
+  return { ...row, object: withoutVersion(object) };
 }
 
 const sentMax = 4_000;

@@ -4,6 +4,8 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
+import { claimName } from "./claim.ts";
+
 /**
  * Below the range from which kernels take the local ports of outgoing connections, and below that of throwaway PostgreSQLs: a
  * program may take a minute until it listens.
@@ -16,30 +18,22 @@ export interface PortRange {
   readonly highest: number;
 }
 
+/** Beyond so many draws for each port of the range it is used up. */
+const drawsMax = 20;
+
 /** Loopback ports that are free now, and that nobody else who asks here is given while this process lives. */
 export async function findFreePorts(count: number, range = ofPrograms): Promise<number[]> {
   const ports: number[] = [];
-  while (ports.length < count) {
-    const port = randomInt(range.lowest, range.highest);
-    if ((await reserve(port)) && (await isFree(port))) ports.push(port);
+  const { lowest, highest } = range;
+  for (let draws = 0; ports.length < count; draws++) {
+    if (draws > drawsMax * (highest - lowest)) {
+      throw new Error(`no ${count} ports are free from ${lowest} to ${highest - 1}`);
+    }
+    const port = randomInt(lowest, highest);
+    const claim = await claimName(`keelson-test-port-${port}`);
+    if (claim !== undefined && (await isFree(port))) ports.push(port);
   }
   return ports;
-}
-
-/**
- * Whether the port is ours from now on. Whoever reserves it listens at a name that is no file and goes with the process; where there
- * are no such names, nobody is kept from a port.
- */
-async function reserve(port: number): Promise<boolean> {
-  if (process.platform !== "linux") return true;
-  const claim = createServer().unref();
-  try {
-    claim.listen(`\0keelson-test-port-${port}`);
-    await once(claim, "listening");
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -365,14 +365,14 @@ const scripts: Record<string, Script> = {
   },
 };
 
-async function several(lab: Lab): Promise<void> {
+async function several(lab: Lab, more: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const [name, team] of [
     ["a", "x"],
     ["b", "y"],
     ["c", "x"],
     ["d", "x"],
   ] as const) {
-    await lab.create(lab.core("secrets"), secret(name, { labels: { team } }));
+    await lab.create(lab.core("secrets"), secret(name, { labels: { team, ...more } }));
   }
 }
 
@@ -444,8 +444,8 @@ const collections: Record<string, Script> = {
     await lab.get(lab.core("secrets"));
   },
   "in all namespaces": async (lab) => {
-    await several(lab);
-    await lab.delete(`/api/v1/secrets?labelSelector=team%3Dx`);
+    await several(lab, { case: lab.id });
+    await lab.delete(`/api/v1/secrets?labelSelector=case%3D${lab.id}`);
     await left(lab);
   },
   "of a version": async (lab) => {

@@ -118,18 +118,21 @@ const scripts: Record<string, Script> = {
   "ends after its time with a bookmark": async (lab) => {
     await lab.create(lab.core("secrets"), secret("a"));
     const watch = await lab.watch(
-      `${lab.core("secrets")}?watch=1&allowWatchBookmarks=true&timeoutSeconds=1`,
+      `${lab.core("secrets")}?watch=1&allowWatchBookmarks=true&timeoutSeconds=5`,
     );
     await lab.rest(watch);
+    lab.note("a bookmark came", watch.sawBookmark);
   },
   "the other timeout is ignored": async (lab) => {
     await lab.rest(await lab.watch(`${lab.core("secrets")}?watch=1&timeout=1ms&timeoutSeconds=1`));
   },
   "without bookmarks there is none": async (lab) => {
     await lab.create(lab.core("secrets"), secret("a"));
-    await lab.rest(
-      await lab.watch(`${lab.core("secrets")}?watch=1&resourceVersion=0&timeoutSeconds=1`),
+    const watch = await lab.watch(
+      `${lab.core("secrets")}?watch=1&resourceVersion=0&timeoutSeconds=5`,
     );
+    await lab.rest(watch);
+    lab.note("a bookmark came", watch.sawBookmark);
   },
   "from a future version nothing comes": async (lab) => {
     const path = `${lab.core("secrets")}?watch=1&resourceVersion=99999999999&timeoutSeconds=1`;
