@@ -116,6 +116,10 @@ export class TrialReport {
     }
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   get acceptedShare(): number {
     return this.#count === 0 ? 0 : this.#accepted / this.#count;
   }

@@ -485,6 +485,19 @@ const scripts: Record<string, Script> = {
       await lab.delete(path);
     },
   ),
+  ...casesFor(
+    { "are given back": {}, "stay away": { allocateLoadBalancerNodePorts: false } },
+    "services: ports of nodes that an update leaves out %",
+    async (lab, more) => {
+      const spec = { type: "LoadBalancer", ...more };
+      const ports = [
+        { port: 80, nodePort: "allocateLoadBalancerNodePorts" in more ? 30_001 : 30_002 },
+      ];
+      await lab.post(lab.core("services"), service("s", { ...spec, ports }));
+      await lab.put(lab.core("services", "s"), service("s", { ...spec, ports: [{ port: 80 }] }));
+      await lab.delete(lab.core("services", "s"));
+    },
+  ),
 };
 
 export const writeCases = casesOf("writes", scripts);

@@ -355,18 +355,6 @@ const changingService: KindCases = {
     { "spec/trafficDistribution": "PreferClose" },
     { "metadata/labels": { a: "b!" } },
     { before: balanced, after: { "spec/loadBalancerSourceRanges": ["x"] } },
-    {
-      before: {
-        "spec/type": "NodePort",
-        "spec/ports": [{ name: "a", port: 80, nodePort: 30_977 }],
-      },
-      after: {
-        "spec/ports": [
-          { name: "a", port: 80 },
-          { name: "a", port: 81 },
-        ],
-      },
-    },
   ],
   status: [
     {},

@@ -142,27 +142,33 @@ suite("the generation of a DaemonSet's template", () => {
     assert.equal(generationOf(after), "9007199254740994");
   });
 
-  test("is as large as an integer can be, and goes round", () => {
+  test("is as large as an integer can be, and then goes round, which is refused", () => {
     const before = created("apps/v1/DaemonSet", set("9223372036854775807"));
     assert.equal(generationOf(before), "9223372036854775807");
     const after = read("apps/v1/DaemonSet", set("1", "j"));
     rules("apps/v1/DaemonSet").prepareForUpdate?.(after, before, context);
-    assert.equal(generationOf(after), "-9223372036854775808");
+    const errors = rules("apps/v1/DaemonSet").validateUpdate?.(after, before, context) ?? [];
+    assert.deepEqual(errors.map(printFieldError), [
+      "spec.templateGeneration: Invalid value: -9223372036854775808: must not be decremented",
+      "spec.templateGeneration: Invalid value: -9223372036854775808: must be greater than or equal to 0",
+    ]);
   });
 });
 
-test("a port that a Service gets back is given once", () => {
-  const service = (...ports: readonly JsonObject[]): MutableJsonObject =>
-    read("/v1/Service", { spec: { type: "NodePort", ports } });
-  const after = service({ name: "a", port: 1 }, { name: "a", port: 2 });
-  rules("/v1/Service").prepareForUpdate?.(
-    after,
-    service({ name: "a", port: 1, nodePort: 30_001 }),
-    context,
-  );
-  const ports = at(after, "spec", "ports") as readonly JsonObject[];
-  assert.deepEqual(
-    ports.map((port) => port["nodePort"]),
-    [30_001, undefined],
-  );
+test("a Service that wants no ports of its nodes is given none back", () => {
+  const service = (nodePort: JsonObject, allocates: boolean): MutableJsonObject =>
+    read("/v1/Service", {
+      spec: {
+        type: "LoadBalancer",
+        allocateLoadBalancerNodePorts: allocates,
+        ports: [{ port: 1, ...nodePort }],
+      },
+    });
+  const kept = (allocates: boolean): Json | undefined => {
+    const after = service({}, allocates);
+    const before = service({ nodePort: 30_001 }, allocates);
+    rules("/v1/Service").prepareForUpdate?.(after, before, context);
+    return (at(after, "spec", "ports") as readonly JsonObject[])[0]?.["nodePort"];
+  };
+  assert.deepEqual([kept(true), kept(false)], [30_001, undefined]);
 });

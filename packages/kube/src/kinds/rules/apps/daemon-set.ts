@@ -58,6 +58,10 @@ export const daemonSetRules: KindRules = {
     const at = Place.root("spec");
     const selector = maybeObject(objectOf(set, "spec"), "selector");
     const before = maybeObject(objectOf(old, "spec"), "selector");
+    // Only where it went round: it is counted here.
+    if (templateGeneration(set) < templateGeneration(old)) {
+      at.child("templateGeneration").invalid(templateGeneration(set), "must not be decremented");
+    }
     checkImmutable(selector, before, at.child("selector"), () => showSelector(selector));
     checkSpec(set, at, old);
     return at.errors;

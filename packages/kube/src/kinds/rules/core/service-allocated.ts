@@ -2,6 +2,7 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
+import { memberOf } from "../../../object/member.ts";
 import { has, numberOf, objectsOf, textOf, textsOf, writableObjects } from "../members.ts";
 
 /** Gives back addresses and ports that an update leaves out, and brings the address and the list of addresses together. */
@@ -26,7 +27,9 @@ export function keepAllocated(spec: MutableJsonObject, old: JsonObject): void {
 }
 
 function hasNodePorts(spec: JsonObject): boolean {
-  return ["NodePort", "LoadBalancer"].includes(textOf(spec, "type"));
+  const type = textOf(spec, "type");
+  const isAllocated = memberOf(spec, "allocateLoadBalancerNodePorts") !== false;
+  return type === "NodePort" || (type === "LoadBalancer" && isAllocated);
 }
 
 function keepNodePorts(spec: MutableJsonObject, old: JsonObject): void {
@@ -35,9 +38,8 @@ function keepNodePorts(spec: MutableJsonObject, old: JsonObject): void {
   const byName = new Map(before.map((port) => [textOf(port, "name"), numberOf(port, "nodePort")]));
   for (const port of writableObjects(spec, "ports")) {
     const known = byName.get(textOf(port, "name")) ?? 0;
-    if (numberOf(port, "nodePort") !== 0 || known === 0 || now.has(known)) continue;
-    port["nodePort"] = known;
-    now.add(known);
+    if (numberOf(port, "nodePort") === 0 && known !== 0 && !now.has(known))
+      port["nodePort"] = known;
   }
 }
 
