@@ -47,7 +47,8 @@ export function keepAllocated(spec: MutableJsonObject, before: JsonObject): void
       spec["clusterIPs"] = [...listAt(before, "clusterIPs")] as MutableJson[];
     }
   }
-  if (needsNodePort(before) && needsNodePort(spec)) {
+  const areGiven = [before, spec].every((own) => needsNodePort(own) && allocatesNodePorts(own));
+  if (areGiven) {
     const old = listAt(before, "ports").filter(isJsonObject);
     const now = listAt(spec, "ports").filter(isJsonObject) as MutableJsonObject[];
     const used = new Set(now.map((port) => port["nodePort"]));
