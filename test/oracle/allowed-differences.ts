@@ -69,6 +69,10 @@ export const allowedDifferences: readonly AllowedDifference[] = [
     explains: (_, { oracle, context }) =>
       oracle === undefined && /:1e400\b/.test(sentText(context)),
   },
+  {
+    id: "D10",
+    explains: (_, { ours }) => says(ours, /: there are more errors than are told here\]$/),
+  },
 ];
 
 /** What is empty as if it were nothing. */

@@ -1,5 +1,7 @@
 // One request on its way through the server.
 
+import { warningsMax } from "@keelson/kube";
+
 import type { User } from "../auth/user.ts";
 import type { Resource } from "../resources/resource.ts";
 import type { RequestInfo, ResourceRequest } from "./request-info.ts";
@@ -41,10 +43,8 @@ export function header({ headers }: Incoming, name: string): string {
 /** What a client has to be told, in the order in which it came up, each once and none too long. */
 export class Warnings {
   readonly #texts = new Set<string>();
-  readonly #textsMax = 100;
-
   readonly warn = (text: string): void => {
-    if (this.#texts.size < this.#textsMax) this.#texts.add(text);
+    if (this.#texts.size < warningsMax) this.#texts.add(text);
   };
 
   get texts(): readonly string[] {

@@ -1,7 +1,7 @@
 // The failures of the Kubernetes API with their exact texts (KB 53). The reason decides the code.
 
 import type { FieldError } from "./field-error.ts";
-import { causeOf, printFieldErrors } from "./field-error.ts";
+import { tellFieldErrors } from "./field-error.ts";
 import { quote } from "../go-text/quote.ts";
 import { codeOfReason, type StatusReason } from "./reason.ts";
 import {
@@ -98,12 +98,13 @@ export function expired(message: string, next?: string): StatusError {
 
 /** Fields that are not as they must be. A name of "" is shown as such, as Kubernetes does. */
 export function invalid(kind: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
-  const text = errors.length === 0 ? "" : `: ${printFieldErrors(errors)}`;
-  return failure("Invalid", `${printGroupKind(kind)} ${quote(name)} is invalid${text}`, {
+  const { text, causes } = tellFieldErrors(errors);
+  const why = errors.length === 0 ? "" : `: ${text}`;
+  return failure("Invalid", `${printGroupKind(kind)} ${quote(name)} is invalid${why}`, {
     ...named(name),
     ...grouped(kind.group),
     ...(kind.kind === "" ? {} : { kind: kind.kind }),
-    ...(errors.length === 0 ? {} : { causes: errors.map(causeOf) }),
+    ...(errors.length === 0 ? {} : { causes }),
   });
 }
 

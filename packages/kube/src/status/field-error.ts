@@ -99,8 +99,35 @@ export function printFieldError(error: FieldError): string {
 
 /** Several errors in one text: each once, in brackets if there is more than one. */
 export function printFieldErrors(errors: readonly FieldError[]): string {
-  const unique = [...new Set(errors.map(printFieldError))];
-  return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
+  return tellFieldErrors(errors).text;
+}
+
+/** How many errors are told of one object, and with how many characters. The first is told whatever its length. */
+export const toldErrorsMax = 1_000;
+export const toldTextMax = 1024 * 1024;
+
+/** Errors as one text and as `details.causes`. Where there are too many of them, the last one told says so. */
+export function tellFieldErrors(errors: readonly FieldError[]): {
+  readonly text: string;
+  readonly causes: readonly StatusCause[];
+} {
+  const unique = new Set<string>();
+  const causes: StatusCause[] = [];
+  let length = 0;
+  for (const error of errors) {
+    const cause = causeOf(error);
+    const text = `${error.field}: ${cause.message}`;
+    length += text.length;
+    if (causes.length >= toldErrorsMax || (causes.length > 0 && length > toldTextMax)) {
+      causes.push(causeOf(untold));
+      unique.add(printFieldError(untold));
+      break;
+    }
+    causes.push(cause);
+    unique.add(text);
+  }
+  const texts = [...unique];
+  return { text: texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`, causes };
 }
 
 /** The error as an entry of `details.causes`. */
@@ -117,6 +144,13 @@ export function childPath(path: string, name: string): string {
 export function itemPath(path: string, index: number | string): string {
   return `${path}[${index}]`;
 }
+
+/** Stands for the errors that are not told. */
+const untold: FieldError = {
+  type: "FieldValueTooMany",
+  field: "<nil>",
+  detail: "there are more errors than are told here",
+};
 
 /** Go prints the root, to which no path leads, as what it is to Go. */
 function pathText(path: string): string {

@@ -84,7 +84,7 @@ export function checkRequirement(
 /** Reports labels that are none. */
 export function checkLabels(labels: JsonObject, at: Place): void {
   for (const _ of Object.keys(labels)) {
-    at.errors.push(...validateLabels(labels, at.path));
+    at.add(validateLabels(labels, at.path));
     return;
   }
 }

@@ -17,43 +17,59 @@ import {
   tooManyField,
   type FieldError,
 } from "../../status/field-error.ts";
+import { FieldErrorList } from "../../status/field-error-list.ts";
 
 /**
  * A place in an object. All places of one object share one list of errors, in the order in which they are found. The path is
- * put together only when something is wrong there, which is rare.
+ * put together only when something is wrong there, which is rare. The list keeps what can be told and one error more, so
+ * that no rule fills memory: add to it through a place.
  */
 export class Place {
-  readonly errors: FieldError[];
+  readonly #found: FieldErrorList;
   readonly #parent: Place | undefined;
   readonly #step: string | number;
 
-  private constructor(errors: FieldError[], parent: Place | undefined, step: string | number) {
-    this.errors = errors;
+  private constructor(found: FieldErrorList, parent: Place | undefined, step: string | number) {
+    this.#found = found;
     this.#parent = parent;
     this.#step = step;
   }
 
   /** A member of the object itself; with its own list of errors. */
   static root(name: string, errors: FieldError[] = []): Place {
-    return new Place(errors, undefined, name);
+    return new Place(new FieldErrorList(errors), undefined, name);
   }
 
   child(name: string): Place {
-    return new Place(this.errors, this, name);
+    return new Place(this.#found, this, name);
   }
 
   item(index: number): Place {
-    return new Place(this.errors, this, index);
+    return new Place(this.#found, this, index);
   }
 
   /** The entry of a map. */
   key(key: string): Place {
-    return new Place(this.errors, this, `[${key}]`);
+    return new Place(this.#found, this, `[${key}]`);
   }
 
   /** The same place, with a list of its own: for what is only tried. */
   aside(): Place {
-    return new Place([], this.#parent, this.#step);
+    return new Place(new FieldErrorList([]), this.#parent, this.#step);
+  }
+
+  get errors(): FieldError[] {
+    return this.#found.errors;
+  }
+
+  /** Whether nothing more can be told, so that a rule with much to say may stop. */
+  get isFull(): boolean {
+    return this.#found.isFull;
+  }
+
+  /** Errors that were found elsewhere. */
+  add(errors: Iterable<FieldError>): void {
+    for (const error of errors) this.#found.add(() => error);
   }
 
   /** `spec.containers[0].name`. */
@@ -67,11 +83,11 @@ export class Place {
   }
 
   required(detail = ""): void {
-    this.errors.push(requiredField(this.path, detail));
+    this.#found.add(() => requiredField(this.path, detail));
   }
 
   invalid(value: Json, detail: string): void {
-    this.errors.push(invalidField(this.path, value, detail));
+    this.#found.add(() => invalidField(this.path, value, detail));
   }
 
   /** One error for each problem. */
@@ -81,20 +97,20 @@ export class Place {
 
   /** A value that the message shows in other words than its JSON. */
   invalidShown(shown: string, detail: string): void {
-    this.errors.push(invalidShownField(this.path, shown, detail));
+    this.#found.add(() => invalidShownField(this.path, shown, detail));
   }
 
   /** A value that the message does not show. */
   invalidUnshown(detail: string): void {
-    this.errors.push({ type: "FieldValueInvalid", field: this.path, detail });
+    this.#found.add(() => ({ type: "FieldValueInvalid", field: this.path, detail }));
   }
 
   forbidden(detail: string): void {
-    this.errors.push(forbiddenField(this.path, detail));
+    this.#found.add(() => forbiddenField(this.path, detail));
   }
 
   duplicate(value: Json): void {
-    this.errors.push(duplicateField(this.path, value));
+    this.#found.add(() => duplicateField(this.path, value));
   }
 
   duplicateWord(word: string): void {
@@ -102,11 +118,11 @@ export class Place {
   }
 
   duplicateShown(shown: string, detail = ""): void {
-    this.errors.push({ type: "FieldValueDuplicate", field: this.path, shown, detail });
+    this.#found.add(() => ({ type: "FieldValueDuplicate", field: this.path, shown, detail }));
   }
 
   notFound(value: Json, detail = ""): void {
-    this.errors.push({ ...notFoundField(this.path, value), detail });
+    this.#found.add(() => ({ ...notFoundField(this.path, value), detail }));
   }
 
   /** A word of a type of its own in Go, or one that may be absent: messages show such words as JSON. */
@@ -126,23 +142,25 @@ export class Place {
 
   /** The same where the field is a plain text to Go. */
   notSupportedText(text: string, supported: readonly string[]): void {
-    this.errors.push(notSupportedField(this.path, text, supported));
+    this.#found.add(() => notSupportedField(this.path, text, supported));
   }
 
   notSupportedShown(shown: string, supported: readonly string[]): void {
-    const { detail } = notSupportedField(this.path, "", supported);
-    this.errors.push({ type: "FieldValueNotSupported", field: this.path, shown, detail });
+    this.#found.add(() => {
+      const { value: _value, ...error } = notSupportedField(this.path, "", supported);
+      return { ...error, shown };
+    });
   }
 
   tooLong(bytesMax: number): void {
-    this.errors.push(tooLongField(this.path, bytesMax));
+    this.#found.add(() => tooLongField(this.path, bytesMax));
   }
 
   tooMany(count: number, countMax: number): void {
-    this.errors.push(tooManyField(this.path, count, countMax));
+    this.#found.add(() => tooManyField(this.path, count, countMax));
   }
 
   internal(detail: string): void {
-    this.errors.push(internalField(this.path, detail));
+    this.#found.add(() => internalField(this.path, detail));
   }
 }

@@ -140,10 +140,10 @@ function checkHook(
   if (has(config, "url") === has(config, "service")) {
     place.required("exactly one of url or service is required");
   } else if (has(config, "url")) {
-    at.errors.push(...validateWebhookUrl(textOf(config, "url"), place.child("url").path));
+    at.add(validateWebhookUrl(textOf(config, "url"), place.child("url").path));
   } else {
     const service = objectOf(config, "service");
-    at.errors.push(...validateWebhookService(service, place.child("service").path));
+    at.add(validateWebhookService(service, place.child("service").path));
   }
   if (options.checksConditions) {
     checkMatchConditions(objectsOf(hook, "matchConditions"), at.child("matchConditions"));

@@ -66,9 +66,7 @@ export function checkClaimTemplate(template: JsonObject, at: Place): void {
   const metadata = objectOf(template, "metadata");
   const place = at.child("metadata");
   const annotations = place.child("annotations");
-  annotations.errors.push(
-    ...validateAnnotations(objectOf(metadata, "annotations"), annotations.path),
-  );
+  annotations.add(validateAnnotations(objectOf(metadata, "annotations"), annotations.path));
   checkLabels(objectOf(metadata, "labels"), place.child("labels"));
   for (const [name, said = name] of notInTemplates) {
     if (has(metadata, name)) place.child(said).forbidden("cannot be set");

@@ -73,17 +73,29 @@ function checkSpec(spec: JsonObject, at: Place): void {
   checkAmounts(objectOf(spec, "hard"), at.child("hard"));
   const hard = sortedKeys(objectOf(spec, "hard"));
   const scopes = textsOf(spec, "scopes");
+  const place = at.child("scopes");
+  const misfits = countMisfits(hard);
   for (const scope of scopes) {
-    if (!standardScopes.includes(scope)) at.child("scopes").invalid(scopes, "unsupported scope");
-    for (const resource of hard) {
-      if (isQuotaResource(resource) && !isValidFor(scope, resource)) {
-        at.child("scopes").invalid(scopes, "unsupported scope applied to resource");
-      }
+    if (!standardScopes.includes(scope)) place.invalid(scopes, "unsupported scope");
+    for (let n = misfits(scope); n > 0 && !place.isFull; n--) {
+      place.invalid(scopes, "unsupported scope applied to resource");
     }
   }
   for (const _ of conflicts(scopes)) at.child("scopes").invalid(scopes, "conflicting scopes");
   const selector = maybeObject(spec, "scopeSelector");
   if (selector !== undefined) checkSelector(spec, at.child("scopeSelector"), selector);
+}
+
+/** How many of the resources a scope cannot have; counted once for each scope. */
+function countMisfits(resources: readonly string[]): (scope: string) => number {
+  const counted = resources.filter((resource) => isQuotaResource(resource));
+  const counts = new Map(
+    standardScopes.map((scope) => [
+      scope,
+      counted.filter((resource) => !isValidFor(scope, resource)).length,
+    ]),
+  );
+  return (scope) => counts.get(scope) ?? 0;
 }
 
 function isValidFor(scope: string, resource: string): boolean {
@@ -120,18 +132,16 @@ const existing: readonly string[] = [
 function checkSelector(spec: JsonObject, at: Place, selector: JsonObject): void {
   const place = at.child("matchExpressions");
   const expressions = objectsOf(selector, "matchExpressions");
+  const misfits = countMisfits(Object.keys(objectOf(spec, "hard")));
+  let shown: string | undefined;
   for (const expression of expressions) {
     const [scope, operator] = [textOf(expression, "scopeName"), textOf(expression, "operator")];
     if (!standardScopes.includes(scope)) {
       place.child("scopeName").invalidWord(scope, "unsupported scope");
     }
-    for (const resource of sortedKeys(objectOf(spec, "hard"))) {
-      if (isQuotaResource(resource) && !isValidFor(scope, resource)) {
-        place.invalidShown(
-          showInternal("core.ScopeSelector", selector),
-          "unsupported scope applied to resource",
-        );
-      }
+    for (let n = misfits(scope); n > 0 && !place.isFull; n--) {
+      shown ??= showInternal("core.ScopeSelector", selector);
+      place.invalidShown(shown, "unsupported scope applied to resource");
     }
     if (existing.includes(scope) && operator !== "Exists") {
       place

@@ -85,9 +85,8 @@ export const checkQuobyte: SourceCheck = (source, at) => {
   else if (byteLength(textOf(source, "tenant")) >= 65) {
     at.child("tenant").required("must be a UUID and may not exceed a length of 64 characters");
   } else {
-    for (const pair of registry.split(",")) {
-      if (!isHostPort(pair)) at.child("registry").invalid(registry, pairs);
-    }
+    const place = at.child("registry");
+    for (const pair of registry.split(",")) if (!isHostPort(pair)) place.invalid(registry, pairs);
   }
   requireTexts(source, at, ["volume"]);
 };

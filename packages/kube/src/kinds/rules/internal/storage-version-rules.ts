@@ -62,6 +62,8 @@ function checkServer(server: JsonObject, at: Place): void {
   const encoding = textOf(server, "encodingVersion");
   check(encoding, at.child("encodingVersion"));
   const decodable = textsOf(server, "decodableVersions");
+  const known = new Set(decodable);
+  let listed: string | undefined;
   const place = at.child("decodableVersions");
   for (const [index, version] of decodable.entries()) check(version, place.item(index));
   if (!decodable.includes(encoding)) {
@@ -71,8 +73,8 @@ function checkServer(server: JsonObject, at: Place): void {
   for (const [index, version] of textsOf(server, "servedVersions").entries()) {
     const own = at.child("servedVersions").item(index);
     check(version, own);
-    if (!decodable.includes(version)) {
-      const listed = `[${decodable.join(" ")}]`;
+    if (!known.has(version)) {
+      listed ??= `[${decodable.join(" ")}]`;
       own.invalid(
         version,
         `individual served version : ${version} must be included in decodableVersions : ${listed}`,

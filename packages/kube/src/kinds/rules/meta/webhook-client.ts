@@ -49,7 +49,7 @@ export function validateWebhookService(service: JsonObject, path: string): Field
     errors.push(invalidField(childPath(path, "port"), port, detail));
   }
   if (at(service, "path") !== undefined) {
-    errors.push(...validateServicePath(text(service, "path"), childPath(path, "path")));
+    return [...errors, ...validateServicePath(text(service, "path"), childPath(path, "path"))];
   }
   return errors;
 }

@@ -51,7 +51,7 @@ function templateErrors(object: JsonObject): FieldError[] {
   const metadata = objectOf(spec, "metadata");
   const place = at.child("metadata");
   const annotations = place.child("annotations");
-  at.errors.push(...validateAnnotations(objectOf(metadata, "annotations"), annotations.path));
+  at.add(validateAnnotations(objectOf(metadata, "annotations"), annotations.path));
   checkLabels(objectOf(metadata, "labels"), place.child("labels"));
   for (const name of metadataFields) {
     const isAllowed = name === "labels" || name === "annotations";

@@ -94,7 +94,7 @@ function checkParameters(parameters: JsonObject, at: Place): void {
 
 function checkTopologies(terms: readonly JsonObject[], at: Place): void {
   // The real server's list of what it has seen begins with as many empty terms as there are terms.
-  const seen = terms.map(() => "");
+  const seen = new Map([["", terms.length]]);
   for (const [index, term] of terms.entries()) {
     const place = at.item(index).child("matchLabelExpressions");
     const values = new Map<string, string>();
@@ -109,8 +109,9 @@ function checkTopologies(terms: readonly JsonObject[], at: Place): void {
       .map((pair) => JSON.stringify(pair))
       .toSorted()
       .join();
-    for (const other of seen) if (other === text) place.duplicate("");
-    seen.push(text);
+    const count = seen.get(text) ?? 0;
+    for (let n = 0; n < count && !place.isFull; n++) place.duplicate("");
+    seen.set(text, count + 1);
   }
 }
 

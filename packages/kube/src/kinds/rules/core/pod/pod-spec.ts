@@ -7,6 +7,7 @@ import {
   dnsSubdomainProblems,
   labelKeyProblems,
 } from "../../../../object/names.ts";
+import { forbiddenField } from "../../../../status/field-error.ts";
 import { checkLabels } from "../../label-selectors.ts";
 import {
   flagOf,
@@ -111,11 +112,7 @@ function checkResourceClaims(spec: JsonObject, at: Place, metadata: JsonObject |
   const names = new Set<string>();
   for (const [index, claim] of objectsOf(spec, "resourceClaims").entries()) {
     if (metadata !== undefined && has(objectOf(metadata, "annotations"), mirrorKey)) {
-      at.errors.push({
-        type: "FieldValueForbidden",
-        field: "[]",
-        detail: "static pods do not support resource claims",
-      });
+      at.add([forbiddenField("[]", "static pods do not support resource claims")]);
       continue;
     }
     const place = at.item(index);

@@ -38,6 +38,6 @@ export function checkTemplateMetadata(
   checkLabels(objectOf(metadata, "labels"), at.child("labels"));
   if (Object.keys(annotations).length === 0) return;
   const place = at.child("annotations");
-  place.errors.push(...validateAnnotations(annotations, place.path));
+  place.add(validateAnnotations(annotations, place.path));
   checkPodAnnotations(annotations, place, { spec: objectOf(template, "spec"), options });
 }

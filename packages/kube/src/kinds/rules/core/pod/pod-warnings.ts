@@ -22,15 +22,16 @@ import { appArmorProfileOf } from "./app-armor.ts";
 import { allContainers, type PlacedContainer } from "./each-container.ts";
 import { overlapWarnings } from "./overlapping-paths.ts";
 import { portWarnings } from "./port-warnings.ts";
+import { firstWarnings } from "../../../first-warnings.ts";
 
 /** What to say of a Pod. */
 export function podSpecWarnings(pod: JsonObject): readonly string[] {
-  return warningsOf(pod, { prefix: "", isTemplate: false });
+  return firstWarnings(warningsOf(pod, { prefix: "", isTemplate: false }));
 }
 
 /** What to say of a template; `path` is where it stands. */
 export function templateWarnings(template: JsonObject, path: string): readonly string[] {
-  return warningsOf(template, { prefix: `${path}.`, isTemplate: true });
+  return firstWarnings(warningsOf(template, { prefix: `${path}.`, isTemplate: true }));
 }
 
 interface Surroundings {
@@ -53,60 +54,52 @@ const deprecatedAnnotations: readonly (readonly [key: string, message: string])[
   ],
 ];
 
-function warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): readonly string[] {
+function* warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): Iterable<string> {
   const spec = objectOf(pod, "spec");
   const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
-  const warnings: string[] = [];
   const at = `${prefix}spec`;
   for (const key of Object.keys(objectOf(spec, "nodeSelector")).sort(compareBytes)) {
     const instead = deprecatedLabel(key);
-    if (instead !== undefined) warnings.push(`${at}.nodeSelector[${key}]: ${instead}`);
+    if (instead !== undefined) yield `${at}.nodeSelector[${key}]: ${instead}`;
   }
-  warnings.push(...nodeAffinityWarnings(spec, `${at}.affinity.nodeAffinity`));
-  warnings.push(...spreadWarnings(spec, `${at}.topologySpreadConstraints`));
+  yield* nodeAffinityWarnings(spec, `${at}.affinity.nodeAffinity`);
+  yield* spreadWarnings(spec, `${at}.topologySpreadConstraints`);
   for (const [key, message] of deprecatedAnnotations) {
-    if (has(annotations, key)) warnings.push(`${prefix}metadata.annotations[${key}]: ${message}`);
+    if (has(annotations, key)) yield `${prefix}metadata.annotations[${key}]: ${message}`;
   }
-  warnings.push(...volumeWarnings(spec, `${at}.volumes`));
-  warnings.push(...overlapWarnings(objectsOf(spec, "volumes")));
-  warnings.push(...repeated(objectsOf(spec, "hostAliases"), `${at}.hostAliases`, "ip"));
-  warnings.push(...repeated(objectsOf(spec, "imagePullSecrets"), `${at}.imagePullSecrets`, "name"));
+  yield* volumeWarnings(spec, `${at}.volumes`);
+  yield* overlapWarnings(objectsOf(spec, "volumes"));
+  yield* repeated(objectsOf(spec, "hostAliases"), `${at}.hostAliases`, "ip");
+  yield* repeated(objectsOf(spec, "imagePullSecrets"), `${at}.imagePullSecrets`, "name");
   for (const [index, secret] of objectsOf(spec, "imagePullSecrets").entries()) {
     if (textOf(secret, "name") === "") {
-      warnings.push(`${at}.imagePullSecrets[${index}].name: invalid empty name ""`);
+      yield `${at}.imagePullSecrets[${index}].name: invalid empty name ""`;
     }
   }
   for (const resource of ["memory", "ephemeral-storage"]) {
-    warnings.push(
-      ...fractionWarnings(objectOf(spec, "overhead"), { path: `${at}.overhead`, resource }),
-    );
+    yield* fractionWarnings(objectOf(spec, "overhead"), { path: `${at}.overhead`, resource });
   }
   if (!has(objectOf(spec, "securityContext"), "seccompProfile") && has(annotations, seccompKey)) {
-    warnings.push(seccompWarning(prefix, seccompKey));
+    yield seccompWarning(prefix, seccompKey);
   }
   const podProfile = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
   for (const placed of allContainers(spec)) {
-    warnings.push(
-      ...containerWarnings(placed, { at, prefix, annotations, podProfile, isTemplate }),
-    );
+    yield* containerWarnings(placed, { at, prefix, annotations, podProfile, isTemplate });
   }
-  warnings.push(...portWarnings(spec, at));
+  yield* portWarnings(spec, at);
   const period = maybeNumber(spec, "terminationGracePeriodSeconds");
   if (period !== undefined && period < 0) {
-    warnings.push(
-      `${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
-    );
+    yield `${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`;
   }
   for (const name of ["podAffinity", "podAntiAffinity"]) {
-    warnings.push(...podAffinityWarnings(spec, `${at}.affinity`, name));
+    yield* podAffinityWarnings(spec, `${at}.affinity`, name);
   }
   for (const [index, server] of textsOf(objectOf(spec, "dnsConfig"), "nameservers").entries()) {
-    warnings.push(...addressWarnings(server, `${at}.dnsConfig.nameservers[${index}]`));
+    yield* addressWarnings(server, `${at}.dnsConfig.nameservers[${index}]`);
   }
   for (const [index, alias] of objectsOf(spec, "hostAliases").entries()) {
-    warnings.push(...addressWarnings(textOf(alias, "ip"), `${at}.hostAliases[${index}].ip`));
+    yield* addressWarnings(textOf(alias, "ip"), `${at}.hostAliases[${index}].ip`);
   }
-  return warnings;
 }
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -173,19 +166,17 @@ const deprecatedSources: readonly (readonly [name: string, message: string, said
   ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
 ];
 
-function volumeWarnings(spec: JsonObject, path: string): readonly string[] {
-  const warnings: string[] = [];
+function* volumeWarnings(spec: JsonObject, path: string): Iterable<string> {
   for (const [index, volume] of objectsOf(spec, "volumes").entries()) {
     for (const [name, message, said = name] of deprecatedSources) {
       if (!has(volume, name)) continue;
       if (name === "ephemeral") {
         const claim = objectOf(objectOf(volume, name), "volumeClaimTemplate");
         const place = `${path}[${index}].ephemeral.volumeClaimTemplate.spec`;
-        warnings.push(...claimSpecWarnings(objectOf(claim, "spec"), place));
-      } else warnings.push(`${path}[${index}].${said}: ${message}`);
+        yield* claimSpecWarnings(objectOf(claim, "spec"), place);
+      } else yield `${path}[${index}].${said}: ${message}`;
     }
   }
-  return warnings;
 }
 
 function repeated(items: readonly JsonObject[], path: string, name: string): readonly string[] {
@@ -206,34 +197,31 @@ interface ContainerContext {
   readonly isTemplate: boolean;
 }
 
-function containerWarnings(
+function* containerWarnings(
   { container, list, index }: PlacedContainer,
   { at, prefix, annotations, podProfile, isTemplate }: ContainerContext,
-): readonly string[] {
-  const warnings: string[] = [];
+): Iterable<string> {
   const place = `${at}.${list}[${index}]`;
   const name = textOf(container, "name");
   const security = objectOf(container, "securityContext");
   if (!has(security, "seccompProfile") && has(annotations, seccompPrefix + name)) {
-    warnings.push(seccompWarning(prefix, seccompPrefix + name));
+    yield seccompWarning(prefix, seccompPrefix + name);
   }
   const key = appArmorPrefix + name;
   if (isTemplate && !has(security, "appArmorProfile") && has(annotations, key)) {
     const profile = appArmorProfileOf(textOf(annotations, key));
     if (podProfile === undefined || !semanticEqual(podProfile, profile)) {
-      warnings.push(
-        `${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
-      );
+      yield `${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
     }
   }
   const resources = objectOf(container, "resources");
   for (const resource of ["memory", "ephemeral-storage"]) {
     for (const amounts of ["limits", "requests"]) {
       const path = `${place}.resources.${amounts}`;
-      warnings.push(...fractionWarnings(objectOf(resources, amounts), { path, resource }));
+      yield* fractionWarnings(objectOf(resources, amounts), { path, resource });
     }
   }
-  return [...warnings, ...envWarnings(container, `${place}.env`)];
+  yield* envWarnings(container, `${place}.env`);
 }
 
 /** Variables that hide others of the same name without using them. */

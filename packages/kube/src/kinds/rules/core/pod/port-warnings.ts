@@ -12,62 +12,83 @@ interface PlacedPort {
 }
 
 /** What to say of the ports; `at` is the path of the spec. */
-export function portWarnings(spec: JsonObject, at: string): readonly string[] {
+export function* portWarnings(spec: JsonObject, at: string): Iterable<string> {
   const ports = allContainers(spec).flatMap(({ container, list, index }) =>
     objectsOf(container, "ports").map((port, position) => ({
       path: `${at}.${list}[${index}].ports[${position}]`,
       port,
     })),
   );
-  return [...numberWarnings(ports), ...nameWarnings(ports)];
+  yield* numberWarnings(ports);
+  yield* nameWarnings(ports);
 }
 
-function numberWarnings(ports: readonly PlacedPort[]): readonly string[] {
-  const warnings: string[] = [];
-  const seen = new Map<string, PlacedPort[]>();
-  for (const placed of ports) {
-    const { path, port } = placed;
+function* numberWarnings(ports: readonly PlacedPort[]): Iterable<string> {
+  const seen = new Map<string, SeenPorts>();
+  for (const [index, { path, port }] of ports.entries()) {
     if (textOf(port, "hostIP") !== "" && numberOf(port, "hostPort") === 0) {
-      warnings.push(`${path}: hostIP set without hostPort: ${show(port)}`);
+      yield `${path}: hostIP set without hostPort: ${show(port)}`;
     }
     const key = `${numberOf(port, "containerPort")}/${textOf(port, "protocol")}`;
-    const others = seen.get(key) ?? [];
-    for (const other of others) {
-      const relation = relationOf(port, other.port);
-      if (relation !== undefined) {
-        warnings.push(`${path}: ${relation} port definition with ${other.path}`);
-      }
+    const others = seen.get(key) ?? new SeenPorts();
+    for (const { index: before, relation } of others.related(port)) {
+      yield `${path}: ${relation} port definition with ${ports[before]?.path}`;
     }
-    seen.set(key, [...others, placed]);
+    others.add(port, index);
+    seen.set(key, others);
   }
-  return warnings;
 }
 
-function relationOf(
-  port: JsonObject,
-  other: JsonObject,
-): "duplicate" | "overlapping" | "dangerously ambiguous" | undefined {
-  const [ip, otherIp] = [textOf(port, "hostIP"), textOf(other, "hostIP")];
-  const [number, otherNumber] = [numberOf(port, "hostPort"), numberOf(other, "hostPort")];
-  if (ip === otherIp && number === otherNumber) return "duplicate";
-  if (number === 0 || otherNumber === 0) return "overlapping";
-  const isOneAny = (ip === "") !== (otherIp === "");
-  return number === otherNumber && isOneAny ? "dangerously ambiguous" : undefined;
+type Relation = "duplicate" | "overlapping" | "dangerously ambiguous";
+
+/** Ports of one number and protocol, found by what they take of the host. */
+class SeenPorts {
+  readonly #all: number[] = [];
+  /** By the port of the host; and by that and its address. */
+  readonly #byNumber = new Map<number, number[]>();
+  readonly #byBoth = new Map<string, number[]>();
+
+  add(port: JsonObject, index: number): void {
+    const [ip, number] = [textOf(port, "hostIP"), numberOf(port, "hostPort")];
+    this.#all.push(index);
+    append(this.#byNumber, number, index);
+    append(this.#byBoth, `${number}/${ip}`, index);
+  }
+
+  /** The ports that this one gets in the way of, in their order. */
+  related(port: JsonObject): readonly { readonly index: number; readonly relation: Relation }[] {
+    const [ip, number] = [textOf(port, "hostIP"), numberOf(port, "hostPort")];
+    const found = new Map<number, Relation>();
+    const note = (indexes: readonly number[] | undefined, relation: Relation): void => {
+      for (const index of indexes ?? []) found.set(index, relation);
+    };
+    // What is said last counts.
+    if (number !== 0 && ip === "") note(this.#byNumber.get(number), "dangerously ambiguous");
+    if (number !== 0 && ip !== "") note(this.#byBoth.get(`${number}/`), "dangerously ambiguous");
+    note(number === 0 ? this.#all : this.#byNumber.get(0), "overlapping");
+    note(this.#byBoth.get(`${number}/${ip}`), "duplicate");
+    return [...found]
+      .map(([index, relation]) => ({ index, relation }))
+      .sort((a, b) => a.index - b.index);
+  }
 }
 
-function nameWarnings(ports: readonly PlacedPort[]): readonly string[] {
+function append<Key>(lists: Map<Key, number[]>, key: Key, index: number): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [index]);
+  else list.push(index);
+}
+
+function* nameWarnings(ports: readonly PlacedPort[]): Iterable<string> {
   const first = new Map<string, string>();
-  return ports.flatMap(({ path, port }) => {
+  for (const { path, port } of ports) {
     const name = textOf(port, "name");
     const other = first.get(name);
-    if (name === "" || other === undefined) {
-      first.set(name, path);
-      return [];
+    if (name === "" || other === undefined) first.set(name, path);
+    else {
+      yield `${path}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`;
     }
-    return [
-      `${path}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`,
-    ];
-  });
+  }
 }
 
 /** The port as Go prints a struct with its names. */

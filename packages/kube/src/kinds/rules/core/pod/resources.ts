@@ -124,6 +124,7 @@ function checkClaims(uses: readonly JsonObject[], at: Place, claims: ReadonlySet
   const seen = new Set<string>();
   /** How many requests of a claim were named. */
   const parts = new Map<string, number>();
+  let unknown: string | undefined;
   for (const [index, use] of uses.entries()) {
     const place = at.item(index);
     const [name, request] = [textOf(use, "name"), textOf(use, "request")];
@@ -141,12 +142,14 @@ function checkClaims(uses: readonly JsonObject[], at: Place, claims: ReadonlySet
       } else parts.set(name, (parts.get(name) ?? 0) + 1);
       seen.add(key);
     }
-    if (!claims.has(name)) {
-      const names = [...claims].sort(compareBytes).join(", ");
-      const rest = claims.size === 0 ? " which is empty" : `: ${names}`;
-      place.notFound(name, `must be one of the names in pod.spec.resourceClaims${rest}`);
-    }
+    if (!claims.has(name)) place.notFound(name, (unknown ??= unknownClaim(claims)));
   }
+}
+
+function unknownClaim(claims: ReadonlySet<string>): string {
+  const names = [...claims].sort(compareBytes).join(", ");
+  const rest = claims.size === 0 ? " which is empty" : `: ${names}`;
+  return `must be one of the names in pod.spec.resourceClaims${rest}`;
 }
 
 function checkConsistency(spec: JsonObject, at: Place, resources: JsonObject): void {
@@ -208,14 +211,19 @@ function aggregate(
     if (textOf(container, "restartPolicy") === "Always") {
       add(sums, container, list);
       add(sidecars, container, list);
-      raise(peak, sidecars);
+      for (const name of namesOf(container, list)) raise(peak, name, sidecars.get(name));
     } else {
-      const now: Sums = new Map(sidecars);
+      // Only what the container itself asks for is more than before.
+      const now: Sums = new Map();
+      for (const name of namesOf(container, list)) {
+        const before = sidecars.get(name);
+        if (before !== undefined) now.set(name, before);
+      }
       add(now, container, list);
-      raise(peak, now);
+      for (const [name, amount] of now) raise(peak, name, amount);
     }
   }
-  raise(sums, peak);
+  for (const [name, amount] of peak) raise(sums, name, amount);
   return [...sums].sort(([a], [b]) => compareBytes(a, b));
 }
 
@@ -228,11 +236,14 @@ function add(sums: Sums, container: JsonObject, list: string): void {
   }
 }
 
-function raise(sums: Sums, others: Sums): void {
-  for (const [name, amount] of others) {
-    const before = sums.get(name);
-    if (before === undefined || compareQuantities(amount, before) > 0) sums.set(name, amount);
-  }
+function namesOf(container: JsonObject, list: string): readonly string[] {
+  return Object.keys(objectOf(objectOf(container, "resources"), list));
+}
+
+function raise(sums: Sums, name: string, amount: Quantity | undefined): void {
+  if (amount === undefined) return;
+  const before = sums.get(name);
+  if (before === undefined || compareQuantities(amount, before) > 0) sums.set(name, amount);
 }
 
 function isIndivisible(name: string, amount: Parameters<typeof wholeUnits>[0]): boolean {
