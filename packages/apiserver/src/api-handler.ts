@@ -1,7 +1,7 @@
 // The life of a request: who asks, whether it may, and which verb answers.
 
 import type { Clock, Log } from "@keelson/base";
-import { failures, StatusError } from "@keelson/kube";
+import { failures, StatusError, WarningList } from "@keelson/kube";
 
 import type { Authenticator, Credentials } from "./auth/authenticator.ts";
 import type { Attributes, Authorizer } from "./auth/authorizer.ts";
@@ -11,7 +11,7 @@ import { anonymous, type User } from "./auth/user.ts";
 import type { EncodeFailure } from "./encoding/failure-answer.ts";
 import { isOurFault, toStatusError, type Subject } from "./errors.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
-import { Warnings, type Exchange, type Incoming } from "./http/exchange.ts";
+import type { Exchange, Incoming } from "./http/exchange.ts";
 import type { RequestInfo } from "./http/request-info.ts";
 import type { FairQueue } from "./limits/fair-queue.ts";
 import type { LongRunning } from "./limits/long-running.ts";
@@ -63,7 +63,8 @@ export class ApiHandler {
 
   async handle(incoming: Incoming, credentials: Credentials): Promise<Handled> {
     const { info } = incoming;
-    const warnings = new Warnings();
+    const warnings = new WarningList();
+    const warn = (text: string): void => warnings.add(text);
     let asker: User | undefined;
     let user = anonymous;
     let constraint = "";
@@ -102,14 +103,14 @@ export class ApiHandler {
           return { answer, info, user, asker, constraint, warnings: [], done };
         }
       }
-      const exchange = { ...incoming, user, warn: warnings.warn, warnings: [] };
+      const exchange = { ...incoming, user, warn, warnings: [] };
       const answer = info.isResource
         ? await dispatch.answer({ ...exchange, info })
         : await this.#answerPath(exchange);
-      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.told, done };
     } catch (error) {
       const answer = this.#failure(error, info, incoming);
-      return { answer, info, user, asker, constraint, warnings: warnings.texts, done };
+      return { answer, info, user, asker, constraint, warnings: warnings.told, done };
     }
   }
 

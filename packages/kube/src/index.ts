@@ -61,7 +61,7 @@ export { usualSwitches } from "./kinds/builtin-kind.ts";
 export type { Defaults, KindName } from "./kinds/builtin-kinds.ts";
 export { loadKindNames, type KindNames } from "./kinds/kind-names.ts";
 export { BuiltinKinds, loadBuiltinKinds } from "./kinds/builtin-kinds.ts";
-export { warningsMax } from "./kinds/first-warnings.ts";
+export { WarningList } from "./kinds/warning-list.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export { clusterIpProblems } from "./kinds/rules/core/service-addresses.ts";
 export type { SignedBytes } from "./kinds/rules/certificates/request-signature.ts";

@@ -1,7 +1,5 @@
 // One request on its way through the server.
 
-import { warningsMax } from "@keelson/kube";
-
 import type { User } from "../auth/user.ts";
 import type { Resource } from "../resources/resource.ts";
 import type { RequestInfo, ResourceRequest } from "./request-info.ts";
@@ -38,18 +36,6 @@ export interface ResourceExchange extends Exchange {
 export function header({ headers }: Incoming, name: string): string {
   const value = headers[name];
   return typeof value === "string" ? value : (value?.[0] ?? "");
-}
-
-/** What a client has to be told, in the order in which it came up, each once and none too long. */
-export class Warnings {
-  readonly #texts = new Set<string>();
-  readonly warn = (text: string): void => {
-    if (this.#texts.size < warningsMax) this.#texts.add(text);
-  };
-
-  get texts(): readonly string[] {
-    return [...this.#texts];
-  }
 }
 
 /** The value of a `Warning` header: `299 - "text"`. */

@@ -22,7 +22,7 @@ import { appArmorProfileOf } from "./app-armor.ts";
 import { allContainers, type PlacedContainer } from "./each-container.ts";
 import { overlapWarnings } from "./overlapping-paths.ts";
 import { portWarnings } from "./port-warnings.ts";
-import { firstWarnings } from "../../../first-warnings.ts";
+import { firstWarnings } from "../../../warning-list.ts";
 
 /** What to say of a Pod. */
 export function podSpecWarnings(pod: JsonObject): readonly string[] {
