@@ -231,7 +231,7 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
 
 const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
 
-if (!answerInThread(runs)) {
+if (!(await answerInThread(runs))) {
   suite("long lists take time in proportion", () => {
     for (const [name, [, gives]] of Object.entries(cases)) {
       test(name, async () => assert.deepEqual(await soon(import.meta.url, name), gives));

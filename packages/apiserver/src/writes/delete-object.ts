@@ -243,8 +243,9 @@ function deletionFinalizers(
   const wanted = dependents(switches.orphansByDefault, current, options);
   const others = current.filter((name) => name !== "orphan" && name !== "foregroundDeletion");
   const finalizers = wanted === undefined ? others : [...others, wanted];
+  const known = new Set(current);
   const isSame =
-    finalizers.length === current.length && finalizers.every((name) => current.includes(name));
+    finalizers.length === current.length && finalizers.every((name) => known.has(name));
   return isSame ? current : finalizers;
 }
 

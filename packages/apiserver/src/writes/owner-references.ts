@@ -1,8 +1,17 @@
 // Owner references with the same uid are one reference (KB 39).
 
-import { isJsonArray, isJsonObject, jsonEqual, type MutableJsonObject } from "@keelson/base";
+import {
+  isJsonArray,
+  isJsonObject,
+  jsonEqual,
+  writeJson,
+  type MutableJsonObject,
+} from "@keelson/base";
 
 import { ownMetadata } from "../object-metadata.ts";
+
+/** All that a reference has: those that differ in it need not be compared. */
+const names = ["uid", "name", "kind", "apiVersion", "controller", "blockOwnerDeletion"];
 
 /** Drops repetitions in place, and says so. `isAfterAdmission` only changes the words. */
 export function mergeOwnerReferences(
@@ -14,12 +23,19 @@ export function mergeOwnerReferences(
   const owners = metadata["ownerReferences"];
   if (!isJsonArray(owners) || owners.length < 2) return;
   const seen: MutableJsonObject[] = [];
+  const alike = new Map<string, MutableJsonObject[]>();
   const repeated: string[] = [];
   for (const owner of owners) {
     if (!isJsonObject(owner)) continue;
-    if (seen.some((one) => jsonEqual(one, owner)))
+    const key = writeJson(names.map((name) => owner[name] ?? null));
+    const others = alike.get(key) ?? [];
+    if (others.some((one) => jsonEqual(one, owner))) {
       repeated.push(typeof owner["uid"] === "string" ? owner["uid"] : "");
-    else seen.push(owner);
+      continue;
+    }
+    others.push(owner);
+    alike.set(key, others);
+    seen.push(owner);
   }
   if (repeated.length === 0) return;
   metadata["ownerReferences"] = seen;

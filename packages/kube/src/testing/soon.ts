@@ -22,10 +22,12 @@ export async function soon(module: string, name: string): Promise<unknown> {
 }
 
 /** Whether this is such a thread; if so the case it is for has been carried out. */
-export function answerInThread(cases: Readonly<Record<string, () => unknown>>): boolean {
+export async function answerInThread(
+  cases: Readonly<Record<string, () => unknown>>,
+): Promise<boolean> {
   if (isMainThread) return false;
   const { name } = workerData as { readonly name: string };
   // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
-  parentPort?.postMessage(cases[name]?.());
+  parentPort?.postMessage(await cases[name]?.());
   return true;
 }

@@ -1,0 +1,101 @@
+// Lists as long as a request can bring them hold nobody else up.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+
+import type { JsonObject } from "@keelson/base";
+import { answerInThread, soon } from "@keelson/kube/testing";
+
+import { describeRules, uncoveredRules } from "./auth/rbac/covers.ts";
+import type { PolicyRule } from "./auth/rbac/policy-rule.ts";
+import { Api } from "./testing/api.ts";
+import { configMap, core } from "./testing/objects.ts";
+import { startTestServer } from "./testing/test-server.ts";
+
+function many<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+const words = (count: number): string[] => many(count, (i) => `w${i}`);
+
+const rule = (part: Partial<PolicyRule>): PolicyRule => ({
+  verbs: [],
+  apiGroups: [],
+  resources: [],
+  resourceNames: [],
+  nonResourceURLs: [],
+  ...part,
+});
+
+/** A rule that stands for more parts than anybody can look at. */
+const wide = rule({
+  verbs: words(1000),
+  apiGroups: words(1000),
+  resources: words(1000),
+  resourceNames: words(1000),
+});
+
+/** What a server of its own answers to requests, one after the other. */
+async function answers(
+  ...requests: readonly (readonly [method: string, path: string, body?: JsonObject])[]
+): Promise<readonly number[]> {
+  const { signal } = new AbortController();
+  await using server = await startTestServer({}, signal);
+  const api = new Api(server.url, signal);
+  const codes: number[] = [];
+  for (const [method, path, body] of requests) {
+    codes.push((await api.send(method, path, body === undefined ? {} : { body })).code);
+  }
+  return codes;
+}
+
+/** Each case and what it gives. */
+const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknown]>> = {
+  "rights beyond count are refused": [
+    () => describeRules(uncoveredRules([rule({ verbs: ["get"] })], [wide])).length > 0,
+    true,
+  ],
+  "rights beyond count are held by whoever holds all": [
+    () => uncoveredRules([rule({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] })], [wide]),
+    [],
+  ],
+  "many verbs of one resource are described together": [
+    () => {
+      const wanted = rule({ verbs: words(90_000), apiGroups: [""], resources: ["pods"] });
+      return describeRules(uncoveredRules([], [wanted])).length;
+    },
+    1,
+  ],
+  "an object has many owners": [
+    () => {
+      const ownerReferences = many(100_000, (i) => ({ uid: `u${i}` }));
+      return answers([
+        "POST",
+        core("default", "configmaps"),
+        configMap("a", { metadata: { ownerReferences } }),
+      ]);
+    },
+    [422],
+  ],
+  "an object with many finalizers is deleted": [
+    () => {
+      const path = core("default", "configmaps");
+      const finalizers = many(250_000, (i) => `a/${i}`);
+      return answers(
+        ["POST", path, configMap("a", { metadata: { finalizers } })],
+        ["DELETE", `${path}/a`],
+      );
+    },
+    [201, 200],
+  ],
+};
+
+const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
+
+if (!(await answerInThread(runs))) {
+  suite("long lists take time in proportion", () => {
+    for (const [name, [, gives]] of Object.entries(cases)) {
+      test(name, async () => assert.deepEqual(await soon(import.meta.url, name), gives));
+    }
+  });
+}
