@@ -4,6 +4,7 @@ import { writeJson, type Json, type JsonObject } from "@keelson/base";
 
 import type { Oracle } from "./cluster.ts";
 import { collectionPath } from "./kinds/paths.ts";
+import { isEstablished } from "./is-established.ts";
 import { until } from "./until.ts";
 
 export interface CustomKindOptions {
@@ -61,8 +62,7 @@ export class CustomKind implements AsyncDisposable {
     if (created.status !== 201) throw new DefinitionRefused(kind.#name, created.text);
     await until(async () => {
       const { body } = await oracle.client.send({ path: kind.#definitionPath }, signal);
-      const { status } = body as { status?: { conditions?: { type: string; status: string }[] } };
-      return status?.conditions?.some((one) => one.type === "Established" && one.status === "True");
+      return isEstablished(body as Json);
     }, signal);
     // Established is said a moment before it is so.
     await until(async () => {

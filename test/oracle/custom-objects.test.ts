@@ -10,6 +10,7 @@ import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference } from "./compare.ts";
 import { definitions } from "./discovery-definitions.ts";
 import { oracleTest } from "./oracle-test.ts";
+import { isEstablished } from "./is-established.ts";
 import { until } from "./until.ts";
 
 const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
@@ -74,7 +75,7 @@ async function install(oracle: Oracle, signal: AbortSignal): Promise<Resource> {
   const path = `${definitionsPath}/widgets.shapes.example.com`;
   const definition = await until(async () => {
     const got = await oracle.client.send({ path }, signal);
-    return got.text.includes('"type":"Established"') ? (got.body as JsonObject) : undefined;
+    return isEstablished(got.body as JsonObject) ? (got.body as JsonObject) : undefined;
   }, signal);
   const resource = customResources(definition).find(({ version }) => version === "v1");
   assert.ok(resource !== undefined);

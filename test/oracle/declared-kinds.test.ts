@@ -10,6 +10,7 @@ import { platformDefinitions } from "@keelson/platform";
 import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference } from "./compare.ts";
 import { oracleTest } from "./oracle-test.ts";
+import { isEstablished } from "./is-established.ts";
 import { until } from "./until.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -96,10 +97,8 @@ async function install(oracle: Oracle, signal: AbortSignal): Promise<void> {
   }
   await until(async () => {
     const { body } = await oracle.client.send({ path: definitionsPath }, signal);
-    const { items } = body as { items: { status: { conditions?: { type: string }[] } }[] };
-    return items.every(({ status }) =>
-      status.conditions?.some(({ type }) => type === "Established"),
-    );
+    const { items } = body as { items: JsonObject[] };
+    return items.every(isEstablished);
   }, signal);
 }
 

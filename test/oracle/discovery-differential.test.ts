@@ -22,6 +22,7 @@ import { trialSettings } from "./differential.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { randomSchema } from "./schema-cases.ts";
 import { createKind, customGroup } from "./schema-differential.ts";
+import { isEstablished } from "./is-established.ts";
 import { until } from "./until.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -256,7 +257,7 @@ oracleTest("discovery and OpenAPI of custom kinds are those of the real server",
   const established = await until(async () => {
     const { body } = await oracle.client.send({ path: definitionsPath }, t.signal);
     const { items } = body as { items: JsonObject[] };
-    const isReady = items.every((item) => JSON.stringify(item).includes('"type":"Established"'));
+    const isReady = items.every(isEstablished);
     return isReady && items.length === definitions.length ? items : undefined;
   }, t.signal);
   const resources = established.flatMap(customResources);

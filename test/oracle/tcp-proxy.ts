@@ -71,9 +71,10 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, "close") : undefined;
     this.#server.close();
     this.cut();
-    if (this.#server.listening) await once(this.#server, "close");
+    await closed;
   }
 
   #accept(client: Socket): void {

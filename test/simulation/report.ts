@@ -33,7 +33,7 @@ export function countsOf({ records }: Pick<History, "records">): Counts {
 /** The first broken promise, what led to it, and how to see it again. */
 export function explain(
   { seed, history, verdicts }: Run,
-  { backend }: { readonly backend: string },
+  { backend, rounds = 1 }: { readonly backend: string; readonly rounds?: number },
 ): string {
   const [first] = verdicts;
   if (first === undefined) return `seed ${seed}: clean`;
@@ -44,7 +44,7 @@ export function explain(
     ...(further === "" ? [] : [`and further: ${further}`]),
     "what led to it:",
     ...leadingTo(first, history).map((line) => `  ${line}`),
-    `again: npm run sim -- --seed ${seed} --rounds 1 --backend ${backend}`,
+    `again: npm run sim -- --seed ${seed} --rounds ${rounds} --backend ${backend}`,
   ].join("\n");
 }
 

@@ -39,7 +39,9 @@ function report(run: { seed: string; history: History; verdicts: readonly Verdic
   };
   if (run.verdicts.length === 0) return;
   failed += 1;
-  console.log(explain(run, { backend: kill ? "sqlite --kill" : backend }));
+  // Rounds in a seeded world have seeds of their own.
+  const again = backend === "sqlite" && !kill ? 1 : rounds;
+  console.log(explain(run, { backend: kill ? "sqlite --kill" : backend, rounds: again }));
 }
 
 if (backend === "sqlite" && !kill) {

@@ -79,7 +79,7 @@ async function runOne(line: Line, seed: string): Promise<void> {
   line.items += items;
   if (verdicts.length === 0) return;
   line.broken += 1;
-  console.log(explain({ seed, history, verdicts }, { backend: line.backend }));
+  console.log(explain({ seed, history, verdicts }, { backend: line.backend, rounds }));
 }
 
 const day = new Date(systemClock.now()).toISOString().slice(0, 10);

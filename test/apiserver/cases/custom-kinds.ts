@@ -12,7 +12,7 @@ export async function createKind(lab: Lab, definition: JsonObject): Promise<void
   await served(lab, definition);
 }
 
-/** Waits until every version of a definition is served. */
+/** Waits until the first version of a definition is served. */
 export async function served(lab: Lab, definition: JsonObject): Promise<void> {
   const spec = definition["spec"];
   if (!isJsonObject(spec) || !isJsonObject(spec["names"])) throw new Error("no definition");

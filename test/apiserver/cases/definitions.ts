@@ -2,18 +2,19 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
+import { isEstablished } from "../../oracle/is-established.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { definition, secret } from "../objects.ts";
 import { createKind, served } from "./custom-kinds.ts";
 
-import { groupOf, isEstablished, object, path, thing } from "./things.ts";
+import { groupOf, object, path, thing } from "./things.ts";
 
 const scripts: Record<string, Script> = {
   "its life": async (lab) => {
     const crd = definition({ group: groupOf(lab), kind: "Thing" });
     const name = `things.${groupOf(lab)}`;
     await lab.post(path, crd);
-    await lab.until(`${path}/${name}`, isEstablished);
+    await lab.until(`${path}/${name}`, ({ body }) => isEstablished(body));
     await served(lab, crd);
     await lab.post(path, crd);
     const things = lab.group(`${groupOf(lab)}/v1`, "things");

@@ -69,8 +69,7 @@ const paths = [
   "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
   "/apis/authentication.k8s.io/v1/tokenreviews",
   "/api/v1/bindings",
-  "/apis/ /v1",
-].filter((path) => !path.includes(" "));
+];
 
 const configMapPath = "/api/v1/namespaces/default/configmaps";
 

@@ -8,8 +8,6 @@ import { createKind } from "./custom-kinds.ts";
 
 export const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 export const groupOf = (lab: Lab): string => `d-${lab.id}.example.com`;
-export const isEstablished = ({ text }: { readonly text: string }): boolean =>
-  /"status":"True"[^}]*"type":"Established"|"type":"Established","status":"True"/.test(text);
 export const object = (lab: Lab, name: string, rest: JsonObject = {}): JsonObject => ({
   apiVersion: `${groupOf(lab)}/v1`,
   kind: "Thing",

@@ -367,7 +367,7 @@ const scripts: Record<string, Script> = {
     await lab.create(lab.core("configmaps"), configMap("a", {}));
     const answers = await Promise.all(
       Array.from(
-        { length: 40 },
+        { length: 100 },
         async (_, index) =>
           await lab.quietly({
             method: "PATCH",

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 
 import { seededRandom, silentLog, systemClock, type Log } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
 import {
   Client,
   collectionOf,
@@ -64,7 +63,6 @@ export async function proxyTo(target: Reachable): Promise<TcpProxy> {
 export interface Followed extends AsyncDisposable {
   readonly cache: ObjectCache;
   readonly states: readonly ReflectorState[];
-  readonly metrics: RecordingMetrics;
 }
 
 /** A cache that follows a collection through a client. */
@@ -97,7 +95,6 @@ export function follow(
   return {
     cache,
     states,
-    metrics: new RecordingMetrics(),
     [Symbol.asyncDispose]: async () => {
       stop.abort(new Error("the test has ended"));
       await running;

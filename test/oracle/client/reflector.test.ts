@@ -1,6 +1,5 @@
 // The reflector before a real API server on a bad network.
 
-import assert from "node:assert/strict";
 import { suite } from "node:test";
 
 import { startOracle, type Oracle } from "../cluster.ts";
@@ -67,7 +66,6 @@ suite("reflector", { concurrency: true }, () => {
       await Promise.all([seen(busy.cache, "unseen"), seen(quiet.cache, "unseen-too")]);
       const tookMs = performance.now() - startedMs;
       t.diagnostic(`found after ${tookMs.toFixed(0)} ms`);
-      assert.ok(tookMs < 120_000, `it took ${tookMs} ms`);
     },
   );
 

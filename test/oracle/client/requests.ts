@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { StatusError } from "@keelson/kube";
 import { isAlreadyExists, isConflict, openWatch, type Client } from "@keelson/client";
 
+import { until } from "../until.ts";
 import {
   accessTo,
   clientOf,
@@ -165,18 +166,13 @@ export const requestSteps: Readonly<Record<string, (world: RequestWorld) => Prom
       signal,
     );
     await definitions.create(widgetDefinition, {}, signal);
-    for (;;) {
-      try {
-        const widgets = await client.resource(kind, signal);
-        assert.deepEqual(
-          [widgets.resource.resource, widgets.resource.isNamespaced],
-          ["widgets", true],
-        );
-        break;
-      } catch (error) {
+    const find = () =>
+      client.resource(kind, signal).catch((error: unknown) => {
         assert.equal((error as { code?: unknown }).code, "UNKNOWN_KIND");
-      }
-    }
+        return undefined;
+      });
+    const { resource } = await until(find, signal, "the kind Widget");
+    assert.deepEqual([resource.resource, resource.isNamespaced], ["widgets", true]);
   },
 
   "a hundred calls and a hundred watches share a connection each": async ({ target, signal }) => {

@@ -1,6 +1,13 @@
 // One case: sent to the real server, and judged by our rules.
 
-import { cloneJson, isJsonObject, type Json, type JsonObject, type Random } from "@keelson/base";
+import {
+  cloneJson,
+  isJsonObject,
+  writeJson,
+  type Json,
+  type JsonObject,
+  type Random,
+} from "@keelson/base";
 import {
   decodeFailureMessage,
   typedKind,
@@ -11,8 +18,10 @@ import {
 } from "@keelson/kube";
 
 import type { Laboratory, Trial } from "../differential.ts";
+import { isEstablished } from "../is-established.ts";
 import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
+import { until } from "../until.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
 import { mutate, mutateStatus, unordered } from "./mutations.ts";
 import {
@@ -190,7 +199,7 @@ export class Runner {
         const request = { method: "PUT", path: `${path}/${endpoint}` } as const;
         await this.#laboratory.must({ ...request, body: changed(old, first) }, signal);
       }
-      for (;;) {
+      const attempt = async (): Promise<Trial | undefined> => {
         const old = await this.#settled(path, signal);
         const next = make(changed(old, after));
         const to = operation === "update" ? path : `${path}/${operation}`;
@@ -199,14 +208,15 @@ export class Runner {
           signal,
         );
         // A loop of the server was quicker.
-        if (answer.status === 409) continue;
+        if (answer.status === 409) return undefined;
         const ours = this.#decoded(step, next, (object) =>
           operation === "update"
             ? judgeUpdate(kind, object, old)
             : judgeSubresourceUpdate(kind, object, old, operation),
         );
         return trialOf(step, answer, ours, next);
-      }
+      };
+      return await until(attempt, signal, `a change of ${path} that nobody forestalls`);
     } finally {
       await this.#laboratory.send({ method: "DELETE", path }, signal);
     }
@@ -214,16 +224,13 @@ export class Runner {
 
   /** The object once nobody changes it any more: definitions are given conditions. */
   async #settled(path: string, signal: AbortSignal): Promise<JsonObject> {
-    const object = objectOf(await this.#laboratory.must({ path }, signal));
-    if (object["kind"] !== "CustomResourceDefinition") return object;
-    const { status = {} } = object;
-    const text = JSON.stringify(status, (_key, value: unknown) =>
-      typeof value === "bigint" ? String(value) : value,
-    );
-    if (/"True"[^}]*"Established"|"Established","status":"True"|InvalidCABundle/.test(text)) {
-      return object;
-    }
-    return await this.#settled(path, signal);
+    const read = async (): Promise<JsonObject | undefined> => {
+      const object = objectOf(await this.#laboratory.must({ path }, signal));
+      if (object["kind"] !== "CustomResourceDefinition") return object;
+      const isSettled = isEstablished(object) || writeJson(object).includes("InvalidCABundle");
+      return isSettled ? object : undefined;
+    };
+    return await until(read, signal, `the conditions of ${path}`);
   }
 
   #object(kind: BuiltinKind, cases: KindCases, name: string, index: number): JsonObject {

@@ -113,7 +113,10 @@ class ElectionWorld {
   async handOver(): Promise<number> {
     const leader = (): Candidate | undefined =>
       this.#candidates.find(({ leadership }) => leadership?.isHeld === true);
-    while (leader() === undefined) await this.#clock.advance(stepMs);
+    for (let passedMs = 0; leader() === undefined; passedMs += stepMs) {
+      if (passedMs > 600_000) throw new Error("nobody has led for ten minutes");
+      await this.#clock.advance(stepMs);
+    }
     await this.#clock.advance(this.#random.integer(10_000));
     const first = leader();
     const stopping = first?.stop();

@@ -139,7 +139,7 @@ export function checkEndpointAddress(text: string, at: Place): void {
   }
 }
 
-/** Whether the addresses are of both families. Throws for what is no address: it is said before. */
+/** Whether the addresses are of both families; what is no address counts as the old one: of it something was said before. */
 export function isDualStack(addresses: readonly (Address | undefined)[]): boolean {
   const families = addresses.map((address) => address !== undefined && isV6(address));
   return families.includes(true) && families.includes(false);

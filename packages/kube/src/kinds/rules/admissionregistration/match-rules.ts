@@ -69,7 +69,7 @@ function checkResources(resources: readonly string[], at: Place): void {
     }
     const slash = resource.indexOf("/");
     if (slash < 0) {
-      hasBare = resource !== "*";
+      hasBare = resource !== "*"; // Of the last alone, as Go does.
       continue;
     }
     const [name, part] = [resource.slice(0, slash), resource.slice(slash + 1)];
