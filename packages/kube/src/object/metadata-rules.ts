@@ -69,10 +69,12 @@ export function validateMetadata(
   if ((typeof generation === "number" || typeof generation === "bigint") && generation < 0) {
     errors.push(invalidField(at("generation"), generation, "must be greater than or equal to 0"));
   }
-  errors.push(...(shared ?? sharedMetadataProblems(metadata, path)));
-  errors.push(...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")));
-  if (isBuiltIn) errors.push(...validateFinalizerDomains(metadata, path));
-  return errors;
+  return [
+    ...errors,
+    ...(shared ?? sharedMetadataProblems(metadata, path)),
+    ...validateFinalizers(listOf(metadata, "finalizers"), at("finalizers")),
+    ...(isBuiltIn ? validateFinalizerDomains(metadata, path) : []),
+  ];
 }
 
 /** What built-in kinds ask of finalizers besides: those without a domain must be known. */
@@ -113,8 +115,7 @@ export function validateMetadataUpdate(
       errors.push(invalidField(at(name), value ?? emptyOf(name), "field is immutable"));
     }
   }
-  errors.push(...(shared ?? sharedMetadataProblems(next, path)));
-  return errors;
+  return [...errors, ...(shared ?? sharedMetadataProblems(next, path))];
 }
 
 /** What is wrong with labels: of an object, of a selector, of a template. */

@@ -7,6 +7,9 @@ import { Worker } from "node:worker_threads";
 
 import type { JsonObject } from "@keelson/base";
 
+import { validateMetadata, validateMetadataUpdate } from "../../object/metadata-rules.ts";
+import { subdomainNames } from "../../object/names.ts";
+
 interface Verdict {
   readonly causes: readonly { readonly message: string }[];
   readonly message: string;
@@ -21,6 +24,7 @@ const program = `
   const { group, kind, object, old } = workerData;
   const rules = rulesOf({ group, kind });
   const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
+  if (old?.status !== undefined) rules.prepareForStatusUpdate?.(object, old, context);
   const errors = old === undefined
     ? rules.validate(object, context)
     : (old.status === undefined ? rules.validateUpdate : rules.validateStatusUpdate)(object, old, context);
@@ -275,4 +279,98 @@ suite("what hostile objects are told", () => {
       if (first !== undefined) assert.equal(warnings[0], first);
     });
   }
+
+  for (const [what, kind, object, old] of [
+    [
+      "the name of an iSCSI node that begins again and again",
+      pod,
+      podOf({
+        volumes: [
+          {
+            name: "v",
+            iscsi: { targetPortal: "1.1.1.1:1", lun: 1, iqn: "iqn.2001-04.".repeat(250_000) },
+          },
+        ],
+      }),
+    ],
+    [
+      "profiles of containers that are not there",
+      ["apps", "Deployment"],
+      {
+        metadata: { name: "d", namespace: "n" },
+        spec: {
+          template: {
+            metadata: {
+              annotations: Object.fromEntries(
+                many(20_000, (index) => [
+                  `container.apparmor.security.beta.kubernetes.io/${index}`,
+                  "unconfined",
+                ]),
+              ),
+            },
+            spec: podOf({ containers: many(300_000, () => ({})) })["spec"] as JsonObject,
+          },
+        },
+      },
+    ],
+    [
+      "amounts of many init containers",
+      pod,
+      podOf({
+        resources: { requests: { cpu: "1" } },
+        initContainers: [
+          {
+            ...container,
+            name: "i",
+            restartPolicy: "Always",
+            resources: {
+              requests: Object.fromEntries(many(50_000, (index) => [`x.io/${index}`, "1"])),
+            },
+          },
+          ...many(200_000, () => ({})),
+        ],
+      }),
+    ],
+    [
+      "health of claims that are not there",
+      pod,
+      {
+        ...podOf({}, { resources: { claims: many(60_000, (index) => ({ name: `c${index}` })) } }),
+        status: {
+          containerStatuses: [
+            {
+              name: "c",
+              allocatedResourcesStatus: many(60_000, (index) => ({ name: `claim:d${index}` })),
+            },
+          ],
+        },
+      },
+      { ...podOf({}), status: {} },
+    ],
+    [
+      "conditions of one type",
+      pod,
+      { ...podOf({}), status: { conditions: many(150_000, () => ({ type: "a" })) } },
+      { ...podOf({}), status: { conditions: many(150_000, () => ({ type: "a" })) } },
+    ],
+    [
+      "drivers of a node",
+      ["storage.k8s.io", "CSINode"],
+      { spec: { drivers: many(60_000, (index) => ({ name: `d${index}`, nodeID: "n" })) } },
+      { spec: { drivers: many(60_000, (index) => ({ name: `d${index}`, nodeID: "m" })) } },
+    ],
+  ] as readonly (readonly [string, readonly [string, string], JsonObject, JsonObject?])[]) {
+    test(`${what}: judged soon`, async () => {
+      const { causes } = await verdict(kind, object, old);
+      assert.ok(causes.length <= 1_001, String(causes.length));
+    });
+  }
+
+  test("as many wrong labels as a request has room for are all found", () => {
+    const labels = Object.fromEntries(many(200_000, (index) => [`-${index}`, "-"]));
+    const metadata = { name: "x", labels, resourceVersion: "1" };
+    const options = { isNamespaced: false, nameRule: subdomainNames };
+    assert.equal(validateMetadata(metadata, options).length, 400_000);
+    assert.equal(validateMetadataUpdate(metadata, metadata).length, 400_000);
+  });
 });

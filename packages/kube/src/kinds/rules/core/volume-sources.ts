@@ -205,9 +205,9 @@ export function checkInitiator(
   { startDetail }: { readonly startDetail: string },
 ): void {
   const prefix = name.slice(0, 3);
-  const pattern = initiatorPatterns.get(prefix);
-  if (pattern === undefined) at.invalid(name, startDetail);
-  else if (!pattern.test(name)) at.invalid(name, "must be valid format");
+  const isRight = initiatorForms.get(prefix);
+  if (isRight === undefined) at.invalid(name, startDetail);
+  else if (!isRight(name)) at.invalid(name, "must be valid format");
 }
 
 export const iscsiTooLong =
@@ -244,11 +244,27 @@ const diskKinds: readonly string[] = ["Dedicated", "Managed", "Shared"];
 const managedUri =
   "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 
-const initiatorPatterns: ReadonlyMap<string, RegExp> = new Map([
-  ["iqn", /iqn\.\d{4}-\d{2}\.([A-Za-z0-9.-]+)(:[^,;*&$|\s]+)$/],
-  ["eui", /^eui.[A-Za-z0-9]{16}$/],
-  ["naa", /^naa.[A-Za-z0-9]{32}$/],
+const initiatorForms: ReadonlyMap<string, (name: string) => boolean> = new Map([
+  ["iqn", isQualifiedName],
+  ["eui", (name) => /^eui.[A-Za-z0-9]{16}$/.test(name)],
+  ["naa", (name) => /^naa.[A-Za-z0-9]{32}$/.test(name)],
 ]);
+
+/** Whether the text ends in `iqn.2001-04.com.example:more`. Read by hand: as a pattern it would begin again at each `iqn`. */
+function isQualifiedName(text: string): boolean {
+  let start = text.length;
+  while (start > 0 && !",;*&$|\t\n\f\r ".includes(text.charAt(start - 1))) start -= 1;
+  for (
+    let colon = text.indexOf(":", start);
+    colon !== -1 && colon < text.length - 1;
+    colon = text.indexOf(":", colon + 1)
+  ) {
+    let from = colon;
+    while (from > 0 && /[A-Za-z0-9.-]/.test(text.charAt(from - 1))) from -= 1;
+    if (/iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]/.test(text.slice(from, colon))) return true;
+  }
+  return false;
+}
 
 function checkPartition(source: JsonObject, at: Place): void {
   const partition = numberOf(source, "partition");

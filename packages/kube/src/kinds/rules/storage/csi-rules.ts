@@ -125,9 +125,14 @@ export const csiNode: KindRules = {
     const at = Place.root("spec", errors).child("drivers");
     // How many volumes fit may change, nothing else.
     const fixed = ({ allocatable: _allocatable, ...rest }: JsonObject): JsonObject => rest;
+    const drivers = Map.groupBy(
+      objectsOf(objectOf(object, "spec"), "drivers").map(fixed),
+      ({ name }) => name,
+    );
     for (const before of objectsOf(objectOf(old, "spec"), "drivers").map(fixed)) {
-      for (const driver of objectsOf(objectOf(object, "spec"), "drivers").map(fixed)) {
-        if (before["name"] === driver["name"] && !isSame(driver, before)) {
+      for (const driver of drivers.get(before["name"]) ?? []) {
+        if (at.isFull) return errors;
+        if (!isSame(driver, before)) {
           at.invalidShown(printShape(driverShape, driver), "field is immutable");
         }
       }

@@ -46,10 +46,12 @@ export function checkPodAnnotations(
   if (has(annotations, seccompKey)) checkSeccompText(annotations, at, seccompKey);
   keys.sort(compareBytes);
   for (const key of keys) if (key.startsWith(seccompPrefix)) checkSeccompText(annotations, at, key);
-  for (const key of keys) {
-    if (!key.startsWith(appArmorPrefix)) continue;
+  const profiled = keys.filter((key) => key.startsWith(appArmorPrefix));
+  if (profiled.length === 0) return;
+  const names = new Set(allContainers(spec).map(({ container }) => textOf(container, "name")));
+  for (const key of profiled) {
     const name = key.slice(appArmorPrefix.length);
-    if (!allContainers(spec).some(({ container }) => textOf(container, "name") === name)) {
+    if (!names.has(name)) {
       at.key(key).invalid(name, "container not found");
     }
     const profile = textOf(annotations, key);

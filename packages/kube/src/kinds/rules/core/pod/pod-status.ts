@@ -301,9 +301,12 @@ function checkHealth(
   const byName = firstByName(containers);
   for (const [index, own] of objectsOf(status, list).entries()) {
     const container = byName.get(textOf(own, "name"));
+    const claimed = container === undefined ? undefined : claimsOf(container);
     for (const [position, resource] of objectsOf(own, "allocatedResourcesStatus").entries()) {
       const place = at.item(index).child("allocatedResourcesStatus").item(position);
-      if (container !== undefined) checkAllocated(textOf(resource, "name"), container, place);
+      if (container !== undefined && claimed !== undefined) {
+        checkAllocated(textOf(resource, "name"), place, { container, claimed });
+      }
       const seen = new Set<string>();
       for (const [which, health] of objectsOf(resource, "resources").entries()) {
         checkResourceHealth(health, place.child("resources").item(which), seen);
@@ -312,19 +315,29 @@ function checkHealth(
   }
 }
 
-function checkAllocated(name: string, container: JsonObject, at: Place): void {
-  const resources = objectOf(container, "resources");
+/** The claims of a container, as its status names them. */
+function claimsOf(container: JsonObject): ReadonlySet<string> {
+  const claims = objectsOf(objectOf(container, "resources"), "claims");
+  return new Set(
+    claims.map((claim) => {
+      const request = textOf(claim, "request");
+      return `claim:${textOf(claim, "name")}${request === "" ? "" : `/${request}`}`;
+    }),
+  );
+}
+
+function checkAllocated(
+  name: string,
+  at: Place,
+  { container, claimed }: { readonly container: JsonObject; readonly claimed: ReadonlySet<string> },
+): void {
   if (!name.startsWith("claim:")) {
-    if (!has(objectOf(resources, "requests"), name)) {
+    if (!has(objectOf(objectOf(container, "resources"), "requests"), name)) {
       at.child("name").invalid(name, "must match one of the container's resource requests");
     }
     return;
   }
-  const isClaimed = objectsOf(resources, "claims").some((claim) => {
-    const request = textOf(claim, "request");
-    return name === `claim:${textOf(claim, "name")}${request === "" ? "" : `/${request}`}`;
-  });
-  if (!isClaimed) {
+  if (!claimed.has(name)) {
     at.child("name").invalid(
       name,
       "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",

@@ -116,13 +116,13 @@ function keepGenerations(status: MutableJsonObject, old: JsonObject): void {
   if (numberOf(status, "observedGeneration") === 0 && has(old, "observedGeneration")) {
     status["observedGeneration"] = numberOf(old, "observedGeneration");
   }
-  const before = new Map<string, number[]>();
-  for (const condition of objectsOf(old, "conditions")) {
-    const type = textOf(condition, "type");
-    before.set(type, [...(before.get(type) ?? []), numberOf(condition, "observedGeneration")]);
-  }
+  const before = Map.groupBy(objectsOf(old, "conditions"), (own) => textOf(own, "type"));
+  const taken = new Map<string, number>();
   for (const condition of writableObjects(status, "conditions")) {
-    const generation = before.get(textOf(condition, "type"))?.shift() ?? 0;
+    const type = textOf(condition, "type");
+    const index = taken.get(type) ?? 0;
+    taken.set(type, index + 1);
+    const generation = numberOf(before.get(type)?.[index] ?? {}, "observedGeneration");
     if (numberOf(condition, "observedGeneration") === 0 && generation !== 0) {
       condition["observedGeneration"] = generation;
     }
