@@ -60,7 +60,7 @@ async function soon(expression: string, scope: object): Promise<unknown> {
   const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
   const worker = new Worker(url, { workerData: scope });
   try {
-    const [value] = (await once(worker, "message", { signal: AbortSignal.timeout(60_000) })) as [
+    const [value] = (await once(worker, "message", { signal: AbortSignal.timeout(120_000) })) as [
       unknown,
     ];
     return value;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 /** Far more than anything may take, also on a busy machine; far less than for ever. */
-const deadlineMs = 30_000;
+const deadlineMs = 120_000;
 
 /**
  * What one of the cases of a module gives, found in a thread. The thread loads the module, which is to ask `answerInThread`

@@ -44,7 +44,7 @@ async function verdict(
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
   try {
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(120_000);
     const [said] = (await once(worker, "message", { signal })) as [Verdict];
     return said;
   } finally {
