@@ -170,7 +170,9 @@ async function options(
   await lab.get(path);
   await lab.post(`${collection}?fieldValidation=Strict`, { ...object, unknownField: 1 });
   await lab.post(`${collection}?fieldManager=me`, { ...object, unknownField: 1 });
-  await lab.post(collection, changed(object, { name: undefined, generateName: `${name}-` }));
+  // By this word it is seen that what follows is generated.
+  const generateName = `${name.replace(/x-/, "gen-")}-`;
+  await lab.post(collection, changed(object, { name: undefined, generateName }));
   await lab.post(collection, changed(object, { name: "Not A Name" }));
   await lab.post(collection, changed(object, { name: undefined }));
   await lab.put(`${path}?dryRun=All`, changed(object, { labels: { case: lab.id, dry: "run" } }));
