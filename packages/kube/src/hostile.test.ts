@@ -1,7 +1,6 @@
 // What nobody sends by accident: it must end in a typed error, or in an ordinary answer, and soon.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { suite, test } from "node:test";
 import { Worker } from "node:worker_threads";
 
@@ -17,6 +16,7 @@ import { parseLabelSelector } from "./selectors/parse-label-selector.ts";
 import { BadSelector } from "./selectors/requirement.ts";
 import { StatusError } from "./status/status.ts";
 import { deploymentSchema } from "./testing/deployment-schema.ts";
+import { firstWordOf } from "./testing/soon.ts";
 
 const deployments = fieldManager({
   group: "apps",
@@ -58,15 +58,7 @@ async function soon(expression: string, scope: object): Promise<unknown> {
     const { ${Object.keys(scope).join(", ")} } = workerData;
     parentPort.postMessage(${expression.replaceAll('"./', `"file://${import.meta.dirname}/`)});`;
   const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
-  const worker = new Worker(url, { workerData: scope });
-  try {
-    const [value] = (await once(worker, "message", { signal: AbortSignal.timeout(120_000) })) as [
-      unknown,
-    ];
-    return value;
-  } finally {
-    await worker.terminate();
-  }
+  return await firstWordOf(new Worker(url, { workerData: scope }));
 }
 
 suite("hostile input", () => {

@@ -11,7 +11,11 @@ const deadlineMs = 120_000;
  * before it does anything else.
  */
 export async function soon(module: string, name: string): Promise<unknown> {
-  const worker = new Worker(new URL(module), { workerData: { name } });
+  return await firstWordOf(new Worker(new URL(module), { workerData: { name } }));
+}
+
+/** The first that a thread says; it is ended then. */
+export async function firstWordOf(worker: Worker): Promise<unknown> {
   try {
     const signal = AbortSignal.timeout(deadlineMs);
     const [value] = (await once(worker, "message", { signal })) as [unknown];

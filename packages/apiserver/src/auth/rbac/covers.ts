@@ -105,7 +105,7 @@ function* takeApart(rule: PolicyRule): Generator<PolicyRule> {
   }
 }
 
-/** Whether a rule includes a part of one, which has at most one of everything. */
+/** Whether a rule includes all of a part, which speaks of resources or of paths. */
 function covers(owner: PolicyRule, part: PolicyRule): boolean {
   return (
     includesAll(owner.verbs, part.verbs) &&

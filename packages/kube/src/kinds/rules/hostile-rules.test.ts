@@ -1,7 +1,6 @@
 // Objects that nobody sends by accident: what is said of them stays small, and is said soon.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { suite, test } from "node:test";
 import { Worker } from "node:worker_threads";
 
@@ -9,6 +8,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { validateMetadata, validateMetadataUpdate } from "../../object/metadata-rules.ts";
 import { subdomainNames } from "../../object/names.ts";
+import { firstWordOf } from "../../testing/soon.ts";
 
 interface Verdict {
   readonly causes: readonly { readonly message: string }[];
@@ -43,13 +43,7 @@ async function verdict(
     workerData: { group, kind, object, old },
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
-  try {
-    const signal = AbortSignal.timeout(120_000);
-    const [said] = (await once(worker, "message", { signal })) as [Verdict];
-    return said;
-  } finally {
-    await worker.terminate();
-  }
+  return (await firstWordOf(worker)) as Verdict;
 }
 
 const pod = ["", "Pod"] as const;
