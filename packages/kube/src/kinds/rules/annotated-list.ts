@@ -12,7 +12,6 @@ import {
 import { jsonTypeName } from "../../go-text/json-type-name.ts";
 import { BadTime, parseTime, printTime } from "../../time/time.ts";
 import { mismatchMessage } from "../../typed/decode-error.ts";
-import { numberName } from "../../typed/scalars.ts";
 import { goJsonError } from "./go-json-error.ts";
 
 /** What the items of a list are: the name of the Go struct, and its fields as objects name them with the types Go gives them. */
@@ -75,19 +74,11 @@ class Reader {
     if (type === "time") {
       if (typeof value !== "string") throw new BadTime(mismatch(value, "string", at));
       own[name] = printTime(parseTime(value));
-    } else if (type === "int64") {
-      if (typeof value === "bigint" || Number.isSafeInteger(value)) own[name] = value as number;
-      else this.problem ??= mismatch(value, type, at, numberName(value));
     } else if (typeof value === "string") own[name] = value;
     else this.problem ??= mismatch(value, type, at);
   }
 }
 
-function mismatch(
-  value: Json,
-  type: string,
-  at = { struct: "", field: "" },
-  named = jsonTypeName(value),
-): string {
-  return mismatchMessage({ value: named, type, ...at });
+function mismatch(value: Json, type: string, at = { struct: "", field: "" }): string {
+  return mismatchMessage({ value: jsonTypeName(value), type, ...at });
 }
