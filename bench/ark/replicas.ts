@@ -145,6 +145,6 @@ async function measure(
   return { watch, list };
 }
 
-function lost({ expected = 0, seen = 0 }: LoadResult): number {
+function lost({ expected, seen }: LoadResult): number {
   return expected - seen;
 }

@@ -16,17 +16,15 @@ export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   readonly rate: number;
-  readonly bytes: number;
   readonly p50: number;
-  readonly p90: number;
   readonly p99: number;
   readonly max: number;
   /** How often something went wrong, by what it was. */
   readonly errors: Readonly<Record<string, number>>;
   readonly sample?: string;
   /** Events that watchers should have seen, and did. */
-  readonly expected?: number;
-  readonly seen?: number;
+  readonly expected: number;
+  readonly seen: number;
   /** Different streams among those who followed. */
   readonly streams?: number;
 }
@@ -41,7 +39,6 @@ export interface LoadOptions {
   readonly limit?: number;
   readonly watchers?: number;
   readonly rate?: number;
-  readonly count?: number;
   readonly seconds?: number;
   readonly http2?: boolean;
   /** Whether writes that are watched are merge patches: custom kinds take no PUT without a version. */
@@ -149,7 +146,7 @@ export function failuresOf({ errors }: LoadResult): number {
 }
 
 /** Why watchers cannot be said to have seen every write, undefined if they can: none was written, or another number of events came. */
-export function missedBy({ expected = 0, seen = 0 }: LoadResult): string | undefined {
+export function missedBy({ expected, seen }: LoadResult): string | undefined {
   if (expected === 0) return "nothing was written before watchers";
   return seen === expected ? undefined : `${expected} events were due and ${seen} came`;
 }

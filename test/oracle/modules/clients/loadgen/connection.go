@@ -14,8 +14,8 @@ import (
 
 // Connection sends one request at a time.
 type Connection interface {
-	// Do answers the status and the first bytes of the body, and counts all of them.
-	Do(method, path, contentType string, body []byte) (status int, head []byte, size int64, err error)
+	// Do reads the whole answer, and keeps the first bytes of the body.
+	Do(method, path, contentType string, body []byte) (status int, head []byte, err error)
 	Close()
 }
 
@@ -98,26 +98,23 @@ func (c *raw) readHead() (status int, length int64, closes bool, err error) {
 	}
 }
 
-func (c *raw) Do(method, path, contentType string, body []byte) (int, []byte, int64, error) {
+func (c *raw) Do(method, path, contentType string, body []byte) (int, []byte, error) {
 	if err := c.send(method, path, contentType, body); err != nil {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
 	status, length, closes, err := c.readHead()
 	if err != nil {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
 	c.head = c.head[:0]
-	size := length
 	if length >= 0 {
 		err = c.take(length)
 	} else {
-		size = 0
 		for {
 			var chunk int64
 			if chunk, err = c.chunkSize(); err != nil || chunk == 0 {
 				break
 			}
-			size += chunk
 			if err = c.take(chunk); err != nil {
 				break
 			}
@@ -132,7 +129,7 @@ func (c *raw) Do(method, path, contentType string, body []byte) (int, []byte, in
 	if err == nil && closes {
 		err = c.again()
 	}
-	return status, c.head, size, err
+	return status, c.head, err
 }
 
 func (c *raw) again() error {
@@ -238,26 +235,26 @@ func shared(settings Settings) *http.Client {
 	return sharedClient
 }
 
-func (c *standard) Do(method, path, contentType string, body []byte) (int, []byte, int64, error) {
+func (c *standard) Do(method, path, contentType string, body []byte) (int, []byte, error) {
 	request, err := http.NewRequest(method, strings.TrimSuffix(c.settings.URL.String(), "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", contentType)
 	}
 	answer, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
 	defer answer.Body.Close()
 	head := make([]byte, headBytes)
 	read, err := io.ReadFull(answer.Body, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
-	rest, err := io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, head[:read], int64(read) + rest, err
+	_, err = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode, head[:read], err
 }
 
 func (c *standard) Close() {}

@@ -21,7 +21,7 @@ func follow(settings Settings) Result {
 	result := Result{Verb: "follow", Errors: map[string]int{}}
 	first, err := connect(settings)
 	check(err)
-	_, head, _, err := first.Do("GET", settings.Path+"?limit=1", "", nil)
+	_, head, err := first.Do("GET", settings.Path+"?limit=1", "", nil)
 	check(err)
 	from := between(head, `"resourceVersion":"`)
 	watchers := make([]*follower, settings.Watchers)
@@ -93,13 +93,7 @@ type follower struct {
 }
 
 func (f *follower) read(line []byte) {
-	_, rest, found := bytes.Cut(line, versionMember)
-	end := bytes.IndexByte(rest, '"')
-	if !found || end < 0 {
-		f.fail(fmt.Sprintf("no revision: %.200s", line))
-		return
-	}
-	revision, err := strconv.ParseInt(string(rest[:end]), 10, 64)
+	revision, err := revisionOf(line)
 	if err != nil {
 		f.fail(err.Error())
 		return
@@ -113,6 +107,16 @@ func (f *follower) read(line []byte) {
 	fmt.Fprintf(hash, "%d %d", f.digest, revision)
 	f.revision, f.digest = revision, hash.Sum64()
 	f.events++
+}
+
+// RevisionOf is that of the object in an event: the first that stands there.
+func revisionOf(line []byte) (int64, error) {
+	_, rest, found := bytes.Cut(line, versionMember)
+	end := bytes.IndexByte(rest, '"')
+	if !found || end < 0 {
+		return 0, fmt.Errorf("no revision: %.200s", line)
+	}
+	return strconv.ParseInt(string(rest[:end]), 10, 64)
 }
 
 func (f *follower) fail(why string) {

@@ -21,10 +21,6 @@ func load(settings Settings) Result {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
 	ready.Add(settings.Clients)
-	limit := int64(settings.Count)
-	if settings.Verb == "fill" {
-		limit = int64(settings.Objects)
-	}
 	var begun time.Time
 	for client := range settings.Clients {
 		done.Go(func() {
@@ -34,23 +30,22 @@ func load(settings Settings) Result {
 			ready.Done()
 			<-start
 			var mine []time.Duration
-			var size int64
 			failures := map[string]int{}
 			var sample string
 			work := worker{settings: settings, client: client, random: rand.New(rand.NewPCG(7, uint64(client)))}
 			for {
 				number := next.Add(1)
-				if limit > 0 && number > limit {
-					break
-				}
-				if settings.Verb != "fill" && limit == 0 && time.Since(begun) > settings.Duration {
+				if settings.Verb == "fill" {
+					if number > int64(settings.Objects) {
+						break
+					}
+				} else if time.Since(begun) > settings.Duration {
 					break
 				}
 				method, path, body := work.next(int(number))
 				before := time.Now()
-				status, head, length, err := connection.Do(method, path, contentTypeOf(method), body)
+				status, head, err := connection.Do(method, path, contentTypeOf(method), body)
 				after := time.Now()
-				size += length
 				if err != nil || status >= 300 {
 					failures[strconv.Itoa(status)]++
 					if sample == "" {
@@ -72,7 +67,6 @@ func load(settings Settings) Result {
 			mutex.Lock()
 			defer mutex.Unlock()
 			latencies = append(latencies, mine...)
-			result.Bytes += size
 			if result.Sample == "" {
 				result.Sample = sample
 			}

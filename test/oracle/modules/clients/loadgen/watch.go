@@ -29,14 +29,14 @@ func watchLatency(settings Settings) Result {
 	const objects = 10
 	for index := range objects {
 		name := nameOf(settings, index)
-		status, head, _, err := writer.Do("POST", settings.Path, "application/json", object(settings, name, "0"))
+		status, head, err := writer.Do("POST", settings.Path, "application/json", object(settings, name, "0"))
 		check(err)
 		if status != 201 && status != 409 {
 			fmt.Fprintf(os.Stderr, "cannot create %s: %d %s\n", name, status, head)
 			os.Exit(1)
 		}
 	}
-	_, head, _, err := writer.Do("GET", settings.Path+"?limit=1", "", nil)
+	_, head, err := writer.Do("GET", settings.Path+"?limit=1", "", nil)
 	check(err)
 	revision := between(head, `"resourceVersion":"`)
 
@@ -48,18 +48,24 @@ func watchLatency(settings Settings) Result {
 	var mutexes = make([]sync.Mutex, settings.Watchers)
 	var opened sync.WaitGroup
 	opened.Add(settings.Watchers)
-	connections := make([]*raw, settings.Watchers)
 	for watcher := range settings.Watchers {
 		there := settings
 		there.URL = settings.WatchURLs[watcher%len(settings.WatchURLs)]
 		connection, err := dial(there)
 		check(err)
-		connections[watcher] = connection
 		path := settings.Path + "?watch=1&labelSelector=load%3D" + settings.Prefix + "&resourceVersion=" + revision
 		go func() {
 			isOpen := false
+			var last int64
 			err := connection.Lines(path, func() { isOpen = true; opened.Done() }, func(line []byte) {
 				now := time.Since(started)
+				// What comes twice must not make up for what never came.
+				revision, err := revisionOf(line)
+				if err != nil || revision <= last {
+					broken.Add(1)
+					return
+				}
+				last = revision
 				_, rest, found := bytes.Cut(line, stampMember)
 				if !found {
 					broken.Add(1)
@@ -74,9 +80,6 @@ func watchLatency(settings Settings) Result {
 				latencies[watcher] = append(latencies[watcher], now-time.Duration(sent))
 				mutexes[watcher].Unlock()
 				seen.Add(1)
-				if watcher == 0 && settings.SlowEvery > 0 {
-					time.Sleep(settings.SlowEvery)
-				}
 			})
 			if !isOpen {
 				check(err)
@@ -111,7 +114,7 @@ func watchLatency(settings Settings) Result {
 				if settings.Patch {
 					method = "PATCH"
 				}
-				status, head, _, err := own.Do(method, settings.Path+"/"+name, contentTypeOf(method), body)
+				status, head, err := own.Do(method, settings.Path+"/"+name, contentTypeOf(method), body)
 				if err == nil && status == 200 {
 					if isTimed {
 						written.Add(1)
