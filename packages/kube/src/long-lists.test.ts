@@ -3,14 +3,21 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import type { Json, JsonObject } from "@keelson/base";
+import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
+import { fieldManager } from "./apply/field-manager.ts";
+import { keepTimes } from "./apply/keep-times.ts";
 import { validateMetadataUpdate } from "./object/metadata-rules.ts";
+import { decodeJsonPatch, operationsMax } from "./patch/json-patch-decode.ts";
+import { applyJsonPatch } from "./patch/json-patch.ts";
 import { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
 import type { RuleContext } from "./kinds/kind-rules.ts";
 import { rulesOf } from "./kinds/rules/rules-of.ts";
 import { keyPairWarnings } from "./kinds/rules/core/key-pair-warnings.ts";
 import { caBundleProblem, decodePem } from "./kinds/rules/meta/pem.ts";
+import { validate } from "./schema/validate.ts";
+import { tellFieldErrors, untoldText } from "./status/field-error.ts";
+import { StatusError } from "./status/status.ts";
 import { deploymentSchema } from "./testing/deployment-schema.ts";
 import { answerInThread, soon } from "./testing/soon.ts";
 
@@ -47,6 +54,36 @@ function patched(before: readonly Json[], patch: readonly Json[], order: readonl
   return (result as typeof object).spec.template.spec.containers.length;
 }
 
+/** What a JSON patch of as many operations as it may have makes of a list. */
+function patchedList(length: number, operation: (index: number) => JsonObject): readonly Json[] {
+  const { operations } = decodeJsonPatch(many(operationsMax, operation));
+  return (applyJsonPatch({ a: many(length, (i) => i) }, operations) as { a: Json[] }).a;
+}
+
+const deployments = fieldManager({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  schema: deploymentSchema,
+});
+
+/** What somebody is told who applies a Deployment with these containers. */
+function messageOfApply(containers: readonly Json[]): string {
+  const config = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "d" },
+    spec: { template: { spec: { containers } } },
+  };
+  try {
+    deployments.apply(undefined, config, { manager: "m", force: true, now: context.now });
+  } catch (error) {
+    if (error instanceof StatusError) return error.status.message ?? "";
+    throw error;
+  }
+  return "";
+}
+
 const named =
   (name: string): ((index: number) => JsonObject) =>
   (index) => ({
@@ -71,6 +108,80 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       return patched(many(200_000, named("a")), patch, added);
     },
     349_999,
+  ],
+  "a JSON patch adds in the middle": [
+    () => {
+      const list = patchedList(4_000_000, (i) => ({ op: "add", path: "/a/5", value: -1 - i }));
+      return [list.length, list[4], list[5], list[10_004], list[10_005], list.at(-1)];
+    },
+    [4_010_000, 4, -10_000, -1, 5, 3_999_999],
+  ],
+  "a JSON patch removes, moves and looks in the middle": [
+    () => {
+      const list = patchedList(4_000_000, (i) => {
+        if (i % 3 === 0) return { op: "remove", path: "/a/0" };
+        if (i % 3 === 1) return { op: "test", path: "/a/0", value: (i - 1) / 3 + 1 };
+        return { op: "move", from: "/a/-1", path: "/a/1000000" };
+      });
+      return [list.length, list[0], list[999_999]];
+    },
+    [3_996_666, 3_334, 3_996_667],
+  ],
+  "numbers are found among many": [
+    () => {
+      const items = { type: "integer", enum: many(400_000, (i) => i) } as const;
+      const list = many(400_000, (i) => 399_999 - i);
+      return validate({ type: "array", items }, list).length;
+    },
+    0,
+  ],
+  "numbers are missed among many": [
+    () => {
+      const items = { type: "integer", enum: many(400_000, (i) => i) } as const;
+      const errors = validate(
+        { type: "array", items },
+        many(400_000, (i) => -1 - i),
+      );
+      return errors.length > 0 && tellFieldErrors(errors).text.endsWith(`${untoldText}]`);
+    },
+    true,
+  ],
+  "a write keeps the times of many managers": [
+    () => {
+      const at = (time: string): JsonObject => ({
+        metadata: {
+          name: "a",
+          managedFields: many(100_000, (i) => ({
+            manager: `m${i}`,
+            operation: "Apply",
+            apiVersion: "v1",
+            time,
+            fieldsType: "FieldsV1",
+            fieldsV1: { "f:data": { [`f:${i}`]: {} } },
+          })),
+        },
+      });
+      const [old, next] = [at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z")];
+      (next["metadata"] as { managedFields: Json[] }).managedFields.reverse();
+      return jsonEqual(keepTimes(next, old), old);
+    },
+    true,
+  ],
+  "items that are applied twice are told": [
+    () => {
+      // What is wrong stands below a long name, which would be told with each of them.
+      const name = "n".repeat(1_000_000);
+      const ports = many(100_000, () => ({ containerPort: 1, protocol: "TCP" }));
+      return messageOfApply([{ name, ports }]).length < 8_000_000;
+    },
+    true,
+  ],
+  "items that are no containers are told": [
+    () =>
+      messageOfApply(many(500_000, (i) => ({ name: `c${i}`, image: i })))
+        .split("\n")
+        .at(-1),
+    `  ${untoldText}`,
   ],
   "a NetworkPolicy keeps its exceptions": [
     () => {

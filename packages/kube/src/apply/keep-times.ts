@@ -27,12 +27,27 @@ export function keepTimes(next: JsonObject, old: JsonObject): JsonObject {
 
 /** In any order: entries are ordered by their times. */
 function haveSame(a: readonly Json[], b: readonly Json[]): boolean {
-  const left = [...b];
+  const left = new Map<string, Json[]>();
+  for (const entry of b) {
+    const key = writerOf(entry);
+    const alike = left.get(key);
+    if (alike === undefined) left.set(key, [entry]);
+    else alike.push(entry);
+  }
   return a.every((entry) => {
-    const at = left.findIndex((other) => jsonEqual(entry, other));
-    if (at >= 0) left.splice(at, 1);
+    const alike = left.get(writerOf(entry)) ?? [];
+    const at = alike.findIndex((other) => jsonEqual(entry, other));
+    if (at >= 0) alike.splice(at, 1);
     return at >= 0;
   });
+}
+
+/** Hardly two entries have the same one. */
+function writerOf(entry: Json): string {
+  if (!isJsonObject(entry)) return "";
+  const { manager, operation, apiVersion, subresource } = entry;
+  const parts = [manager, operation, apiVersion, subresource];
+  return JSON.stringify(parts.map((part) => (typeof part === "string" ? part : "")));
 }
 
 function sameTimes(a: readonly Json[], b: readonly Json[]): boolean {

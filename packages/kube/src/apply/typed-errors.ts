@@ -1,6 +1,6 @@
 // What a value has that its schema does not allow, told as server-side apply tells it.
 
-import type { Json } from "@keelson/base";
+import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 
 import { printSource, printType, printValue } from "../go-text/go-print.ts";
 import { printItemElement } from "./item-element.ts";
@@ -13,7 +13,7 @@ import {
   type MergeType,
   type ScalarKind,
 } from "./merge-type.ts";
-import { isJsonArray, isJsonObject } from "@keelson/base";
+import { toldErrorsMax, toldTextMax, untoldText } from "../status/field-error.ts";
 
 /** One misfit: where, and what. */
 export interface TypedError {
@@ -27,7 +27,7 @@ export interface TypedCheck {
   readonly allowDuplicates: boolean;
 }
 
-/** What is wrong with a value of a type; empty if nothing is. */
+/** What is wrong with a value of a type; empty if nothing is. Of very many errors only the first are found. */
 export function findTypedErrors(
   type: MergeType,
   value: Json,
@@ -38,9 +38,18 @@ export function findTypedErrors(
   return errors;
 }
 
-/** One error on a line, several below a heading. */
+/** One error on a line, several below a heading. Where there are too many of them, the last line says so. */
 export function printTypedErrors(errors: readonly TypedError[]): string {
-  const lines = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const lines: string[] = [];
+  let length = 0;
+  for (const { path, message } of errors) {
+    length += path.length + message.length;
+    if (lines.length >= toldErrorsMax || (lines.length > 0 && length > toldTextMax)) {
+      lines.push(untoldText);
+      break;
+    }
+    lines.push(path === "" ? message : `${path}: ${message}`);
+  }
   return lines.length === 1
     ? (lines[0] ?? "")
     : ["errors:", ...lines.map((line) => `  ${line}`)].join("\n");
@@ -113,6 +122,7 @@ function checkMap(map: MapType, value: Json, walk: Walk): void {
     const before = walk.errors.length;
     checkValue(type, member, walk);
     if (walk.errors.length > before) prefix(walk, before, `.${name}`);
+    if (isFull(walk)) return;
   }
 }
 
@@ -127,6 +137,7 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
       const before = walk.errors.length;
       checkValue(list.item, value[index] ?? null, walk);
       if (walk.errors.length > before) prefix(walk, before, `[${index}]`);
+      if (isFull(walk)) return;
     }
     return;
   }
@@ -142,6 +153,7 @@ function checkList(list: ListType, value: Json, walk: Walk): void {
     const before = walk.errors.length;
     checkValue(list.item, item, walk);
     if (walk.errors.length > before) prefix(walk, before, nameOfItem(list, item));
+    if (isFull(walk)) return;
     index += 1;
   }
 }
@@ -158,6 +170,11 @@ function checkDuplicate(list: ListType, item: Json, seen: Set<Json>, walk: Walk)
 function nameOfItem(list: ListType, item: Json): string {
   const element = elementOf(list, item);
   return typeof element === "string" ? "" : printItemElement(element);
+}
+
+/** One more than are told, by which is seen that there are too many. */
+function isFull({ errors }: Walk): boolean {
+  return errors.length > toldErrorsMax;
 }
 
 function report(walk: Walk, message: string): void {

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 import { memberOf } from "../object/member.ts";
 import { validateEmbedded } from "../schema/embedded.ts";
+import { FieldErrorList } from "../status/field-error-list.ts";
 import { invalidField, type FieldError, type FieldErrorType } from "../status/field-error.ts";
 import { validateListTypes } from "../schema/list-types.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
@@ -28,18 +29,21 @@ export function validateObject(
   object: JsonObject,
   { old, onlyStatus = false, others = [] }: ObjectValidation = {},
 ): RuleReport {
-  const errors: FieldError[] = onlyStatus
+  const schemaErrors = onlyStatus
     ? statusErrors(schema, object, old)
     : old === undefined
       ? validate(schema, object)
       : validateUpdate(schema, object, old);
-  errors.push(...others);
-  if (!onlyStatus) errors.push(...validateEmbedded(schema, object));
-  if (old === undefined || validateListTypes(schema, old).length === 0) {
-    errors.push(...validateListTypes(schema, object));
-  }
+  const isJudged = old === undefined || validateListTypes(schema, old).length === 0;
+  const errors: FieldError[] = [
+    ...schemaErrors,
+    ...others,
+    ...(onlyStatus ? [] : validateEmbedded(schema, object)),
+    ...(isJudged ? validateListTypes(schema, object) : []),
+  ];
   if (!hasRules(schema)) return { errors, warnings: [] };
-  if (errors.some(({ type }) => blocking.has(type))) {
+  // Among more errors than are told may be any.
+  if (new FieldErrorList(errors).isFull || errors.some(({ type }) => blocking.has(type))) {
     const detail =
       "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
     return { errors: [...errors, invalidField("", null, detail)], warnings: [] };

@@ -16,6 +16,7 @@ import { memberOf } from "../object/member.ts";
 import { refuseDeepNesting } from "../object/nesting.ts";
 import { unprocessable } from "../status/failures.ts";
 import type { JsonPatchOperation } from "./json-patch-decode.ts";
+import { LongLists } from "./long-lists.ts";
 
 /** How many bytes all `copy` operations of a patch may add together. */
 export const copyBytesMax = 3 * 1024 * 1024;
@@ -35,9 +36,10 @@ export function applyJsonPatch(
   for (const operation of operations) {
     if (!patch.carryOut(operation)) throw unprocessable();
   }
+  const result = patch.result();
   // Operations can nest what they move ever deeper.
-  refuseDeepNesting(patch.root);
-  return patch.root;
+  refuseDeepNesting(result);
+  return result;
 }
 
 type Container = MutableJsonObject | MutableJson[];
@@ -49,11 +51,18 @@ interface Place {
 }
 
 class Patching {
-  root: MutableJson;
+  #root: MutableJson;
+  readonly #lists = new LongLists();
   #copiedBytes = 0;
 
   constructor(root: MutableJsonObject) {
-    this.root = root;
+    this.#root = root;
+  }
+
+  /** The document as it is now. */
+  result(): MutableJson {
+    this.#lists.settle(this.#root);
+    return this.#root;
   }
 
   /** Whether it could be done. */
@@ -78,18 +87,18 @@ class Patching {
 
   #add(path: string | undefined, value: MutableJson): boolean {
     const place = this.#find(path);
-    return place !== undefined && addAt(place, value);
+    return place !== undefined && this.#addAt(place, value);
   }
 
   #remove(path: string | undefined): boolean {
     const place = this.#find(path);
-    return place !== undefined && removeAt(place);
+    return place !== undefined && this.#removeAt(place);
   }
 
   #replace(path: string | undefined, value: MutableJson): boolean {
     if (path === "") {
       if (!isJsonObject(value) && !isJsonArray(value)) return false;
-      this.root = value;
+      this.#root = value;
       return true;
     }
     const place = this.#find(path);
@@ -98,39 +107,43 @@ class Patching {
       setMember(place.container, place.key, value);
       return true;
     }
-    const index = indexIn(place.key, place.container.length);
+    const index = indexIn(place.key, this.#lists.lengthOf(place.container));
     if (index === undefined) return false;
-    place.container[index] = value;
+    this.#lists.replace(place.container, index, value);
     return true;
   }
 
   #move({ from, path }: JsonPatchOperation): boolean {
     const source = this.#find(from);
     if (source === undefined) return false;
-    const value = valueAt(source);
-    if (value === undefined || !removeAt(source)) return false;
+    const value = this.#valueAt(source);
+    if (value === undefined || !this.#removeAt(source)) return false;
     return this.#add(path, value);
   }
 
   #copy({ from, path }: JsonPatchOperation): boolean {
     const source = this.#find(from);
     if (source === undefined) return false;
-    const value = valueAt(source);
+    const value = this.#valueAt(source);
     // A member that is not there is copied as null; an item that is not there is not copied.
     if (value === undefined && isJsonArray(source.container)) return false;
     const target = this.#find(path);
     if (target === undefined) return false;
-    if (value !== undefined && value !== null) this.#copiedBytes += writeJson(value).length;
+    if (value !== undefined && value !== null) {
+      this.#lists.settle(value);
+      this.#copiedBytes += writeJson(value).length;
+    }
     if (this.#copiedBytes > copyBytesMax) return false;
-    return addAt(target, cloneJson(value ?? null));
+    return this.#addAt(target, cloneJson(value ?? null));
   }
 
   #test({ path, value }: JsonPatchOperation): boolean {
-    if (path === "") return value !== undefined && jsonEqual(this.root, value);
+    if (path === "") return value !== undefined && jsonEqual(this.result(), value);
     const place = this.#find(path);
     if (place === undefined) return false;
-    const actual = valueAt(place);
+    const actual = this.#valueAt(place);
     if (actual === undefined && isJsonArray(place.container)) return false;
+    this.#lists.settle(actual ?? null);
     return jsonEqual(actual ?? null, value ?? null);
   }
 
@@ -138,14 +151,43 @@ class Patching {
     const [, ...keys] = path?.split("/") ?? [];
     const last = keys.pop();
     if (last === undefined) return undefined;
-    let container = this.root;
+    let container = this.#root;
     for (const key of keys) {
       if (!isContainer(container)) return undefined;
-      const next = valueAt({ container, key: unescapeKey(key) });
+      const next = this.#valueAt({ container, key: unescapeKey(key) });
       if (next === undefined) return undefined;
       container = next;
     }
     return isContainer(container) ? { container, key: unescapeKey(last) } : undefined;
+  }
+
+  #valueAt({ container, key }: Place): MutableJson | undefined {
+    if (!isJsonArray(container)) return memberOf(container, key);
+    const index = indexIn(key, this.#lists.lengthOf(container));
+    return index === undefined ? undefined : this.#lists.at(container, index);
+  }
+
+  #addAt({ container, key }: Place, value: MutableJson): boolean {
+    if (!isJsonArray(container)) {
+      setMember(container, key, value);
+      return true;
+    }
+    const length = this.#lists.lengthOf(container);
+    const index = key === "-" ? length : indexIn(key, length + 1);
+    if (index === undefined) return false;
+    this.#lists.insert(container, index, value);
+    return true;
+  }
+
+  #removeAt({ container, key }: Place): boolean {
+    if (!isJsonArray(container)) {
+      if (memberOf(container, key) === undefined) return false;
+      return delete container[key];
+    }
+    const index = indexIn(key, this.#lists.lengthOf(container));
+    if (index === undefined) return false;
+    this.#lists.remove(container, index);
+    return true;
   }
 }
 
@@ -156,38 +198,6 @@ function isContainer(value: MutableJson): value is Container {
 /** A copy: the same value may be added at several places. No value is null. */
 function valueOf({ value }: JsonPatchOperation): MutableJson {
   return cloneJson(value ?? null);
-}
-
-function valueAt({ container, key }: Place): MutableJson | undefined {
-  if (!isJsonArray(container)) return memberOf(container, key);
-  const index = indexIn(key, container.length);
-  return index === undefined ? undefined : container[index];
-}
-
-function addAt({ container, key }: Place, value: MutableJson): boolean {
-  if (!isJsonArray(container)) {
-    setMember(container, key, value);
-    return true;
-  }
-  if (key === "-") {
-    container.push(value);
-    return true;
-  }
-  const index = indexIn(key, container.length + 1);
-  if (index === undefined) return false;
-  container.splice(index, 0, value);
-  return true;
-}
-
-function removeAt({ container, key }: Place): boolean {
-  if (!isJsonArray(container)) {
-    if (memberOf(container, key) === undefined) return false;
-    return delete container[key];
-  }
-  const index = indexIn(key, container.length);
-  if (index === undefined) return false;
-  container.splice(index, 1);
-  return true;
 }
 
 /** An index below `length`; a negative one counts from the end. Undefined if it is none. */

@@ -175,6 +175,42 @@ suite("JSON patch", () => {
     ]);
     assert.equal(failureOf(() => patched({ a: {} }, deepen))[0], 400);
   });
+
+  test("a long list changes as a short one would", () => {
+    const places = fc.oneof(fc.nat(12_000), fc.constantFrom(0, 9_999, 10_000));
+    const steps = fc.tuple(
+      fc.constantFrom("add", "remove", "replace", "move", "copy"),
+      places,
+      places,
+    );
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 40 }), (wanted) => {
+        const list: Json[] = Array.from({ length: 10_000 }, (_, index) => index);
+        const whole: Json[] = [];
+        const patch: JsonObject[] = [];
+        const before = [...list];
+        for (const [n, [op, first, second]] of wanted.entries()) {
+          const at = first % list.length;
+          const to = second % list.length;
+          const value = `v${n}`;
+          const path = `/a/${at}`;
+          patch.push({ op: "test", path, value: list[at] ?? null });
+          if (op === "add") list.splice(at, 0, value);
+          if (op === "remove") list.splice(at, 1);
+          if (op === "replace") list[at] = value;
+          if (op === "move") list.splice(to, 0, ...list.splice(at, 1));
+          if (op === "copy") {
+            // The whole list is what it looks like at any time.
+            whole.splice(0, whole.length, ...list);
+            patch.push({ op, from: "/a", path: "/whole" });
+          } else if (op === "move") patch.push({ op, from: path, path: `/a/${to}` });
+          else patch.push({ op, path, value });
+        }
+        assert.deepEqual(patched({ a: before, whole: [] }, patch), { a: list, whole });
+      }),
+      { numRuns: 50 },
+    );
+  });
 });
 
 suite("merge patch", () => {

@@ -3,11 +3,12 @@
 
 import { isJsonArray, isJsonObject, JsonNumber, type Json, type JsonObject } from "@keelson/base";
 import { characterCount } from "./character-count.ts";
+import { enumerationOf } from "./enumeration.ts";
 import { enforcedFormat, formatCheck } from "./formats.ts";
 import { floatOf, isIntegralFloat, kindOf } from "./go-value.ts";
 import { isNumberAllowed } from "./number-rules.ts";
 import { patternOf } from "./pattern-cache.ts";
-import { hasDuplicates, isEnumerated } from "./report.ts";
+import { hasDuplicates } from "./report.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /** Whether a value is valid. */
@@ -101,7 +102,7 @@ function isIntegral(value: Json): boolean {
 
 function compileCombinations({ allOf, anyOf, oneOf, not }: StructuralSchema): Check[] {
   const parts: Check[] = [];
-  if (allOf !== undefined) parts.push(...allOf.map(compileCheck));
+  for (const part of allOf ?? []) parts.push(compileCheck(part));
   if (anyOf !== undefined && anyOf.length > 0) {
     const checks = anyOf.map(compileCheck);
     parts.push((value) => checks.some((check) => check(value)));
@@ -168,15 +169,10 @@ function compileArray(schema: StructuralSchema): Check[] {
 }
 
 function compileEnum(schema: StructuralSchema): Check[] {
-  const allowed = schema.enum ?? [];
-  if (allowed.length === 0) return [];
-  const texts = new Set(allowed.filter((value) => typeof value === "string"));
-  return [
-    (value) =>
-      typeof value === "string"
-        ? texts.has(value)
-        : allowed.some((candidate) => isEnumerated(value, candidate)),
-  ];
+  const allowed = enumerationOf(schema);
+  if (allowed === undefined) return [];
+  const texts = new Set(schema.enum);
+  return [(value) => (typeof value === "string" ? texts.has(value) : allowed.has(value))];
 }
 
 function compileObject(schema: StructuralSchema): Check[] {

@@ -1,6 +1,6 @@
 // What one step of validation found.
 
-import { childPath, type FieldError } from "../status/field-error.ts";
+import { childPath, toldErrorsMax, toldTextMax, type FieldError } from "../status/field-error.ts";
 
 /** Something wrong, before it is known where the validated value stands. */
 export interface Problem {
@@ -13,16 +13,23 @@ export interface Problem {
   readonly isGeneral?: true;
 }
 
-/** Problems, each once, and how many checks were made: the alternative with most is what the user meant. */
+/**
+ * Problems, each once, and how many checks were made: the alternative with most is what the user meant. Of very many
+ * problems it keeps more than are told.
+ */
 export class Outcome {
   readonly problems: Problem[] = [];
   matches = 0;
   readonly #messages = new Set<string>();
+  #length = 0;
 
   add(problem: Problem): void {
+    const { length } = this.problems;
+    if (length > toldErrorsMax || (length > 1 && this.#length > textMax)) return;
     if (this.#messages.has(problem.message)) return;
     this.#messages.add(problem.message);
     this.problems.push(problem);
+    this.#length += problem.message.length;
   }
 
   addAll(problems: readonly Problem[]): void {
@@ -38,6 +45,7 @@ export class Outcome {
   forgive(): void {
     this.problems.length = 0;
     this.#messages.clear();
+    this.#length = 0;
   }
 
   /** The problems as errors of fields below `base`. */
@@ -49,3 +57,6 @@ export class Outcome {
     });
   }
 }
+
+/** Errors say it in other words than their problems, but not in so much fewer that all of them could be told. */
+const textMax = 4 * toldTextMax;

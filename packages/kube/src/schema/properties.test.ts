@@ -7,6 +7,9 @@ import { cloneJson, jsonEqual, JsonNumber, type Json } from "@keelson/base";
 import * as fc from "fast-check";
 import { compileCheck } from "./check.ts";
 import { applyDefaults } from "./default.ts";
+import { enumerationOf } from "./enumeration.ts";
+import { floatOf, kindOf, truncateToInt64, valuesEqual } from "./go-value.ts";
+import { identityOf } from "./identity.ts";
 import { prune } from "./prune.ts";
 import { report } from "./report.ts";
 import type { StructuralSchema } from "./structural.ts";
@@ -85,6 +88,22 @@ const arbitrarySchema: fc.Arbitrary<StructuralSchema> = fc.letrec<{
   ),
 })).schema;
 
+/** Whether a value, converted to the type of an allowed one where Go can do so, equals it; null never does. */
+function isEnumerated(value: Json, allowed: Json): boolean {
+  const kind = kindOf(value);
+  const allowedKind = kindOf(allowed);
+  if (kind === "null" || allowedKind === "null") return false;
+  if (kind === allowedKind) return valuesEqual(value, allowed);
+  if (kind === "integer" && allowedKind === "number") return floatOf(value) === floatOf(allowed);
+  if (kind === "number" && allowedKind === "integer") {
+    return truncateToInt64(floatOf(value)) === BigInt(allowed as number);
+  }
+  if (kind !== "integer" || typeof allowed !== "string") return false;
+  const code = Number(value);
+  const isCharacter = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return (isCharacter ? String.fromCodePoint(code) : "\ufffd") === allowed;
+}
+
 suite("any schema and any value", () => {
   test("the compiled check and the report agree", () => {
     fc.assert(
@@ -92,6 +111,35 @@ suite("any schema and any value", () => {
         assert.equal(compileCheck(schema)(value), report(schema, value, "").problems.length === 0);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  test("two values have the same identity exactly if they are equal", () => {
+    fc.assert(
+      fc.property(arbitraryValue, arbitraryValue, (a, b) => {
+        assert.equal(identityOf(a) === identityOf(b), valuesEqual(a, b));
+        assert.equal(identityOf(a), identityOf(cloneJson(a)));
+        // Cut, it is that of no value.
+        const whole = identityOf(b);
+        if (identityOf(a, whole.length) === whole) assert.ok(valuesEqual(a, b));
+        if (valuesEqual(a, b)) assert.equal(identityOf(a, whole.length), whole);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("an enum allows what one of its values allows", () => {
+    const values = fc.oneof(
+      arbitraryValue,
+      fc.constantFrom<Json>(97, 2n ** 60n + 1n, 0xd800, 0xfffd, "\ufffd", "A", 65, 65.5, -0.5),
+      fc.constantFrom<Json>(new JsonNumber("-0"), new JsonNumber("1e3"), 1000, 2 ** 60),
+    );
+    fc.assert(
+      fc.property(fc.array(values, { minLength: 1, maxLength: 6 }), values, (allowed, value) => {
+        const isAllowed = allowed.some((one) => isEnumerated(value, one));
+        assert.equal(enumerationOf({ enum: allowed })?.has(value), isAllowed);
+      }),
+      { numRuns: 3_000 },
     );
   });
 

@@ -14,9 +14,10 @@ import {
   tooManyField,
   typeInvalidField,
 } from "../status/field-error.ts";
-import { goJson } from "../go-text/go-json.ts";
 import { quote } from "../go-text/quote.ts";
-import { floatOf, isIntegralFloat, kindOf, truncateToInt64, valuesEqual } from "./go-value.ts";
+import { enumerationOf } from "./enumeration.ts";
+import { identityOf } from "./identity.ts";
+import { floatOf, isIntegralFloat, kindOf } from "./go-value.ts";
 import { patternOf } from "./pattern-cache.ts";
 import { characterCount } from "./character-count.ts";
 import type { StructuralSchema } from "./structural.ts";
@@ -211,32 +212,10 @@ function stringProblems(schema: StructuralSchema, value: string, path: string): 
 }
 
 function enumProblems(schema: StructuralSchema, value: Json, path: string): Problem[] {
-  const values = schema.enum ?? [];
-  if (values.length === 0 || values.some((allowed) => isEnumerated(value, allowed))) return [];
-  const texts = values.map((allowed) => (typeof allowed === "string" ? allowed : goJson(allowed)));
-  const message = `${path} in body should be one of [${texts.join(" ")}]`;
-  return [{ message, name: path, at: (field) => notSupportedField(field, value, texts) }];
-}
-
-/** Whether a value, converted to the type of an allowed one where Go can do so, equals it; null never does. */
-export function isEnumerated(value: Json, allowed: Json): boolean {
-  const kind = kindOf(value);
-  const allowedKind = kindOf(allowed);
-  if (kind === "null" || allowedKind === "null") return false;
-  if (kind === allowedKind) return valuesEqual(value, allowed);
-  if (kind === "integer" && allowedKind === "number") return floatOf(value) === floatOf(allowed);
-  if (kind === "number" && allowedKind === "integer") {
-    return truncateToInt64(floatOf(value)) === BigInt(allowed as number);
-  }
-  // Go turns an integer into the character of that number.
-  if (kind === "integer" && allowedKind === "string") return characterOf(value) === allowed;
-  return false;
-}
-
-function characterOf(value: Json): string {
-  const code = Number(value);
-  const isCharacter = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : "\ufffd";
+  const allowed = enumerationOf(schema);
+  if (allowed === undefined || allowed.has(value)) return [];
+  const message = `${path} in body should be one of [${allowed.text}]`;
+  return [{ message, name: path, at: (field) => notSupportedField(field, value, allowed.texts) }];
 }
 
 function itemsOutcome(
@@ -275,17 +254,9 @@ function itemsOutcome(
   return outcome;
 }
 
-/** Whether two items are equal. By their text first: comparing all pairs would be quadratic. */
+/** Whether two items are equal. */
 export function hasDuplicates(items: readonly Json[]): boolean {
-  const seen = new Map<string, Json[]>();
-  for (const item of items) {
-    const text = goJson(item);
-    const alike = seen.get(text);
-    if (alike === undefined) seen.set(text, [item]);
-    else if (alike.some((other) => valuesEqual(item, other))) return true;
-    else alike.push(item);
-  }
-  return false;
+  return new Set(items.map((item) => identityOf(item))).size < items.length;
 }
 
 function membersOutcome(

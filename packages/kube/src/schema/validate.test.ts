@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { JsonNumber, readJson, type Json } from "@keelson/base";
-import { printFieldError } from "../status/field-error.ts";
+import { printFieldError, toldErrorsMax } from "../status/field-error.ts";
 import type { StructuralSchema } from "./structural.ts";
 import { validate, validateUpdate } from "./validate.ts";
 
@@ -196,7 +196,8 @@ suite("validate", () => {
     const schema: StructuralSchema = { type: "array", items: { type: "string", maxLength: 100 } };
     const started = performance.now();
     assert.deepEqual(validate(schema, many), []);
-    assert.equal(validate({ type: "array", items: { type: "integer" } }, many).length, many.length);
+    const wrong = validate({ type: "array", items: { type: "integer" } }, many);
+    assert.equal(wrong.length, toldErrorsMax + 1);
     assert.ok(performance.now() - started < 30_000);
   });
 });

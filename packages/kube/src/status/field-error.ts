@@ -145,11 +145,14 @@ export function itemPath(path: string, index: number | string): string {
   return `${path}[${index}]`;
 }
 
+/** What is said of the errors that are not told. */
+export const untoldText = "there are more errors than are told here";
+
 /** Stands for the errors that are not told. */
 const untold: FieldError = {
   type: "FieldValueTooMany",
   field: "<nil>",
-  detail: "there are more errors than are told here",
+  detail: untoldText,
 };
 
 /** Go prints the root, to which no path leads, as what it is to Go. */
