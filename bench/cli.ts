@@ -2,12 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { entry } from "../test/e2e/run-keelson.ts";
 import { median } from "./measure.ts";
 import { judged, type Row } from "./report.ts";
 import { numberOf, type Run } from "./suite.ts";
-
-const entry = fileURLToPath(new URL("../packages/keelson/bin/keelson.js", import.meta.url));
 
 const measured = [
   { name: "keelson version", words: ["version"], goalMs: 60 },

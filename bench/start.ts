@@ -1,16 +1,10 @@
 // How long a user waits after `keelson up`: the first time, and every other time.
 
-import { fileURLToPath } from "node:url";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { KeelsonProcess, temporaryFolder } from "../test/e2e/keelson-process.ts";
 import { median } from "./measure.ts";
 import { judged, type Row } from "./report.ts";
 import { numberOf, type Run } from "./suite.ts";
 
-const entry = fileURLToPath(new URL("../packages/keelson/bin/keelson.js", import.meta.url));
 const coldGoalS = 5;
 const warmGoalS = 2;
 
@@ -23,16 +17,11 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   for (let round = 0; round < rounds; round++) {
     run.signal.throwIfAborted();
     run.say(`round ${round + 1} of ${rounds}`);
-    const folder = await mkdtemp(join(tmpdir(), "keelson-bench-"));
-    await chmod(folder, 0o711);
-    try {
-      for (const measured of [cold, warm]) {
-        const { startedS, stoppedS } = await startAndStop(folder);
-        measured.push(startedS);
-        stop.push(stoppedS);
-      }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+    await using folder = await temporaryFolder();
+    for (const measured of [cold, warm]) {
+      const { startedS, stoppedS } = await startAndStop(folder.path, run.signal);
+      measured.push(startedS);
+      stop.push(stoppedS);
     }
   }
   return [
@@ -48,28 +37,16 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   ];
 }
 
-async function startAndStop(dataDir: string): Promise<{ startedS: number; stoppedS: number }> {
+async function startAndStop(
+  dataDir: string,
+  signal: AbortSignal,
+): Promise<{ startedS: number; stoppedS: number }> {
   const begun = performance.now();
-  const anyPorts = ["port", "kube-port", "metrics-port"].flatMap((name) => [`--${name}`, "0"]);
-  const args = [entry, "up", "--data-dir", dataDir, ...anyPorts];
-  const child = spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    cwd: dataDir,
-  });
-  const ended = once(child, "close");
-  const url = await new Promise<string>((resolve, reject) => {
-    let shown = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      shown += text;
-      const [, url] = /REST API +(\S+)/.exec(shown) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-    void ended.then(() => reject(new Error(`it ended before it was ready\n${shown}`)));
-  });
-  const { status } = await fetch(`${url}/readyz`);
+  await using keelson = new KeelsonProcess(dataDir);
+  const { rest = "" } = await keelson.ready(signal);
+  const { status } = await fetch(`${rest}/readyz`, { signal });
   if (status !== 200) throw new Error(`/readyz answered ${status}`);
   const ready = performance.now();
-  child.kill("SIGTERM");
-  await ended;
+  await keelson.stop();
   return { startedS: (ready - begun) / 1_000, stoppedS: (performance.now() - ready) / 1_000 };
 }

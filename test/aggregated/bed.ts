@@ -6,13 +6,14 @@ import { join } from "node:path";
 
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
+import type { Driver } from "../apiserver/ours.ts";
 import { CertificateAuthority, type KeyPair } from "../oracle/certificates.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle, type OracleOptions } from "../oracle/cluster.ts";
 import { findFreePorts } from "../oracle/ports.ts";
 import { until } from "../oracle/until.ts";
 import { group, hostObjects, namespace, service, versions } from "./host-objects.ts";
-import { Replica, type Driver } from "./replica.ts";
+import { Replica } from "./replica.ts";
 
 /** How long the host has for a look at us, at first. */
 const nudgeMsMin = 500;

@@ -1,19 +1,14 @@
 // Our server as it runs behind a cluster: a process of its own, `keelson apiserver --aggregated`.
 
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
+import type { Driver } from "../apiserver/ours.ts";
+import { KeelsonProcess } from "../e2e/keelson-process.ts";
+import { runKeelson, type Run } from "../e2e/run-keelson.ts";
 import { HttpClient } from "../oracle/http-client.ts";
 import type { KeyPair } from "../oracle/certificates.ts";
-
-const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
-const outputMax = 200_000;
-
-export type Driver = "sqlite" | "postgresql";
 
 export interface ReplicaOptions {
   readonly driver: Driver;
@@ -28,12 +23,6 @@ export interface ReplicaOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a command of ours printed, and how it ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-}
-
 /** One server, which can be stopped and started again on the same data and port. */
 export class Replica implements AsyncDisposable {
   readonly url: string;
@@ -41,9 +30,7 @@ export class Replica implements AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   readonly #options: ReplicaOptions;
-  #child: ChildProcess | undefined;
-  #ended: Promise<unknown> = Promise.resolve();
-  #output = "";
+  #process: KeelsonProcess | undefined;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -57,13 +44,14 @@ export class Replica implements AsyncDisposable {
     return join(this.folder, "data");
   }
 
+  /** Of the process that runs. */
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.#process?.isAlive === true ? this.#process.pid : undefined;
   }
 
-  /** The end of what it has printed. */
+  /** The end of what it has said since it was started last. */
   get output(): string {
-    return this.#output;
+    return this.#process?.output ?? "";
   }
 
   /** Where its metrics and health are, as its run file says. */
@@ -73,46 +61,23 @@ export class Replica implements AsyncDisposable {
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    const child = this.#spawn(["apiserver", ...this.flags()]);
-    this.#child = child;
-    this.#ended = once(child, "close");
-    let since = "";
-    await new Promise<void>((resolve, reject) => {
-      for (const stream of [child.stdout, child.stderr]) {
-        stream?.setEncoding("utf8").on("data", (text: string) => {
-          this.#output = (this.#output + text).slice(-outputMax);
-          since = (since + text).slice(-outputMax);
-          if (/"(?:message|msg)":"ready"/.test(since)) resolve();
-        });
-      }
-      void this.#ended.then(() =>
-        reject(new Error(`it ended before it was ready\n${since.slice(-4_000)}`)),
-      );
-      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    const flags = this.flags();
+    this.#process = new KeelsonProcess(this.dataDir, {
+      command: "apiserver",
+      flags,
+      ...this.#surroundings(),
     });
+    await this.#process.ready(signal);
   }
 
   /** Ends the process and waits until it is gone. Its data stays. */
   async stop(how: NodeJS.Signals): Promise<void> {
-    this.#child?.kill(how);
-    await this.#ended;
-    this.#child = undefined;
-  }
-
-  /** Suspends or wakes the process: whoever talks to it hears nothing. */
-  signal(how: "SIGSTOP" | "SIGCONT"): void {
-    this.#child?.kill(how);
+    await this.#process?.stop(how);
   }
 
   /** Runs a command of ours to its end, whatever that is. */
-  async run(words: readonly string[], signal: AbortSignal): Promise<Ended> {
-    const child = this.#spawn(words);
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
-    signal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
-    const [code] = (await once(child, "close")) as [number | null];
-    return { code, output };
+  async run(words: readonly string[], signal: AbortSignal): Promise<Run> {
+    return await runKeelson(words, this.#surroundings(), signal);
   }
 
   /** Brings the schema of its database up to date. */
@@ -164,11 +129,8 @@ export class Replica implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #spawn(words: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [entry, ...words], {
-      stdio: ["ignore", "pipe", "pipe"],
-      cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder, ...this.#options.environment },
-    });
+  #surroundings() {
+    const environment = { HOME: this.folder, ...this.#options.environment };
+    return { cwd: this.folder, isDetached: false, environment };
   }
 }

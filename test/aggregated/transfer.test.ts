@@ -1,23 +1,19 @@
 // `keelson apiserver export` and `import`: from CRDs in a real cluster to SQL, and back.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
+import { runKeelson, type Run } from "../e2e/run-keelson.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { expectStatus } from "./asking.ts";
 import { establishDefinitions } from "./definitions.ts";
 import { configMap, memory, ownerOf, pathOf } from "./objects.ts";
-
-const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
 
 suite("objects between CRDs and SQL", () => {
   oracleTest("everything travels, also in pieces, also twice, and back again", async (t) => {
@@ -25,10 +21,14 @@ suite("objects between CRDs and SQL", () => {
     await using oracle = await startOracle({}, signal);
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "keelson-transfer-test-")));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const keelson = (words: readonly string[]): Promise<Run> => {
+      const options = { cwd: folder, environment: { HOME: folder } };
+      return runKeelson(["apiserver", ...words], options, signal);
+    };
     await establishDefinitions(oracle, signal);
     await fill(oracle, signal);
     const cluster = ["--kubeconfig", oracle.kubeconfig];
-    const exported = await keelson(folder, ["export", ...cluster]);
+    const exported = await keelson(["export", ...cluster]);
     assert.equal(exported.code, 0, exported.stderr);
     const lines = exported.stdout.trim().split("\n");
     assert.match(exported.stderr, /memories 31\n[\s\S]*teams 2\n[\s\S]*queries 2\n/);
@@ -42,40 +42,40 @@ suite("objects between CRDs and SQL", () => {
     };
     for (const [driver, flags] of Object.entries(stores)) {
       await t.test(`into ${driver}`, async () => {
-        if (driver === "postgresql") await keelson(folder, ["migrate", ...flags]);
+        if (driver === "postgresql") await keelson(["migrate", ...flags]);
         const half = write(folder, "half.jsonl", lines.slice(0, 20));
         const whole = write(folder, "whole.jsonl", lines);
-        const first = await keelson(folder, ["import", half, ...flags]);
+        const first = await keelson(["import", half, ...flags]);
         assert.equal(first.code, 0, first.stderr);
-        const second = await keelson(folder, ["import", whole, ...flags]);
+        const second = await keelson(["import", whole, ...flags]);
         assert.equal(second.code, 0, second.stderr);
         assert.match(second.stdout, /memories 31 of 31/);
         assert.match(second.stdout, /queries 2 of 2/);
-        const back = await keelson(folder, ["export", ...flags]);
+        const back = await keelson(["export", ...flags]);
         assert.deepEqual(said(back.stdout), said(exported.stdout));
-        const again = await keelson(folder, ["import", whole, ...flags]);
+        const again = await keelson(["import", whole, ...flags]);
         assert.equal(again.code, 0, again.stderr);
         assert.doesNotMatch(again.stdout, /[1-9]\d* created/);
         // Not even a revision has moved: what was written twice is the same.
-        assert.equal((await keelson(folder, ["export", ...flags])).stdout, back.stdout);
+        assert.equal((await keelson(["export", ...flags])).stdout, back.stdout);
       });
     }
 
     await t.test("what a file and a place disagree about is left alone, and told", async () => {
       const [line = ""] = lines.filter((one) => one.includes('"name":"m-1"'));
       const other = write(folder, "other.jsonl", [line.replace("http://one", "http://other")]);
-      const { code, stdout } = await keelson(folder, ["import", other, ...stores.sqlite]);
+      const { code, stdout } = await keelson(["import", other, ...stores.sqlite]);
       assert.equal(code, 0);
       assert.match(stdout, /1 of 1 \(0 created, 1 of them different and left alone\)/);
     });
 
     await t.test("back into CRDs", async () => {
-      const back = await keelson(folder, ["export", ...stores.sqlite]);
+      const back = await keelson(["export", ...stores.sqlite]);
       const file = write(folder, "back.jsonl", back.stdout.trim().split("\n"));
       await empty(oracle, signal);
-      const imported = await keelson(folder, ["import", file, ...cluster]);
+      const imported = await keelson(["import", file, ...cluster]);
       assert.equal(imported.code, 0, imported.stderr + imported.stdout);
-      const after = await keelson(folder, ["export", ...cluster]);
+      const after = await keelson(["export", ...cluster]);
       assert.deepEqual(said(after.stdout), said(exported.stdout));
       const path = pathOf("memories", "default", "of-config-map");
       const { body } = await expectStatus(oracle.client, { path }, 200, signal);
@@ -88,7 +88,7 @@ suite("objects between CRDs and SQL", () => {
     await t.test("counts that differ are a failure", async () => {
       const line = JSON.stringify({ ...memory("lost"), ...inNamespace("lost", "nowhere") });
       const file = write(folder, "lost.jsonl", [line]);
-      const { code, stdout, stderr } = await keelson(folder, ["import", file, ...cluster]);
+      const { code, stdout, stderr } = await keelson(["import", file, ...cluster]);
       assert.equal(code, 1);
       assert.match(stdout, /memories 0 of 1/);
       assert.match(stderr, /Memory nowhere\/lost is refused: namespaces "nowhere" not found/);
@@ -104,7 +104,7 @@ suite("objects between CRDs and SQL", () => {
     ] as const) {
       await t.test(`a file with ${what} is refused before anything is written`, async () => {
         const file = write(folder, "bad.jsonl", [text]);
-        const { code, stderr } = await keelson(folder, ["import", file, ...stores.sqlite]);
+        const { code, stderr } = await keelson(["import", file, ...stores.sqlite]);
         assert.equal(code, 2);
         assert.match(stderr, says);
       });
@@ -193,20 +193,4 @@ async function empty({ client }: Oracle, signal: AbortSignal): Promise<void> {
     const path = pathOf(plural, "default");
     await expectStatus(client, { method: "DELETE", path }, 200, signal);
   }
-}
-
-async function keelson(
-  folder: string,
-  words: readonly string[],
-): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [entry, "apiserver", ...words], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout, stderr };
 }

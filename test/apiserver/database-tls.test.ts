@@ -1,20 +1,16 @@
 // A PostgreSQL that speaks TLS: `--postgres-sslmode verify-full` trusts it by its authority and its name, and nothing less.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
+import { runKeelson, type Run } from "../e2e/run-keelson.ts";
 import { CertificateAuthority } from "../oracle/certificates.ts";
 import { useCertificate } from "../services/use-certificate.ts";
-
-const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
 
 suite("a database behind TLS", () => {
   test("is believed if its authority and its name are right", async (t) => {
@@ -37,7 +33,7 @@ suite("a database behind TLS", () => {
     const keelson = async (
       command: string,
       { host, ca, mode = "verify-full" }: { host: string; ca?: string; mode?: string },
-    ): Promise<{ readonly code: number | null; readonly output: string }> => {
+    ): Promise<Run> => {
       const flags = {
         "storage-driver": "postgresql",
         "data-dir": join(folder, "data"),
@@ -48,20 +44,12 @@ suite("a database behind TLS", () => {
         "postgres-sslmode": mode,
       };
       const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-      const child = spawn(process.execPath, [entry, "apiserver", command, ...words], {
-        cwd: folder,
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          POSTGRES_PASSWORD: password,
-          ...(ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca }),
-        },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      let output = "";
-      for (const stream of [child.stdout, child.stderr])
-        stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-      const [code] = (await once(child, "close")) as [number | null];
-      return { code, output };
+      const environment = {
+        POSTGRES_PASSWORD: password,
+        ...(ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca }),
+      };
+      const options = { cwd: folder, environment };
+      return await runKeelson(["apiserver", command, ...words], options, t.signal);
     };
     const refused = async (
       says: RegExp,

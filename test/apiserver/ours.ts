@@ -1,23 +1,19 @@
 // Our server as a user runs it: a process of its own, `keelson apiserver`, on SQLite or on PostgreSQL.
 
-import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
+import { KeelsonProcess } from "../e2e/keelson-process.ts";
+import { runKeelson } from "../e2e/run-keelson.ts";
 import { CertificateAuthority, type KeyPair, type Subject } from "../oracle/certificates.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { HttpClient } from "../oracle/http-client.ts";
 import { findFreePorts } from "../oracle/ports.ts";
 import type { Target } from "./target.ts";
-
-const entry = fileURLToPath(new URL("../../packages/keelson/bin/keelson.js", import.meta.url));
-const outputMax = 100_000;
 
 export type Driver = "sqlite" | "postgresql";
 
@@ -35,8 +31,6 @@ export interface OursOptions {
   readonly servingCa?: string;
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Goes before Node on the command line: `["prlimit", "--fsize=…"]`. */
-  readonly wrapper?: readonly string[];
 }
 
 /** Starts it and waits until it is ready. It is gone after disposal, with everything it wrote. */
@@ -86,9 +80,7 @@ export class Ours implements Target {
   readonly #authority: CertificateAuthority;
   readonly #port: number;
   #owned: AsyncDisposable | undefined;
-  #child: ChildProcess | undefined;
-  #ended: Promise<unknown> = Promise.resolve();
-  #output = "";
+  #process: KeelsonProcess | undefined;
   #ca = "";
   #client: HttpClient | undefined;
 
@@ -112,52 +104,29 @@ export class Ours implements Target {
     return this.#client;
   }
 
+  /** Of the process that runs. */
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.isAlive ? this.#process?.pid : undefined;
   }
 
   get isAlive(): boolean {
-    return (
-      this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
-    );
+    return this.#process?.isAlive ?? false;
   }
 
-  /** The end of what it has printed. */
+  /** The end of what it has said since it was started last. */
   get output(): string {
-    return this.#output;
+    return this.#process?.output ?? "";
   }
 
   /** Starts the process, which must not run, and waits until it says it is ready. */
   async start(signal: AbortSignal): Promise<void> {
-    const child = this.#spawn([
-      "apiserver",
-      ...this.#flags(),
-      "--kube-port",
-      String(this.#port),
-      ...(this.#options.flags ?? []),
-    ]);
-    this.#child = child;
-    this.#ended = once(child, "close");
-    const from = this.#output.length;
-    await new Promise<void>((resolve, reject) => {
-      const look = (): void => {
-        if (/"message":"ready"|\bready\b/.test(this.#output.slice(from))) resolve();
-      };
-      for (const stream of [child.stdout, child.stderr]) {
-        stream?.setEncoding("utf8").on("data", (text: string) => {
-          this.#output += text;
-          look();
-          if (this.#output.length > outputMax * 2 && from === 0)
-            this.#output = this.#output.slice(-outputMax);
-        });
-      }
-      void this.#ended.then((how) =>
-        reject(
-          new Error(`it ended (${String(how)}) before it was ready\n${this.#output.slice(-4_000)}`),
-        ),
-      );
-      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    const { flags = [] } = this.#options;
+    this.#process = new KeelsonProcess(this.dataDir, {
+      command: "apiserver",
+      flags: [...this.#storage(), ...this.#serving(), ...flags],
+      ...this.#surroundings(),
     });
+    await this.#process.ready(signal);
     if (this.#client !== undefined) return;
     const certDir = this.#options.certDir ?? join(this.dataDir, "pki");
     this.#ca = this.#options.servingCa ?? readFileSync(join(certDir, "ca.crt"), "utf8");
@@ -172,24 +141,14 @@ export class Ours implements Target {
 
   /** Ends the process and waits until it is gone. Its data stays. Answers its exit code, if it had one. */
   async stop(how: NodeJS.Signals): Promise<number | undefined> {
-    this.#child?.kill(how);
-    await this.#ended;
-    const code = this.#child?.exitCode;
-    this.#child = undefined;
-    return code ?? undefined;
+    const ended = await this.#process?.stop(how);
+    return ended?.code ?? undefined;
   }
 
   /** Runs another command of keelson on the same storage, to its end. */
   async command(words: readonly string[], signal: AbortSignal): Promise<string> {
-    const child = this.#spawn([
-      ...words,
-      ...this.#flags().filter((_, index, all) => !isServing(all, index)),
-    ]);
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
-    signal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
-    const [code] = (await once(child, "close")) as [number | null];
+    const all = [...words, "--data-dir", this.dataDir, ...this.#storage()];
+    const { code, output } = await runKeelson(all, this.#surroundings(), signal);
     if (code !== 0) throw new Error(`keelson ${words.join(" ")} ended with ${code}\n${output}`);
     return output;
   }
@@ -215,49 +174,32 @@ export class Ours implements Target {
     await owned?.[Symbol.asyncDispose]();
   }
 
-  #flags(): string[] {
-    const { driver, databaseUrl, certDir } = this.#options;
+  #storage(): readonly string[] {
+    const { driver, databaseUrl } = this.#options;
     return [
-      "--data-dir",
-      this.dataDir,
-      "--metrics-port",
-      "0",
+      "--storage-driver",
+      driver,
+      ...(databaseUrl === undefined ? [] : ["--database-url", databaseUrl]),
+    ];
+  }
+
+  #serving(): readonly string[] {
+    const { certDir } = this.#options;
+    return [
+      "--kube-port",
+      String(this.#port),
       "--client-ca-file",
       join(this.folder, "clients.crt"),
       "--token-auth-file",
       join(this.folder, "tokens.csv"),
       "--simulate-workloads",
       "false",
-      "--storage-driver",
-      driver,
-      ...(databaseUrl === undefined ? [] : ["--database-url", databaseUrl]),
       ...(certDir === undefined ? [] : ["--cert-dir", certDir]),
     ];
   }
 
-  #spawn(arguments_: readonly string[]): ChildProcess {
-    const [program = process.execPath, ...rest] = [
-      ...(this.#options.wrapper ?? []),
-      process.execPath,
-      entry,
-      ...arguments_,
-    ];
-    return spawn(program, rest, {
-      stdio: ["ignore", "pipe", "pipe"],
-      cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder, ...this.#options.environment },
-    });
+  #surroundings() {
+    const environment = { HOME: this.folder, ...this.#options.environment };
+    return { cwd: this.folder, isDetached: false, environment };
   }
-}
-
-/** Flags that only a serving command takes, with their values. */
-function isServing(all: readonly string[], index: number): boolean {
-  const names = [
-    "--metrics-port",
-    "--client-ca-file",
-    "--token-auth-file",
-    "--simulate-workloads",
-    "--cert-dir",
-  ];
-  return names.includes(all[index] ?? "") || names.includes(all[index - 1] ?? "");
 }

@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { entry } from "./keelson-process.ts";
+import { entry } from "./run-keelson.ts";
 import { findShell } from "./shell-programs.ts";
 
 const [zsh, fish] = [findShell("zsh"), findShell("fish")];

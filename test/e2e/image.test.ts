@@ -2,8 +2,7 @@
 // executable that comes of them, started as the image would start it.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -21,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join, matchesGlob, relative } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { KeelsonProcess } from "./keelson-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const dockerfile = readFileSync(join(root, "deploy/docker/Dockerfile"), "utf8");
@@ -75,32 +75,18 @@ suite("the image", () => {
     if (isRoot) chownSync(home, uid, gid);
     const [program, entry = ""] = JSON.parse(only("ENTRYPOINT")) as string[];
     assert.equal(program, "node");
-    const command = JSON.parse(only("CMD")) as string[];
-    const flags = ["--data-dir", join(home, "data"), "--kube-port", "0", "--metrics-port", "0"];
-    const words = [join(folder, entry), ...command, ...flags];
-    const child = spawn(process.execPath, words, {
+    assert.deepEqual(JSON.parse(only("CMD")), ["apiserver"]);
+    await using keelson = new KeelsonProcess(join(home, "data"), {
+      command: "apiserver",
+      entry: join(folder, entry),
       cwd: home,
-      env: { PATH: process.env["PATH"] ?? "", HOME: home, NODE_ENV: "production" },
-      stdio: ["ignore", "pipe", "pipe"],
-      ...(isRoot ? { uid, gid } : {}),
+      environment: { HOME: home, NODE_ENV: "production" },
+      ...(isRoot ? { uid } : {}),
     });
-    const ended = once(child, "close");
-    let output = "";
-    const ready = Promise.withResolvers<void>();
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-        if (/\bready\b/.test(output)) ready.resolve();
-      });
-    }
-    void ended.then(() => ready.reject(new Error(`it ended before it was ready\n${output}`)));
-    await ready.promise;
-    const run = JSON.parse(readFileSync(join(home, "data/run.json"), "utf8")) as {
-      readonly metrics: string;
-    };
-    assert.equal((await fetch(new URL("/readyz", run.metrics))).status, 200);
-    child.kill("SIGTERM");
-    assert.deepEqual(await ended, [0, null], output);
+    const { metrics = "" } = await keelson.ready(t.signal);
+    assert.equal((await fetch(new URL("/readyz", metrics))).status, 200);
+    const { code, signal, output } = await keelson.stop();
+    assert.deepEqual([code, signal], [0, null], output);
   });
 });
 

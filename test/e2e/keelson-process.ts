@@ -1,29 +1,33 @@
 // `keelson` as a user runs it: a process of its own, on a data folder of its own.
 
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { onAbort } from "@keelson/base";
 import { readRunFile, type RunFile } from "@keelson/keelson";
+import { spawnKeelson, type SpawnOptions } from "./run-keelson.ts";
 
-/** The executable. */
-export const entry = fileURLToPath(
-  new URL("../../packages/keelson/bin/keelson.js", import.meta.url),
-);
+/** How much of what it said is kept, at least: a server that is written to for hours says more. */
+const outputMax = 1_000_000;
 
-export interface StartOptions {
-  readonly command?: "up" | "serve" | "config";
+const free = (...names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => [`--${name}`, "0"]);
+
+const freePorts = {
+  up: free("port", "metrics-port", "kube-port"),
+  serve: free("port", "metrics-port", "kube-port"),
+  apiserver: free("metrics-port", "kube-port"),
+} as const;
+
+export interface StartOptions extends Partial<SpawnOptions> {
+  readonly command?: keyof typeof freePorts;
   readonly flags?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  /** The user that runs it; ours unless told. */
-  readonly uid?: number;
 }
 
-/** How a process ended, and everything it said. */
+/** How a process ended, and what it said at last. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -47,38 +51,31 @@ export class KeelsonProcess implements AsyncDisposable {
   readonly dataDir: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
+  readonly #listeners = new Set<() => void>();
   #output = "";
-  #onOutput: (() => void) | undefined;
 
-  /** Starts it on free ports. */
+  /** Starts it on free ports, unless its flags say others. */
   constructor(dataDir: string, options: StartOptions = {}) {
-    const { command = "up", flags = [], environment = {}, uid } = options;
+    const { command = "up", flags = [], cwd = tmpdir(), ...others } = options;
     this.dataDir = dataDir;
-    const ports = ["--port", "0", "--metrics-port", "0", "--kube-port", "0"];
-    this.#child = spawn(
-      process.execPath,
-      [entry, command, "--data-dir", dataDir, ...ports, ...flags],
-      {
-        stdio: ["ignore", "pipe", "pipe"],
-        cwd: tmpdir(),
-        env: { PATH: process.env["PATH"] ?? "", ...environment },
-        detached: true,
-        ...(uid === undefined ? {} : { uid, gid: uid }),
-      },
-    );
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => {
+    const words = [command, "--data-dir", dataDir, ...freePorts[command], ...flags];
+    const child = spawnKeelson(words, { cwd, isDetached: true, ...others });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
         this.#output += text;
-        this.#onOutput?.();
+        if (this.#output.length > 2 * outputMax) this.#output = this.#output.slice(-outputMax);
+        for (const listener of this.#listeners) listener();
       });
     }
-    this.#ended = once(this.#child, "close").then(([code, signal]) => ({
-      code: code as number | null,
-      signal: signal as NodeJS.Signals | null,
-      output: this.#output,
-    }));
+    this.#ended = new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code, signal) => resolve({ code, signal, output: this.#output }));
+    });
+    this.#ended.catch(() => undefined); // Whoever waits for it is told.
   }
 
+  /** The end of what it has said. */
   get output(): string {
     return this.#output;
   }
@@ -87,31 +84,42 @@ export class KeelsonProcess implements AsyncDisposable {
     return this.#child.pid ?? 0;
   }
 
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   get ended(): Promise<Ended> {
     return this.#ended;
   }
 
   /** Resolves with what `run.json` says once it is there; rejects if the process ends before. */
-  async ready(): Promise<RunFile> {
-    await this.said(/keelson \S+ is ready|"message":"ready"/);
+  async ready(signal?: AbortSignal): Promise<RunFile> {
+    await this.said(/^keelson \S+ is ready|"message":"ready"/m, signal);
     const running = await readRunFile(this.dataDir);
     if (running === undefined) throw new Error(`ready without run.json\n${this.#output}`);
     return running;
   }
 
   /** Resolves once the output matches; rejects if the process ends before. */
-  async said(pattern: RegExp): Promise<void> {
-    const matched = new Promise<void>((resolve) => {
-      this.#onOutput = () => {
-        if (pattern.test(this.#output)) resolve();
-      };
-      this.#onOutput();
-    });
-    const ended = this.#ended.then(({ code, output }) => {
-      if (pattern.test(output)) return;
-      throw new Error(`ended with ${code} before it said ${pattern}\n${output}`);
-    });
-    await Promise.race([matched, ended]);
+  async said(pattern: RegExp, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (pattern.test(this.#output)) resolve();
+    };
+    this.#listeners.add(look);
+    using _aborted = signal && onAbort(signal, () => reject(signal.reason as Error));
+    this.#ended.then(({ code, signal: by, output }) => {
+      look();
+      reject(
+        new Error(`ended with ${code ?? by} before it said ${pattern}\n${output.slice(-10_000)}`),
+      );
+    }, reject);
+    look();
+    try {
+      await promise;
+    } finally {
+      this.#listeners.delete(look);
+    }
   }
 
   send(signal: NodeJS.Signals): void {

@@ -1,20 +1,19 @@
 // What a client sees when the database is gone, silent or damaged: FAULT-2, 3, 8, 9, 10 and WATCH-10, at the real process.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
 import { sharedThrowawayPostgres, startThrowawayPostgres } from "@keelson/database/testing";
 import { PostgresProxy } from "@keelson/store/testing";
 import postgres from "postgres";
 
+import { temporaryFolder } from "../../e2e/keelson-process.ts";
+import { runKeelson, type Run } from "../../e2e/run-keelson.ts";
 import { CertificateAuthority } from "../../oracle/certificates.ts";
 import type { Request, Response } from "../../oracle/http-client.ts";
 import { until } from "../../oracle/until.ts";
@@ -333,25 +332,9 @@ async function cutListeners(url: string): Promise<void> {
 }
 
 /** Another server with a data folder of its own, but this file. */
-async function secondOn(
-  file: string,
-  signal: AbortSignal,
-): Promise<{ readonly code: number | null; readonly output: string }> {
-  const entry = fileURLToPath(new URL("../../../packages/keelson/bin/keelson.js", import.meta.url));
-  const dataDir = mkdtempSync(join(tmpdir(), "keelson-second-"));
-  try {
-    const flags = ["--data-dir", dataDir, "--sqlite-path", file, "--kube-port", "0"];
-    const child = spawn(process.execPath, [entry, "apiserver", ...flags, "--metrics-port", "0"], {
-      signal,
-      env: { PATH: process.env["PATH"] ?? "" },
-      cwd: dataDir,
-    });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-    const [code] = (await once(child, "close")) as [number | null];
-    return { code, output };
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+async function secondOn(file: string, signal: AbortSignal): Promise<Run> {
+  await using folder = await temporaryFolder();
+  const flags = ["--data-dir", folder.path, "--sqlite-path", file];
+  const words = ["apiserver", ...flags, "--kube-port", "0", "--metrics-port", "0"];
+  return await runKeelson(words, { cwd: folder.path }, signal);
 }

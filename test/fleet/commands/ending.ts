@@ -1,18 +1,14 @@
 // How commands end: with reasons, by deletions, before nobody.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { runKeelson, spawnKeelson } from "../../e2e/run-keelson.ts";
 import { startFleetRest } from "../fleet-rest.ts";
 import { typing } from "../typed.ts";
 import { lines, settings, type CommandLab } from "./lab.ts";
-
-const entry = fileURLToPath(new URL("../../../packages/keelson/bin/keelson.js", import.meta.url));
 
 export function testEnding(lab: CommandLab): void {
   test("waiting ends with the reason: refused by the cluster, nobody's cluster, out of time, interrupted", async () => {
@@ -159,26 +155,17 @@ export function testRefusals(lab: CommandLab): void {
 
 /** The program itself: its exit codes, its signals, its pipes. */
 export function testProcess(lab: CommandLab): void {
-  test("as a process it ends with its code, at Ctrl-C with 130, and quietly where nobody reads on", async () => {
+  test("as a process it ends with its code, at Ctrl-C with 130, and quietly where nobody reads on", async (t) => {
     await lab.file("one.yaml", settings.replace("settings", "one"));
-    const start = (...words: string[]) =>
-      spawn(process.execPath, [entry, ...words], {
-        cwd: lab.folder,
-        env: { PATH: process.env["PATH"] ?? "", KEELSON_SERVER: lab.url },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-    const ended = async (child: ReturnType<typeof start>) => {
-      const [out, said, [code]] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        once(child, "close") as Promise<[number | null]>,
-      ]);
-      return { code, out, said };
+    const options = { cwd: lab.folder, environment: { KEELSON_SERVER: lab.url } };
+    const run = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runKeelson(words, options, t.signal);
+      return { code, out: stdout, said: stderr };
     };
     const [applied, misspelt, missing] = await Promise.all([
-      ended(start("apply", "-f", "one.yaml", "--cluster", "prod", "--wait")),
-      ended(start("gett")),
-      ended(start("get", "cm/nobody")),
+      run("apply", "-f", "one.yaml", "--cluster", "prod", "--wait"),
+      run("gett"),
+      run("get", "cm/nobody"),
     ]);
     assert.equal(
       applied.out,
@@ -196,7 +183,7 @@ export function testProcess(lab: CommandLab): void {
       said: 'keelson: there is no resource cm/nobody: "keelson get" shows what there is\n',
     });
 
-    const watching = start("get", "cm", "-w");
+    const watching = spawnKeelson(["get", "cm", "-w"], options);
     const [first] = (await once(watching.stdout, "data")) as [Buffer];
     assert.match(first.toString(), /^NAME .*\nconfigmap\/one /);
     const closed = once(watching, "close");
@@ -204,7 +191,7 @@ export function testProcess(lab: CommandLab): void {
     const [code] = (await closed) as [number | null];
     assert.equal(code, 130);
 
-    const unread = start("get", "cm", "-w");
+    const unread = spawnKeelson(["get", "cm", "-w"], options);
     await once(unread.stdout, "data");
     unread.stdout.destroy();
     await lab.file("one.yaml", settings.replace("settings", "one").replace("yes", "no"));
