@@ -549,6 +549,10 @@ const eventCases: KindCases = {
 
 const taints = (...value: readonly Json[]): Change => ({ "spec/taints": value });
 
+const avoidedEntry = (controller: string): string =>
+  `{"podSignature":{"podController":${controller}}}`;
+const avoided = (controller: string): string => `{"preferAvoidPods":[${avoidedEntry(controller)}]}`;
+
 const node: KindCases = {
   kind: "/v1/Node",
   fields: () => ({}),
@@ -584,6 +588,35 @@ const node: KindCases = {
       '[1,{"timeAdded":1}]',
       '[{"Key":"a","key":null,"effect":"NoSchedule","timeadded":"2026-01-01T00:00:00Z"},{"key":"a","effect":"NoSchedule"}]',
     ].map((text) => ({ "metadata/annotations": { "scheduler.alpha.kubernetes.io/taints": text } })),
+    ...[
+      "nope",
+      "null",
+      "[]",
+      "{}",
+      '{"preferAvoidPods":null}',
+      '{"preferAvoidPods":{}}',
+      '{"preferAvoidPods":[1]}',
+      '{"preferAvoidPods":[null]}',
+      '{"PREFERAVOIDPODS":[{"podsignature":{"podController":null}}]}',
+      avoided('{"controller":false}'),
+      avoided('{"controller":true,"uid":"u","kind":"a b"}'),
+      avoided('{"controller":1}'),
+      avoided('{"controller":true,"uid":1}'),
+      avoided('{"controller":true,"apiVersion":[],"uid":1}'),
+      avoided("[]"),
+      '{"preferAvoidPods":[{"podSignature":1,"reason":1}]}',
+      '{"preferAvoidPods":[{"reason":1,"evictionTime":"x"}]}',
+      '{"preferAvoidPods":[{"evictionTime":1}]}',
+      `{"preferAvoidPods":[{},${avoidedEntry('{"controller":false}')},{}]}`,
+    ].map((text) => ({
+      "metadata/annotations": { "scheduler.alpha.kubernetes.io/preferAvoidPods": text },
+    })),
+    {
+      "metadata/annotations": {
+        "scheduler.alpha.kubernetes.io/preferAvoidPods": "{",
+        "scheduler.alpha.kubernetes.io/taints": "[1]",
+      },
+    },
     { "spec/configSource": {} },
     { "spec/externalID": "x" },
   ],
@@ -600,6 +633,11 @@ const node: KindCases = {
       after: { "spec/podCIDRs": undefined, "spec/podCIDR": undefined },
     },
     { before: { "spec/providerID": "x" }, after: { "spec/providerID": "y" } },
+    {
+      "metadata/annotations": {
+        "scheduler.alpha.kubernetes.io/preferAvoidPods": avoided('{"controller":false}'),
+      },
+    },
     { "spec/externalID": "x" },
     { "spec/configSource": {} },
     { "spec/unschedulable": true },

@@ -85,7 +85,112 @@ suite("taints in an annotation", () => {
   });
 });
 
+suite("tolerations in an annotation", () => {
+  const key = "scheduler.alpha.kubernetes.io/tolerations";
+  const pod = (text: string): readonly string[] =>
+    errorsOf("/v1/Pod", {
+      metadata: { name: "x", namespace: "n", uid: "u", annotations: { [key]: text } },
+      spec: { containers: [{ name: "c", image: "i" }] },
+    });
+  const seconds = (text: string): string =>
+    `[{"operator":"Exists","effect":"NoExecute","tolerationSeconds":${text}}]`;
+  const wrong = [
+    ["[1]", "json: cannot unmarshal number into Go value of type core.Toleration"],
+    [
+      '[{"Key":1,"operator":"Exists"}]',
+      "json: cannot unmarshal number into Go struct field Toleration.Key of type string",
+    ],
+    [
+      seconds("1.0"),
+      "json: cannot unmarshal number 1.0 into Go struct field Toleration.TolerationSeconds of type int64",
+    ],
+    [
+      seconds("9223372036854775808"),
+      "json: cannot unmarshal number 9223372036854775808 into Go struct field Toleration.TolerationSeconds of type int64",
+    ],
+  ] as const;
+  for (const [text, problem] of wrong) {
+    test(`${text} cannot be read`, () => {
+      assert.deepEqual(pod(text), [
+        `metadata.annotations: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": ${problem}`,
+      ]);
+    });
+  }
+
+  test("nothing is a toleration of nothing", () => {
+    assert.deepEqual(pod("[null]"), pod("[{}]"));
+    assert.equal(pod("[null]").length, 1);
+  });
+
+  test("seconds are of 64 bits", () => {
+    for (const text of ["1", "-0", "9223372036854775807", "null"]) {
+      assert.deepEqual(pod(seconds(text)), []);
+    }
+  });
+});
+
+suite("Pods that avoid a Node, in an annotation", () => {
+  const key = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+  const node = (text: string): readonly string[] =>
+    errorsOf("/v1/Node", { metadata: { name: "x", annotations: { [key]: text } } });
+  const entry = (controller: string): string =>
+    `{"preferAvoidPods":[{"podSignature":{"podController":${controller}}}]}`;
+  const unreadable = `metadata.annotations.AvoidPods: Invalid value: "${key}": `;
+  const first = `metadata.annotations.${key}[0].PodSignature`;
+  const wrong = [
+    ["[]", `${unreadable}json: cannot unmarshal array into Go value of type v1.AvoidPods`],
+    [
+      entry('{"uid":1}'),
+      `${unreadable}json: cannot unmarshal number into Go struct field OwnerReference.preferAvoidPods.podSignature.podController.uid of type types.UID`,
+    ],
+    [entry("null"), `${first}: Required value`],
+    [
+      entry('{"controller":false}'),
+      `${first}.PodController.Controller: Invalid value: false: must point to a controller`,
+    ],
+    // Kubernetes panics.
+    [
+      entry("{}"),
+      `${first}.PodController.Controller: Invalid value: false: must point to a controller`,
+    ],
+  ] as const;
+  for (const [text, problem] of wrong) {
+    test(`${text} is refused`, () => assert.deepEqual(node(text), [problem]));
+  }
+
+  test("those of a controller are right, and so is nothing", () => {
+    for (const text of ["", "null", "{}", entry('{"controller":true}')]) {
+      assert.deepEqual(node(text), []);
+    }
+  });
+});
+
 suite("texts as Go reads and shows them", () => {
+  const podErrors = (container: JsonObject, annotations: JsonObject = {}): readonly string[] =>
+    errorsOf("/v1/Pod", {
+      metadata: { name: "x", namespace: "n", uid: "u", annotations },
+      spec: { containers: [{ name: "c", image: "i", ...container }] },
+    });
+
+  test("images and profiles are padded by Go's white space alone", () => {
+    const profile = (localhostProfile: string): JsonObject => ({
+      securityContext: { appArmorProfile: { type: "Localhost", localhostProfile } },
+    });
+    for (const container of [{ image: "\u0085i" }, profile("x\u0085")]) {
+      assert.equal(podErrors(container).length, 1);
+    }
+    for (const container of [{ image: "i\ufeff" }, profile("\ufeff")]) {
+      assert.deepEqual(podErrors(container), []);
+    }
+  });
+
+  test("a profile of an annotation is shown as Go quotes it", () => {
+    const key = "container.apparmor.security.beta.kubernetes.io/c";
+    assert.deepEqual(podErrors({}, { [key]: "a\u007f\u2028" }), [
+      String.raw`metadata.annotations[${key}]: Invalid value: "a\x7f\u2028": invalid AppArmor profile name: "a\x7f\u2028"`,
+    ]);
+  });
+
   test("the source ranges of a Service are trimmed of Go's white space", () => {
     const service = (range: string): readonly string[] =>
       errorsOf("/v1/Service", {

@@ -12,7 +12,7 @@ import {
 import type { KindRules } from "../../kind-rules.ts";
 import { isDualStack, checkNetwork, networkWarnings, parseNetwork } from "../addresses.ts";
 import { checkAmount } from "../amounts.ts";
-import { readAnnotatedList } from "../annotated-list.ts";
+import { readAnnotatedList } from "../annotated-json.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   has,
@@ -27,13 +27,14 @@ import {
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 import { isStatusChange } from "../workloads.ts";
+import { avoidedPodsKey, checkAvoidedPods } from "./avoided-pods.ts";
 import { checkEffect } from "./pod/tolerations.ts";
 import { sortedKeys } from "./pod/resources.ts";
 
 const taintsKey = "scheduler.alpha.kubernetes.io/taints";
-const listedTaint = {
-  name: "Taint",
-  fields: { key: "string", value: "string", effect: "core.TaintEffect", timeAdded: "time" },
+const annotatedTaint = {
+  name: "core.Taint",
+  fields: { Key: "string", Value: "string", Effect: "core.TaintEffect", TimeAdded: "time" },
 };
 
 export const nodeRules: KindRules = {
@@ -171,10 +172,12 @@ function checkTaints(taints: readonly JsonObject[], at: Place): void {
 function checkAnnotations(node: JsonObject, at: Place): void {
   const annotations = objectOf(objectOf(node, "metadata"), "annotations");
   const text = textOf(annotations, taintsKey);
-  if (text === "") return;
-  const taints = readAnnotatedList(text, listedTaint);
-  if (typeof taints === "string") at.invalid(taintsKey, taints);
-  else checkTaints(taints, at.child(taintsKey));
+  if (text !== "") {
+    const taints = readAnnotatedList(text, annotatedTaint);
+    if (typeof taints === "string") at.invalid(taintsKey, taints);
+    else checkTaints(taints, at.child(taintsKey));
+  }
+  checkAvoidedPods(textOf(annotations, avoidedPodsKey), at);
 }
 
 function checkResources(status: JsonObject, at: Place): void {

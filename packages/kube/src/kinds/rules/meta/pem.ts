@@ -1,6 +1,7 @@
 // PEM as Go's encoding/pem reads it, and as much of DER as tells a certificate from something else.
 
 import { decodeBase64 } from "../../../go-text/base64.ts";
+import { trimSpace } from "../../../go-text/trim-space.ts";
 
 /** One block of a PEM text. */
 export interface PemBlock {
@@ -74,7 +75,7 @@ function readBlock(
     const { line, next } = lineAt(text, at);
     const colon = line.indexOf(":");
     if (colon < 0) break;
-    headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+    headers.set(trimSpace(line.slice(0, colon)), trimSpace(line.slice(colon + 1)));
     at = next;
   }
   const trailer = end + ending.length;

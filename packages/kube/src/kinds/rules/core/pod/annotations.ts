@@ -1,11 +1,11 @@
 // Annotations that say something about a Pod.
 
-import { isJsonArray, isJsonObject, readJson, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
-import { jsonTypeName } from "../../../../go-text/json-type-name.ts";
+import { quote } from "../../../../go-text/quote.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
-import { goJsonError } from "../../go-json-error.ts";
+import { readAnnotatedList } from "../../annotated-json.ts";
 import { has, maybeObject, maybeText, objectOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { int32Max } from "../../text-problems.ts";
@@ -20,6 +20,16 @@ export const seccompKey = "seccomp.security.alpha.kubernetes.io/pod";
 export const seccompPrefix = "container.seccomp.security.alpha.kubernetes.io/";
 
 const tolerationsKey = "scheduler.alpha.kubernetes.io/tolerations";
+const annotatedToleration = {
+  name: "core.Toleration",
+  fields: {
+    Key: "string",
+    Operator: "core.TolerationOperator",
+    Value: "string",
+    Effect: "core.TaintEffect",
+    TolerationSeconds: "int64",
+  },
+};
 const deletionCostKey = "controller.kubernetes.io/pod-deletion-cost";
 
 /** Reports what is wrong with the annotations of a Pod or a template. */
@@ -56,7 +66,7 @@ export function checkPodAnnotations(
     }
     const profile = textOf(annotations, key);
     if (!isAppArmorText(profile)) {
-      at.key(key).invalid(profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
+      at.key(key).invalid(profile, `invalid AppArmor profile name: ${quote(profile)}`);
     }
   }
 }
@@ -138,34 +148,9 @@ function checkMatch(
 }
 
 function checkTolerationsText(annotations: JsonObject, at: Place, options: PodRuleOptions): void {
-  const text = textOf(annotations, tolerationsKey);
-  const problem = goJsonError(text);
-  if (problem !== undefined) {
-    at.invalid(tolerationsKey, problem);
-    return;
-  }
-  const value = readJson(text);
-  if (value === null) return;
-  if (!isJsonArray(value)) {
-    at.invalid(
-      tolerationsKey,
-      `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []core.Toleration`,
-    );
-    return;
-  }
-  const tolerations = value.filter((item) => isJsonObject(item)).map(lowerNames);
-  checkTolerations(tolerations, at.child(tolerationsKey), options);
-}
-
-/** Go matches members whatever their case. */
-function lowerNames(object: JsonObject): JsonObject {
-  const names = ["key", "operator", "value", "effect", "tolerationSeconds"];
-  return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [
-      names.find((name) => name.toLowerCase() === key.toLowerCase()) ?? key,
-      value,
-    ]),
-  );
+  const tolerations = readAnnotatedList(textOf(annotations, tolerationsKey), annotatedToleration);
+  if (typeof tolerations === "string") at.invalid(tolerationsKey, tolerations);
+  else checkTolerations(tolerations, at.child(tolerationsKey), options);
 }
 
 function checkSeccompText(annotations: JsonObject, at: Place, key: string): void {

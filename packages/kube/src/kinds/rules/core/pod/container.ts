@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { trimSpace } from "../../../../go-text/trim-space.ts";
 import { dnsLabelProblems } from "../../../../object/names.ts";
 import { has, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
@@ -55,7 +56,7 @@ export function checkContainer(container: JsonObject, at: Place, pod: ContainerS
 /** Reports an image with spaces around it: refused in Pods, let through in templates. */
 export function checkImageSpaces(container: JsonObject, at: Place): void {
   const image = textOf(container, "image");
-  if (image !== image.trim()) {
+  if (image !== trimSpace(image)) {
     at.child("image").invalid(image, "must not have leading or trailing whitespace");
   }
 }

@@ -8,6 +8,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { quote } from "../../../../go-text/quote.ts";
 import type { KindRules } from "../../../kind-rules.ts";
 import { showInternalLines } from "../../internal-form.ts";
 import {
@@ -98,7 +99,7 @@ function checkKeptContainers(pod: JsonObject, old: JsonObject, at: Place): void 
   for (const before of objectsOf(objectOf(old, "spec"), "ephemeralContainers")) {
     const name = textOf(before, "name");
     const now = byName.get(name);
-    const existing = `existing ephemeral containers ${JSON.stringify(name)}`;
+    const existing = `existing ephemeral containers ${quote(name)}`;
     if (now === undefined) at.forbidden(`${existing} may not be removed\n`);
     else if (!semanticEqual(now, before)) {
       const [from = "", to = ""] = [before, now].map((own) =>

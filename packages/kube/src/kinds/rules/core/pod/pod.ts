@@ -25,7 +25,7 @@ import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { isStatusChange, podNameWarnings } from "../../workloads.ts";
 import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
-import { appArmorProfileOf } from "./app-armor.ts";
+import { takenProfileOf } from "./app-armor.ts";
 import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
 import { allContainers } from "./each-container.ts";
 import { checkPod } from "./pod-metadata-rules.ts";
@@ -175,18 +175,13 @@ function takeAppArmorFromAnnotations(pod: JsonObject, spec: MutableJsonObject): 
       const text = maybeText(annotations, appArmorPrefix + textOf(container, "name"));
       const isSet = has(objectOf(container, "securityContext"), "appArmorProfile");
       if (text === undefined || isSet) continue;
-      const profile = appArmorProfileOf(text);
-      if (profile === undefined || isPadded(profile) || semanticEqual(profile, ofPod)) continue;
+      const profile = takenProfileOf(text);
+      if (profile === undefined || semanticEqual(profile, ofPod)) continue;
       writableOrMade(container, "securityContext")["appArmorProfile"] = Object.fromEntries(
         Object.keys(profile).map((key) => [key, textOf(profile, key)]),
       );
     }
   }
-}
-
-function isPadded(profile: JsonObject): boolean {
-  const file = textOf(profile, "localhostProfile");
-  return file !== file.trim();
 }
 
 /** Containers whose profile an annotation says. By now their field says the same. */
@@ -200,7 +195,7 @@ function appArmorWarnings(pod: JsonObject): readonly string[] {
     const text = maybeText(annotations, key);
     if (text === undefined) return [];
     const own = maybeObject(objectOf(container, "securityContext"), "appArmorProfile");
-    const meant = appArmorProfileOf(text);
+    const meant = takenProfileOf(text);
     const isTaken = own === undefined ? meant === undefined : semanticEqual(own, meant);
     if (!isTaken || (meant !== undefined && semanticEqual(meant, ofPod))) return [];
     return [

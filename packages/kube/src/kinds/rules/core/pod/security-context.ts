@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../../go-text/byte-order.ts";
+import { trimSpace } from "../../../../go-text/trim-space.ts";
 import {
   flagOf,
   has,
@@ -17,6 +18,7 @@ import type { Place } from "../../place.ts";
 import { idProblems } from "../../text-problems.ts";
 import { checkDescending } from "../paths.ts";
 import { showInternal } from "../../internal-form.ts";
+import { profileBytesMax } from "./app-armor.ts";
 import { allContainers } from "./each-container.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 import { checkSysctls } from "./sysctls.ts";
@@ -115,10 +117,10 @@ function checkAppArmorProfile(profile: JsonObject | undefined, at: Place): void 
     case "Localhost":
       if (file === undefined) place.required("must be set when AppArmor type is Localhost");
       else {
-        const trimmed = file.trim();
+        const trimmed = trimSpace(file);
         if (trimmed !== file) place.invalid(file, "must not be padded with whitespace");
         else if (trimmed === "") place.required("must be set when AppArmor type is Localhost");
-        if (byteLength(file) > 4095) place.tooLong(4095);
+        if (byteLength(file) > profileBytesMax) place.tooLong(profileBytesMax);
       }
       return;
     case "RuntimeDefault":
