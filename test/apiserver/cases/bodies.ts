@@ -112,6 +112,11 @@ const scripts: Record<string, Script> = {
       "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: e\n  name: f\nunknown: 1\n",
       yaml,
     );
+    await lab.post(
+      `${lab.core("configmaps")}?fieldValidation=Strict`,
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: g}\ndata: {"a\\x7f\\L": x, "a\\x7f\\L": y}\n',
+      yaml,
+    );
     await lab.post(lab.core("configmaps"), "a: [", yaml);
     await lab.post(lab.core("configmaps"), "&a [*a]", yaml);
     await lab.put(
@@ -121,6 +126,25 @@ const scripts: Record<string, Script> = {
     );
     await lab.delete(lab.core("configmaps", "a"), "propagationPolicy: Background\n", yaml);
   },
+  ...casesFor(
+    {
+      letters: ["é", "日本", "😀"],
+      "what is not printed": ["a\u2028", "a\u00ad", "a\ufeff"],
+      quotes: ['a"b\\c', "<&>"],
+      controls: ["before", "a\tb", "a\u0001", "a\u007f", "a\u0085", "a\nb", "behind"],
+      "half a pair": ["a\ud800"],
+      "controls of much": ["x".repeat(4000), `${"y".repeat(300)}\t`, "z".repeat(4000), "\t"],
+    },
+    "warnings of unknown fields: %",
+    async (lab, names) => {
+      const unknown = Object.fromEntries(names.map((name) => [name, 1]));
+      await lab.post(lab.core("configmaps"), { ...configMap("a"), ...unknown });
+      await lab.post(`${lab.core("configmaps")}?fieldValidation=Strict`, {
+        ...configMap("b"),
+        ...unknown,
+      });
+    },
+  ),
   "what scalars of YAML mean": async (lab) => {
     const group = `y-${lab.id}.example.com`;
     await createKind(lab, definition({ group, kind: "Loose" }));

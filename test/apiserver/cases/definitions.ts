@@ -175,7 +175,7 @@ const scripts: Record<string, Script> = {
         served: true,
         storage: false,
         deprecated: true,
-        deprecationWarning: "do not",
+        deprecationWarning: 'nicht "mögen" 日本',
         schema: open,
       },
       { name: "v0", served: false, storage: false, schema: open },

@@ -38,9 +38,7 @@ export function header({ headers }: Incoming, name: string): string {
   return typeof value === "string" ? value : (value?.[0] ?? "");
 }
 
-/** The value of a `Warning` header: `299 - "text"`. */
+/** The value of a `Warning` header: `299 - "text"`, in UTF-8, of which Node sends each byte as a character. */
 export function warningHeader(text: string): string {
-  // Visible characters only: the header is one line of ASCII.
-  const clean = text.replaceAll(/[^\u0020-\u007e\t]/g, " ").replaceAll(/["\\]/g, "\\$&");
-  return `299 - "${clean}"`;
+  return `299 - "${Buffer.from(text.replaceAll(/["\\]/g, "\\$&")).toString("latin1")}"`;
 }

@@ -178,6 +178,32 @@ suite("the transport", () => {
     }
   });
 
+  test("warns in UTF-8, over HTTP/1.1 and HTTP/2", async (t) => {
+    await using server = await startTestServer({ tls: await certificates() }, t.signal);
+    const body = JSON.stringify(configMap("a", { "é 日本": 1 }));
+    const request = https.request(`${server.url}${maps}?dryRun=All`, {
+      method: "POST",
+      rejectUnauthorized: false,
+    });
+    request.end(body);
+    const [answer] = (await once(request, "response")) as [http.IncomingMessage];
+    answer.resume();
+    const session = connectHttp2(server.url, { rejectUnauthorized: false });
+    try {
+      const stream = session.request({ ":method": "POST", ":path": `${maps}?dryRun=All` });
+      stream.end(body);
+      const [response] = (await once(stream, "response")) as [Record<string, string>];
+      stream.resume();
+      await once(stream, "close");
+      for (const warning of [answer.headers["warning"], response["warning"]]) {
+        const text = Buffer.from(String(warning), "latin1").toString();
+        assert.equal(text, String.raw`299 - "unknown field \"é 日本\""`);
+      }
+    } finally {
+      session.close();
+    }
+  });
+
   test("outlives a client that leaves in the middle of a request, and tells where it came from", async (t) => {
     const finished = Promise.withResolvers<FinishedRequest>();
     const asked = Promise.withResolvers<void>();

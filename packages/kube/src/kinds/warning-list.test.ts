@@ -31,6 +31,20 @@ suite("warnings", () => {
     assert.equal(isFull, true);
   });
 
+  test("what has a control character is not told, nor counted", () => {
+    const controls = ["\t", "\n", "\u0000", "\u007f", "\u0085"].map((one) => `a${one}b`);
+    assert.deepEqual(listOf(["a", ...controls, "\t".repeat(5_000), "\u00a0", "b"]).told, [
+      "a",
+      "\u00a0",
+      "b",
+    ]);
+  });
+
+  test("unless it stands in what is cut away", () => {
+    const late = `${"c".repeat(256)}\t`;
+    assert.deepEqual(listOf([late, "b".repeat(4_097)]).told, ["c".repeat(256), "b".repeat(256)]);
+  });
+
   test("what cannot be told is not looked for", () => {
     let asked = 0;
     const endless = (function* () {

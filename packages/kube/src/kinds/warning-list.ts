@@ -4,7 +4,7 @@
 const textMax = 4 * 1024;
 const cutTextMax = 256;
 
-/** What a client has to be told, in the order in which it came up, each once: in full while there is little of it, as the real server does. */
+/** What a client has to be told, in the order in which it came up, each once: in full while there is little of it, and nothing that no header takes, as the real server does. */
 export class WarningList {
   readonly #all = new Set<string>();
   #told: string[] = [];
@@ -19,6 +19,7 @@ export class WarningList {
   add(text: string): void {
     if (text === "" || this.isFull || this.#all.has(text)) return;
     this.#all.add(text);
+    if (!canBeTold(this.#isCut ? cut(text) : text)) return;
     if (!this.#isCut && this.#length + lengthOf(text) > textMax) {
       this.#isCut = true;
       this.#told = [];
@@ -38,6 +39,7 @@ export class WarningList {
   }
 
   #tell(text: string): void {
+    if (!canBeTold(text)) return;
     this.#told.push(text);
     this.#length += lengthOf(text);
   }
@@ -51,6 +53,11 @@ export function firstWarnings(warnings: Iterable<string>): readonly string[] {
     if (list.isFull) break;
   }
   return list.all;
+}
+
+/** A header is one line: of what has a control character nothing is told. */
+function canBeTold(text: string): boolean {
+  return !/\p{Cc}/u.test(text);
 }
 
 function cut(text: string): string {
