@@ -20,6 +20,12 @@ export function numberAt(object: JsonObject, name: string, standard = 0): number
   return typeof value === "number" ? value : standard;
 }
 
+/** An integer of 64 bits. */
+export function integerAt(object: JsonObject, name: string): number | bigint {
+  const value = memberOf(object, name);
+  return typeof value === "number" || typeof value === "bigint" ? value : 0;
+}
+
 export function textsAt(object: JsonObject, name: string): readonly string[] {
   const value = memberOf(object, name);
   return isJsonArray(value) ? value.filter((item) => typeof item === "string") : [];

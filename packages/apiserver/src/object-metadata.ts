@@ -9,6 +9,8 @@ import {
 } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
+import { integerAt } from "./fields.ts";
+
 const none: JsonObject = {};
 
 /** The metadata; empty if there is none. Not to be changed. */
@@ -36,6 +38,11 @@ export function metadataText(object: JsonObject, name: string): string {
 export function metadataNumber(object: JsonObject, name: string): number | undefined {
   const value = memberOf(metadataOf(object), name);
   return typeof value === "number" ? value : undefined;
+}
+
+/** How many seconds an object that is being deleted is given: an integer of 64 bits. */
+export function deletionGraceOf(object: JsonObject): number | bigint {
+  return integerAt(metadataOf(object), "deletionGracePeriodSeconds");
 }
 
 export function nameOf(object: JsonObject): string {

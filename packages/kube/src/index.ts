@@ -117,6 +117,7 @@ export {
   type StatusDetails,
 } from "./status/status.ts";
 export { compareBytes } from "./go-text/byte-order.ts";
+export { goJsonString } from "./go-text/go-json.ts";
 export { goJsonSyntax } from "./go-text/json-syntax.ts";
 export { jsonTypeName } from "./go-text/json-type-name.ts";
 export { quote } from "./go-text/quote.ts";

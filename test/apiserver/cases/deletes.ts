@@ -64,6 +64,9 @@ const scripts: Record<string, Script> = {
       "not orphanDependents": { orphanDependents: false },
       unsafe: { ignoreStoreReadErrorWithClusterBreakingPotential: true },
       "a wrong type": { gracePeriodSeconds: "ten" },
+      "a long grace": { gracePeriodSeconds: 9_007_199_254_740_993n },
+      "a grace of more than 64 bits": { gracePeriodSeconds: 9_223_372_036_854_775_808n },
+      "a grace that is no integer": { gracePeriodSeconds: 1.5 },
     },
     "options: %",
     async (lab, more) => {
@@ -333,6 +336,43 @@ const scripts: Record<string, Script> = {
   "a pod on a node with a grace of more than 64 bits": async (lab) => {
     await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
     await lab.delete(`${lab.core("pods", "p")}?gracePeriodSeconds=99999999999999999999`);
+    await lab.get(lab.core("pods", "p"));
+  },
+  ...casesFor(
+    {
+      // A duration of it in 64 bits of nanoseconds is 3001 seconds.
+      "2^55 + 3001": 2n ** 55n + 3001n,
+      "2^63 - 1": 9_223_372_036_854_775_807n,
+      "-2^63": -9_223_372_036_854_775_808n,
+      "2^63": 9_223_372_036_854_775_808n,
+    },
+    "a pod on a node with a grace of % in a body",
+    async (lab, seconds) => {
+      const path = lab.core("pods", "p");
+      await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
+      await lab.delete(path, options({ gracePeriodSeconds: seconds }));
+      await lab.get(path);
+      await lab.delete(path, options({ gracePeriodSeconds: seconds - 1n }));
+      await lab.get(path);
+    },
+  ),
+  "a pod on a node with a long grace in the query": async (lab) => {
+    await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
+    await lab.delete(`${lab.core("pods", "p")}?gracePeriodSeconds=${2n ** 55n + 3001n}`);
+    await lab.get(lab.core("pods", "p"));
+  },
+  "a pod on a node with a long time of its own": async (lab) => {
+    const own = { nodeName: "n", terminationGracePeriodSeconds: 2n ** 55n + 3001n };
+    await lab.create(lab.core("pods"), pod("p", own));
+    await lab.delete(lab.core("pods", "p"));
+    await lab.get(lab.core("pods", "p"));
+    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 2n ** 55n + 3000n }));
+    await lab.get(lab.core("pods", "p"));
+  },
+  "a pod that is being deleted with a negative grace": async (lab) => {
+    await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
+    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: 300 }));
+    await lab.delete(lab.core("pods", "p"), options({ gracePeriodSeconds: -5 }));
     await lab.get(lab.core("pods", "p"));
   },
   "a pod on a node with a grace of its deleter": async (lab) => {

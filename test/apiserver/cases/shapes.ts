@@ -100,7 +100,13 @@ const scripts: Record<string, Script> = {
     }
   },
   ...casesFor(
-    { None: "None", Metadata: "Metadata", Object: "Object", Other: "Other" },
+    {
+      None: "None",
+      Metadata: "Metadata",
+      Object: "Object",
+      Other: "Other",
+      unprintable: "%7F%E2%80%A8",
+    },
     "rows with objects: %",
     async (lab, include) => {
       await lab.create(lab.core("configmaps"), configMap("a"));

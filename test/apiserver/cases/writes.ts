@@ -94,6 +94,10 @@ const scripts: Record<string, Script> = {
     );
     await lab.put(
       lab.core("configmaps", "a"),
+      configMap("a", { a: "3" }, { resourceVersion: "a\u007f\u2028" }),
+    );
+    await lab.put(
+      lab.core("configmaps", "a"),
       configMap("a", { a: "4" }, { resourceVersion: "999999999" }),
     );
     await lab.put(

@@ -7,7 +7,7 @@ import {
   type IncludeObject,
   type OfferedFormat,
 } from "@keelson/kube";
-import { failures, StatusError } from "@keelson/kube";
+import { failures, goJsonString, StatusError } from "@keelson/kube";
 
 import type { Resource } from "../resources/resource.ts";
 import { isProduced, notAcceptable, notProduced, onlyThese, produced } from "./produced.ts";
@@ -127,6 +127,6 @@ function includeObjectFrom(text: string | null): IncludeObject {
   if (text === null || text === "") return "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;
   throw failures.badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${goJsonString(text)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }

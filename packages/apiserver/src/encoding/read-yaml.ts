@@ -1,6 +1,7 @@
 // YAML bodies as Go's sigs.k8s.io/yaml reads them: YAML 1.1, then JSON.
 
 import { JsonNumber, setMember, type MutableJson, type MutableJsonObject } from "@keelson/base";
+import { quote } from "@keelson/kube";
 import {
   EVENT_ID,
   getScalarValue,
@@ -237,7 +238,7 @@ class Reader {
   #noteDuplicate(key: string): void {
     if (this.duplicates.length >= duplicatesMax) return;
     const line = this.#lineAt(startOf(this.#events[this.#at]));
-    this.duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
+    this.duplicates.push(`line ${line}: key ${quote(key)} already set in map`);
   }
 
   /** Counted on from where it was last asked for. */

@@ -1,6 +1,6 @@
 // The query of a list, a watch or a deletecollection (KB 1–22).
 
-import { failures, type FieldError } from "@keelson/kube";
+import { failures, quote, type FieldError } from "@keelson/kube";
 import type { Revision, Selector } from "@keelson/store";
 
 import { integerIn, isTrue } from "../http/query-values.ts";
@@ -152,7 +152,7 @@ export function revisionFrom(text: string): Revision | undefined {
 }
 
 function badRevision(text: string, why: string): Error {
-  const value = JSON.stringify(text);
+  const value = quote(text);
   const detail = `strconv.ParseUint: parsing ${value}: ${why}`;
   return failures.badRequest(
     `invalid resource version: resourceVersion: Invalid value: ${value}: ${detail}`,

@@ -5,6 +5,7 @@ import {
   failures,
   parseFieldSelector,
   parseLabelSelector,
+  quote,
   type FieldRequirement,
   type LabelRequirement,
 } from "@keelson/kube";
@@ -95,12 +96,12 @@ function unknownField(resource: Resource, field: string): Error {
     return failures.badRequest(`field label not supported for ${kind}: ${field}`);
   }
   if (resource.kind === "Job") {
-    return failures.badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
+    return failures.badRequest(`field label ${quote(field)} not supported for Job`);
   }
   const known = ["metadata.name", "metadata.namespace"].map((one) => `"${one}"`).join(", ");
   return failures.badRequest(
     resource.fieldLabels.length === 0
-      ? `"${field}" is not a known field selector: only ${known}`
+      ? `${quote(field)} is not a known field selector: only ${known}`
       : `field label not supported: ${field}`,
   );
 }

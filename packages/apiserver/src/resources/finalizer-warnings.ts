@@ -1,7 +1,7 @@
 // What is said of finalizers that may collide with those of others.
 
 import { type JsonObject } from "@keelson/base";
-import { labelKeyProblems } from "@keelson/kube";
+import { labelKeyProblems, quote } from "@keelson/kube";
 
 import { finalizersOf } from "../object-metadata.ts";
 
@@ -12,8 +12,7 @@ export function finalizerWarnings(object: JsonObject, old: JsonObject | undefine
   const known = new Set(old === undefined ? [] : finalizersOf(old));
   const added = [...new Set(finalizersOf(object))].filter((finalizer) => !known.has(finalizer));
   return added.sort().flatMap((finalizer) => {
-    const say = (problem: string): string =>
-      `metadata.finalizers: ${JSON.stringify(finalizer)}: ${problem}`;
+    const say = (problem: string): string => `metadata.finalizers: ${quote(finalizer)}: ${problem}`;
     const problems = labelKeyProblems(finalizer).map(say);
     if (finalizer.includes("/") || standard.has(finalizer)) return problems;
     const name = finalizer.includes(".") ? "name including a path (/)" : "name";

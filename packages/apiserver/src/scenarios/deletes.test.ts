@@ -183,6 +183,37 @@ eachBackend(
       }
     });
 
+    it("KB §4 of a pod take a time of 64 bits, wherever it is said", async ({ api, namespace }) => {
+      const pods = core(await namespace(), "pods");
+      const seconds = 2n ** 55n + 3001n;
+      const cases: [string, JsonObject, JsonObject | undefined][] = [
+        ["", {}, { gracePeriodSeconds: seconds }],
+        [`?gracePeriodSeconds=${seconds}`, {}, undefined],
+        ["", { terminationGracePeriodSeconds: seconds }, undefined],
+      ];
+      for (const [index, [query, spec, body]] of cases.entries()) {
+        const path = `${pods}/p-${index}`;
+        await api.create(pods, {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: `p-${index}` },
+          spec: { nodeName: "n", containers: [{ name: "c", image: "i" }], ...spec },
+        });
+        const grace = async (more?: JsonObject): Promise<unknown> => {
+          const { object } = await api.delete(`${path}${query}`, more);
+          return (object["metadata"] as JsonObject)["deletionGracePeriodSeconds"];
+        };
+        assert.equal(await grace(body), seconds);
+        // Nothing that is kept for its time goes with a write.
+        const labels = { metadata: { labels: { a: "b" } } };
+        const headers = { "content-type": "application/merge-patch+json" };
+        assert.equal((await api.send("PATCH", path, { body: labels, headers })).code, 200);
+        assert.equal((await api.get(path)).code, 200);
+        assert.equal(await grace({ gracePeriodSeconds: seconds - 1n }), seconds - 1n);
+        assert.equal(await grace({ gracePeriodSeconds: -5 }), 1);
+      }
+    });
+
     it("KB §4 of a pod that runs give it time, which only ever gets shorter", async ({
       api,
       namespace,

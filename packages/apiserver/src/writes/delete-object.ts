@@ -6,6 +6,7 @@ import { Body, Conflict, NotFound, type Row } from "@keelson/store";
 
 import { inStoredOrder, objectWithRevision } from "../encoding/stored-text.ts";
 import {
+  deletionGraceOf,
   finalizersOf,
   isTerminating,
   metadataNumber,
@@ -174,15 +175,16 @@ function gracefulStep(
   { live, options, rule }: Subject,
   { nowMs, finalizers }: Moment & { readonly finalizers: readonly string[] },
 ): Step | undefined {
-  const current = metadataNumber(live, "deletionGracePeriodSeconds") ?? 0;
+  const current = deletionGraceOf(live);
   if (isTerminating(live)) {
-    if (current === 0) return undefined;
-    const asked = options.gracePeriodSeconds;
+    if (Number(current) === 0) return undefined;
+    const sent = options.gracePeriodSeconds;
+    const asked = sent !== undefined && sent < 0 ? 1 : sent;
     if (asked === undefined || asked >= current) return { type: "wait" };
     const began = Date.parse(metadataText(live, "deletionTimestamp")) - durationMs(current);
-    const wanted = began + durationMs(Math.max(0, asked));
+    const wanted = began + durationMs(asked);
     const isPast = wanted < nowMs;
-    const seconds = isPast && asked !== 0 ? 1 : Math.max(0, asked);
+    const seconds = isPast && asked > 0 ? 1 : asked;
     return gracefully(live, finalizers, { seconds, atMs: isPast ? nowMs : wanted });
   }
   const seconds = rule.graceSeconds?.(live, options);
@@ -195,7 +197,7 @@ function gracefulStep(
 }
 
 /** As Go counts a time of so many seconds, in 64 bits of nanoseconds: one that is too long begins anew. */
-function durationMs(seconds: number): number {
+function durationMs(seconds: number | bigint): number {
   return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
@@ -206,7 +208,7 @@ function gracefully(
     seconds,
     atMs,
     isFirst = false,
-  }: { readonly seconds: number; readonly atMs: number; readonly isFirst?: boolean },
+  }: { readonly seconds: number | bigint; readonly atMs: number; readonly isFirst?: boolean },
 ): Step {
   const object = cloneJson(live);
   setFinalizers(object, finalizers);

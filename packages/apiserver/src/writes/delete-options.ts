@@ -1,14 +1,15 @@
 // What a DELETE asks for (KB 34–37).
 
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, JsonNumber, type Json, type JsonObject } from "@keelson/base";
 import { failures, jsonTypeName, memberOf, type FieldError } from "@keelson/kube";
 
-import { integerIn, isTrue } from "../http/query-values.ts";
+import { isTrue, longIntegerIn } from "../http/query-values.ts";
 
 export type Propagation = "Orphan" | "Background" | "Foreground";
 
 export interface DeleteOptions {
-  readonly gracePeriodSeconds?: number;
+  /** An integer of 64 bits. */
+  readonly gracePeriodSeconds?: number | bigint;
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly orphanDependents?: boolean;
@@ -23,19 +24,16 @@ export function deleteOptionsFrom(body: JsonObject): DeleteOptions {
   const resourceVersion = isJsonObject(preconditions)
     ? textOf(preconditions, "resourceVersion")
     : undefined;
-  const grace = memberOf(body, "gracePeriodSeconds") ?? null;
-  if (grace !== null && !(typeof grace === "number" && Number.isInteger(grace))) {
-    throw wrongType(grace, "gracePeriodSeconds", "int64");
-  }
+  const grace = integerOf(body, "gracePeriodSeconds");
   const orphan = memberOf(body, "orphanDependents") ?? null;
   if (orphan !== null && typeof orphan !== "boolean") {
-    throw wrongType(orphan, "orphanDependents", "bool");
+    throw wrongType(jsonTypeName(orphan), "orphanDependents", "bool");
   }
   const dryRun = memberOf(body, "dryRun") ?? null;
   return checked({
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(grace === null ? {} : { gracePeriodSeconds: grace }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === null ? {} : { orphanDependents: orphan }),
     propagationPolicy: textOf(body, "propagationPolicy"),
     dryRun: isJsonArray(dryRun) ? dryRun : [],
@@ -44,7 +42,7 @@ export function deleteOptionsFrom(body: JsonObject): DeleteOptions {
 
 /** Reads options that came in the query string, as they may without a body. Throws a `StatusError`. */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
-  const grace = integerIn(query, "gracePeriodSeconds");
+  const grace = longIntegerIn(query, "gracePeriodSeconds");
   const orphan = query.get("orphanDependents");
   const uid = query.get("uid");
   const resourceVersion = query.get("resourceVersion");
@@ -111,12 +109,23 @@ function isPropagation(text: string): text is Propagation {
 function textOf(object: JsonObject, name: string): string | undefined {
   const value = memberOf(object, name) ?? null;
   if (value === null) return undefined;
-  if (typeof value !== "string") throw wrongType(value, name, "string");
+  if (typeof value !== "string") throw wrongType(jsonTypeName(value), name, "string");
   return value;
 }
 
-function wrongType(value: Json, field: string, type: string): Error {
+/** A number of 64 bits. */
+function integerOf(object: JsonObject, name: string): number | bigint | undefined {
+  const value = memberOf(object, name) ?? null;
+  if (value === null) return undefined;
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number" && Number.isInteger(value)) return value;
+  if (value instanceof JsonNumber && value.text === "-0") return 0;
+  const isNumber = typeof value === "number" || value instanceof JsonNumber;
+  throw wrongType(isNumber ? `number ${value.toString()}` : jsonTypeName(value), name, "int64");
+}
+
+function wrongType(value: string, field: string, type: string): Error {
   return failures.badRequest(
-    `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field DeleteOptions.${field} of type ${type}`,
+    `json: cannot unmarshal ${value} into Go struct field DeleteOptions.${field} of type ${type}`,
   );
 }

@@ -3,7 +3,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type MutableJsonObject } from "@keelson/base";
 import { beginTermination, failures, memberOf, type RuleContext } from "@keelson/kube";
 
-import { numberAt, objectAt } from "../fields.ts";
+import { integerAt, objectAt } from "../fields.ts";
 import { isTerminating, nameOf } from "../object-metadata.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 
@@ -19,7 +19,7 @@ export interface DeletionRule {
   /** What else changes when the deletion is first asked for. */
   begin?(object: MutableJsonObject, context: RuleContext): void;
   /** How long the object is given; undefined: no time at all. */
-  graceSeconds?(object: JsonObject, options: DeleteOptions): number | undefined;
+  graceSeconds?(object: JsonObject, options: DeleteOptions): number | bigint | undefined;
 }
 
 const undeletable = new Set(["default", "kube-system", "kube-public"]);
@@ -51,7 +51,7 @@ const rules: Readonly<Record<string, DeletionRule>> = {
   Pod: {
     graceSeconds: (pod, { gracePeriodSeconds }) => {
       const asked =
-        gracePeriodSeconds ?? numberAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds");
+        gracePeriodSeconds ?? integerAt(objectAt(pod, "spec"), "terminationGracePeriodSeconds");
       const phase = memberOf(objectAt(pod, "status"), "phase");
       const isScheduled = (memberOf(objectAt(pod, "spec"), "nodeName") ?? "") !== "";
       if (!isScheduled || phase === "Failed" || phase === "Succeeded") return 0;

@@ -5,6 +5,7 @@ import {
   failures,
   keepTimes,
   pathSegmentNames,
+  quote,
   sharedMetadataProblems,
   validateFinalizerDomains,
   validateMetadata,
@@ -16,6 +17,7 @@ import { Body, Conflict, NotFound, StoreError, Unavailable, type Row } from "@ke
 import { findRow } from "../find-row.ts";
 import { inStoredOrder, objectWithRevision } from "../encoding/stored-text.ts";
 import {
+  deletionGraceOf,
   finalizersOf,
   isTerminating,
   metadataNumber,
@@ -205,7 +207,7 @@ function checkRevision(
   }
   // Kubernetes answers 500, but it is the client who can mend it.
   if (!/^[0-9]+$/.test(sent)) {
-    throw failures.badRequest(`strconv.ParseUint: parsing ${JSON.stringify(sent)}: invalid syntax`);
+    throw failures.badRequest(`strconv.ParseUint: parsing ${quote(sent)}: invalid syntax`);
   }
   if (sent !== metadataText(live, "resourceVersion")) {
     throw failures.modifiedConflict(groupResource(resource), name);
@@ -303,5 +305,5 @@ function problems(
 function isLastFinalizerGone(resource: Resource, next: JsonObject, live: JsonObject): boolean {
   if (!isTerminating(live) || finalizersOf(next).length > 0) return false;
   if (deletionRule(storageOf(resource)).isHeld?.(next) === true) return false;
-  return (metadataNumber(live, "deletionGracePeriodSeconds") ?? 0) === 0;
+  return Number(deletionGraceOf(live)) === 0;
 }

@@ -3,9 +3,10 @@
 import type { JsonObject } from "@keelson/base";
 import { generateName } from "@keelson/kube";
 
-import { numberAt, objectAt, objectsAt, textAt } from "../../fields.ts";
+import { objectAt, objectsAt, textAt } from "../../fields.ts";
 import { staticNodeName } from "../../bootstrap/static-node.ts";
 import {
+  deletionGraceOf,
   isTerminating,
   metadataOf,
   nameOf,
@@ -74,7 +75,7 @@ export async function reconcilePod(
 ): Promise<void> {
   if (isTerminating(pod)) {
     // Nothing runs that would need its grace.
-    if (numberAt(metadataOf(pod), "deletionGracePeriodSeconds") > 0) {
+    if (deletionGraceOf(pod) > 0) {
       await cluster.remove("Pod", pod, { gracePeriodSeconds: 0 }, signal);
     }
     return;
