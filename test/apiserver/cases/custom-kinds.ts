@@ -1,9 +1,9 @@
 // Custom kinds as preparation of a case.
 
-import { isJsonObject, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
+import { until } from "../../oracle/until.ts";
 import type { Lab } from "../lab.ts";
-import { textOf } from "../text-of.ts";
 
 /** Creates a definition and waits until its objects are served. What is compared comes afterwards. */
 export async function createKind(lab: Lab, definition: JsonObject): Promise<void> {
@@ -12,19 +12,21 @@ export async function createKind(lab: Lab, definition: JsonObject): Promise<void
   await served(lab, definition);
 }
 
-/** Waits until the first version of a definition is served. */
+/** Waits until every version of a definition that is to be served is. */
 export async function served(lab: Lab, definition: JsonObject): Promise<void> {
-  const spec = definition["spec"];
-  if (!isJsonObject(spec) || !isJsonObject(spec["names"])) throw new Error("no definition");
-  const version = Array.isArray(spec["versions"])
-    ? (spec["versions"][0] as JsonObject)["name"]
-    : "v1";
-  const path = `/apis/${textOf(spec["group"])}/${textOf(version)}/${textOf(spec["names"]["plural"])}?limit=1`;
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const { status } = await lab.quietly({ path });
-    if (status === 200) return;
-    if (performance.now() > deadline) throw new Error(`${path} is not served`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const { spec } = definition as unknown as Definition;
+  for (const version of spec.versions) {
+    if (!version.served) continue;
+    const path = `/apis/${spec.group}/${version.name}/${spec.names.plural}?limit=1`;
+    const isServed = async () => (await lab.quietly({ path })).status === 200;
+    await until(isServed, lab.signal, `${path} to be served`);
   }
+}
+
+interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
 }

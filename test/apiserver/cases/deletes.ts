@@ -2,6 +2,7 @@
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
+import { until } from "../../oracle/until.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import type { Lab } from "../lab.ts";
 import { configMap, deployment, pod, secret } from "../objects.ts";
@@ -22,7 +23,25 @@ async function family(
   const { uid } = await lab.create(lab.core("configmaps"), configMap("owner"));
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, ...extra }];
   await lab.create(lab.core("secrets"), secret("child", { ownerReferences }));
+  await untilCollectorKnows(lab, lab.core("secrets"), secret);
   return { owner: lab.core("configmaps", "owner"), child: lab.core("secrets", "child") };
+}
+
+/**
+ * Resolves when the garbage collector has seen what was made in a collection so far: it hears of it in order, and lets one go that
+ * came after. A real one is a process of its own and may be behind; whom it does not know it does not orphan, nor wait for.
+ */
+async function untilCollectorKnows(
+  lab: Lab,
+  collection: string,
+  make: (name: string, metadata: JsonObject) => JsonObject,
+): Promise<void> {
+  const { uid } = await lab.create(lab.core("configmaps"), configMap("known-by"));
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "known-by", uid }];
+  await lab.create(collection, make("known", { ownerReferences }));
+  await lab.must({ method: "DELETE", path: lab.core("configmaps", "known-by") });
+  const isKnown = async () => isGone(await lab.quietly({ path: `${collection}/known` }));
+  await until(isKnown, lab.signal, "the garbage collector to know");
 }
 
 const scripts: Record<string, Script> = {
@@ -221,6 +240,7 @@ const scripts: Record<string, Script> = {
       lab.core("secrets"),
       secret("child", { ownerReferences, finalizers: ["example.com/a"] }),
     );
+    await untilCollectorKnows(lab, lab.core("secrets"), secret);
     await lab.delete(lab.core("configmaps", "owner"), options({ propagationPolicy: "Foreground" }));
     await lab.until(lab.core("secrets", "child"), ({ text }) => text.includes("deletionTimestamp"));
     await lab.get(lab.core("configmaps", "owner"));
@@ -307,6 +327,7 @@ const scripts: Record<string, Script> = {
       },
     ];
     await lab.create(lab.core("pods"), pod("p", {}, { ownerReferences }));
+    await untilCollectorKnows(lab, lab.core("pods"), (name, metadata) => pod(name, {}, metadata));
     await lab.delete(
       lab.group("apps/v1", "deployments", "d"),
       options({ propagationPolicy: "Foreground" }),
