@@ -28,8 +28,12 @@ import { openStream } from "./stream.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
 
-/** Longer than anybody should wait; what is really waited is told. */
-const patienceMs = 60_000;
+/** Longer than anybody should wait, for each wait anew; what is really waited is told. */
+const patienceMs = 180_000;
+
+function patienceOf({ signal }: { readonly signal: AbortSignal }): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+}
 
 interface Timed extends Response {
   readonly ms: number;
@@ -106,20 +110,19 @@ suite("a database in trouble", { concurrency }, () => {
     await until(() => answers.length > 40, t.signal);
     const stoppedAt = performance.now();
     await database.stop({ mode: "immediate" });
-    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
-    await until(async () => (await readyz()) !== 200, patience);
+    await until(async () => (await readyz()) !== 200, patienceOf(t));
     t.diagnostic(`readyz is red after ${Math.round(performance.now() - stoppedAt)} ms`);
     const verbose = await timed(server, { path: "/readyz?verbose" }, t.signal);
     assert.match(verbose.text, /^\[-\]database failed/m);
     assert.equal((await timed(server, { path: "/livez" }, t.signal)).status, 200);
-    await until(() => written.some(({ status }) => status === 503), patience);
-    await until(() => answers.some(({ status }) => status === 503), patience);
+    await until(() => written.some(({ status }) => status === 503), patienceOf(t));
+    await until(() => answers.some(({ status }) => status === 503), patienceOf(t));
     await database.start();
     const startedAt = performance.now();
-    await until(async () => (await readyz()) === 200, patience);
+    await until(async () => (await readyz()) === 200, patienceOf(t));
     await until(
       async () => (await timed(server, { path: `${path}/c-1` }, t.signal)).status === 200,
-      patience,
+      patienceOf(t),
     );
     t.diagnostic(`healed ${Math.round(performance.now() - startedAt)} ms after the database`);
     stop.abort();
@@ -144,7 +147,7 @@ suite("a database in trouble", { concurrency }, () => {
     }
     // A watch goes on, or has ended so that it can be taken up again.
     await create(server, "after", t.signal);
-    const next = await stream.next(patience);
+    const next = await stream.next(patienceOf(t));
     assert.deepEqual(
       [next?.type ?? "end", next?.name ?? ""],
       next === undefined ? ["end", ""] : ["ADDED", "after"],
@@ -161,7 +164,7 @@ suite("a database in trouble", { concurrency }, () => {
     );
     await create(server, "a", t.signal);
     proxy.isStalled = true;
-    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(patienceMs)]);
+    const patience = patienceOf(t);
     const patch = { "content-type": "application/merge-patch+json" };
     const requests: readonly Request[] = [
       { path: `${path}/a` },
@@ -188,12 +191,12 @@ suite("a database in trouble", { concurrency }, () => {
     proxy.isStalled = false;
     proxy.cut();
     await until(
-      async () => (await timed(server, { path: "/readyz" }, patience)).status === 200,
-      patience,
+      async () => (await timed(server, { path: "/readyz" }, t.signal)).status === 200,
+      patienceOf(t),
     );
     await until(
-      async () => (await timed(server, { path: `${path}/a` }, patience)).status !== 503,
-      patience,
+      async () => (await timed(server, { path: `${path}/a` }, t.signal)).status !== 503,
+      patienceOf(t),
     );
   });
 
@@ -309,14 +312,13 @@ suite("a database in trouble", { concurrency }, () => {
     };
     const degraded = async (): Promise<number | undefined> =>
       await metricOf(second, "keelson_notify_degraded", t.signal);
-    const patience = AbortSignal.any([t.signal, AbortSignal.timeout(2 * patienceMs)]);
-    await until(async () => (await degraded()) === 0, patience);
+    await until(async () => (await degraded()) === 0, patienceOf(t));
     await seen("woken");
     await cutListeners(one.url);
     await seen("terminated");
     proxy.swallowsNotifications = true;
     proxy.cut(); // What connects now is probed at once.
-    await until(async () => (await degraded()) === 1, patience);
+    await until(async () => (await degraded()) === 1, patienceOf(t));
     await seen("pooled");
     assert.equal(await degraded(), 1);
   });

@@ -16,7 +16,7 @@ import { configMap } from "../objects.ts";
 import { agent, ark } from "./ark.ts";
 import { residentMegabytes, ScenarioBed, tell, type Scenarios, type StartServer } from "./bed.ts";
 import { isAtLength, measure } from "./length.ts";
-import { metricOf } from "./metrics.ts";
+import { metricsOf } from "./metrics.ts";
 import { SlowWatcher } from "./slow-watcher.ts";
 
 const watchers = measure({ gate: 60, full: 1_000 });
@@ -55,6 +55,24 @@ export const agents: LoadObjects = {
     return { prefix, template: agent("{name}", metadata, "x".repeat(size)), patch: true };
   },
 };
+
+/** What a server says of its log since it was last cut. */
+interface Cut {
+  readonly head: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+async function cutOf(server: { readonly dataDir: string }, signal: AbortSignal): Promise<Cut> {
+  const samples = await metricsOf(server, signal);
+  const valueOf = (name: string): number =>
+    samples.find((sample) => sample.name === name)?.value ?? NaN;
+  return {
+    head: valueOf("keelson_store_head_revision"),
+    rows: valueOf("keelson_store_log_rows"),
+    bytes: valueOf("keelson_store_size_bytes"),
+  };
+}
 
 /** Nothing failed, and every watcher saw every write. */
 function assertNothingLost(result: LoadResult): void {
@@ -145,7 +163,7 @@ export const loadScenarios =
 
     it("LOAD-3 16 clients write for long: no errors, and sizes level off", async (bed) => {
       const seconds = measure({ gate: 8, full: 1_800 });
-      const flags = ["--compaction-interval", `${Math.ceil(seconds / 6)}s`];
+      const flags = ["--compaction-interval", `${Math.floor(seconds / 6)}s`];
       await using server = await start({ driver: bed.driver, flags }, bed.signal);
       const own = new ScenarioBed(server, bed);
       using load = new LoadGenerator(server);
@@ -154,44 +172,64 @@ export const loadScenarios =
         path: objects.collectionOf(await own.namespace("load-3")),
         objects: 1_000,
         clients: 16,
-        prefix: "long",
         ...objects.written(),
       } as const;
       const filled = await load.run({ ...updates, verb: "fill" }, bed.signal);
       assert.deepEqual([filled.requests, filled.errors], [1_000, {}]);
-      const samples: { readonly rows: number; readonly bytes: number }[] = [];
+      const cuts: Cut[] = [];
       const over = new AbortController();
+      using stopping = new DisposableStack();
+      stopping.defer(() => over.abort());
       const sampling = (async () => {
+        // The log is measured when the server starts, and after each cut.
+        let last = (await cutOf(server, bed.signal)).rows;
         while (!over.signal.aborted) {
-          const rows = await metricOf(server, "keelson_store_log_rows", bed.signal);
-          const bytes = await metricOf(server, "keelson_store_size_bytes", bed.signal);
-          samples.push({ rows: rows ?? NaN, bytes: bytes ?? NaN });
+          const cut = await cutOf(server, bed.signal);
+          if (cut.rows !== last) cuts.push(cut);
+          last = cut.rows;
           await wait((seconds * 1_000) / 60, undefined, { signal: over.signal }).catch(
             () => undefined,
           );
         }
       })();
-      const result = await load.run({ ...updates, seconds }, bed.signal);
+      let result: LoadResult;
+      let turns = 0;
+      do {
+        // Another size each time: what would change nothing is not written.
+        const size = 1_000 + turns;
+        result = await load.run({ ...updates, seconds, ...objects.written({ size }) }, bed.signal);
+        assert.equal(failuresOf(result), 0, result.sample);
+        turns += 1;
+      } while (cuts.length < 4 && turns < 5);
       over.abort();
       await sampling;
-      assert.equal(failuresOf(result), 0, result.sample);
-      const largest = (what: "rows" | "bytes", from: number, to: number): number =>
-        Math.max(
-          ...samples.slice(samples.length * from, samples.length * to).map((one) => one[what]),
-        );
       tell(own, "writes", result.rate, "/s");
       tell(own, "p99", result.p99, "ms");
       tell(own, "resident memory", residentMegabytes(server.pid), "MB");
-      for (const what of ["rows", "bytes"] as const) {
-        const [middle, end] = [largest(what, 1 / 3, 2 / 3), largest(what, 2 / 3, 1)];
-        const unit = what === "rows" ? "" : "bytes";
-        tell(own, `${what} in the middle third`, middle, unit);
-        tell(own, `${what} in the last third`, end, unit);
-        // Writes come faster and slower; what never levels off grows far beyond that.
-        const slack = what === "rows" ? 2_000 : 16_000_000;
-        assert.ok(end > 0 && end < 2 * middle + slack, `${what} grew from ${middle} to ${end}`);
+      assert.ok(cuts.length >= 4, `the log was cut ${cuts.length} times`);
+      for (const [index, { head, rows }] of cuts.entries()) {
+        const before = cuts[index - 2];
+        if (before === undefined) continue;
+        // Each cut is at the head of the one before it; what is committed meanwhile is not in the head that is shown.
+        const written = head - before.head + 100;
+        assert.ok(rows <= written, `${rows} rows are left of ${written}: ${JSON.stringify(cuts)}`);
       }
-      assert.ok(largest("rows", 2 / 3, 1) < result.requests, "nothing was cut");
+      const [middle, end] = [1 / 3, 2 / 3].map((from) => {
+        const third = cuts.slice(cuts.length * from, cuts.length * (from + 1 / 3));
+        const most = (what: "rows" | "bytes") => Math.max(...third.map((cut) => cut[what]));
+        return { rows: most("rows"), bytes: most("bytes") };
+      });
+      assert.ok(middle !== undefined && end !== undefined);
+      for (const [what, unit] of [
+        ["rows", ""],
+        ["bytes", "bytes"],
+      ] as const) {
+        tell(own, `${what} in the middle third`, middle[what], unit);
+        tell(own, `${what} in the last third`, end[what], unit);
+      }
+      // Writes come faster and slower; what never levels off grows far beyond that.
+      const grew = `bytes grew from ${middle.bytes} to ${end.bytes}`;
+      assert.ok(end.bytes > 0 && end.bytes < 2 * middle.bytes + 16_000_000, grew);
     });
 
     it("LOAD-4 16 writers beside watchers: each watcher sees every write, all the same", async (bed) => {

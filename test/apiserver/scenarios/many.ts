@@ -76,6 +76,7 @@ export const manyScenarios: Scenarios = (it) => {
       const path = agentsOf(namespace);
       const wanted =
         count === objects ? await namesIn(bed, path) : await fill(bed, namespace, count);
+      assert.ok(wanted.length >= count, `only ${wanted.length} are there`);
       for (let index = 0; index < 20; index += 1) {
         await bed.must("POST", path, agent(`gone-${index}`));
         await bed.must("DELETE", `${path}/gone-${index}`);

@@ -45,8 +45,9 @@ suite("what nobody should notice", { concurrency }, () => {
     const from = await service.revisionOf(path, t.signal);
 
     const over = new AbortController();
+    const signal = AbortSignal.any([t.signal, over.signal]);
     const watchers = Array.from({ length: 6 }, (_, index) =>
-      service.follow(path, { from, first: index % 2, over: over.signal }, t.signal),
+      service.follow(path, { from, first: index % 2, over: over.signal }, signal),
     );
     const acknowledged: { readonly name: string; readonly at: number; readonly ms: number }[] = [];
     const sent: Promise<void>[] = [];
@@ -58,15 +59,20 @@ suite("what nobody should notice", { concurrency }, () => {
         if (dueMs > 0) await wait(dueMs);
         const name = `w-${index}`;
         const at = performance.now();
-        sent.push(
-          service.create(path, configMap(name), t.signal).then(() => {
-            const now = performance.now();
-            acknowledged.push({ name, at: now, ms: now - at });
-          }),
-        );
+        const one = service.create(path, configMap(name), signal).then(() => {
+          const now = performance.now();
+          acknowledged.push({ name, at: now, ms: now - at });
+        });
+        one.catch(() => undefined); // All are awaited below.
+        sent.push(one);
       }
       await Promise.all(sent);
     })();
+    undo.defer(async () => {
+      stop.abort();
+      over.abort();
+      await Promise.allSettled([writing, ...watchers]);
+    });
     await until(() => acknowledged.length > 50, t.signal);
     for (let roll = 0; roll < rolls; roll += 1) {
       for (const [index, replica] of replicas.entries()) {

@@ -56,7 +56,10 @@ export class Service implements Disposable {
           server,
           `${path}?watch=1&allowWatchBookmarks=true&timeoutSeconds=20&resourceVersion=${position}`,
         );
-        if (stream.status !== 200) continue;
+        if (stream.status !== 200) {
+          await wait(10, undefined, { signal });
+          continue;
+        }
         for (;;) {
           const event = await stream.next(signal);
           if (event === undefined) break;
@@ -69,7 +72,7 @@ export class Service implements Disposable {
       } catch (error) {
         signal.throwIfAborted();
         if (!isRefused(error)) throw error;
-        await wait(10);
+        await wait(10, undefined, { signal });
       }
     }
     return { events, ends };

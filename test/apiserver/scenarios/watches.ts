@@ -37,7 +37,8 @@ async function wholeOf(bed: ScenarioBed, path: string) {
 
 export const watchScenarios: Scenarios = (it) => {
   it("LIST-5 of nothing has a revision and items", async (bed) => {
-    const { metadata, items } = await bed.must("GET", "/apis/ark.mckinsey.com/v1alpha1/queries");
+    const queries = ark(await bed.namespace("list-5"), "queries");
+    const { metadata, items } = await bed.must("GET", queries);
     assert.ok(Number(metadata.resourceVersion) >= 1);
     assert.deepEqual(items, []);
   });
