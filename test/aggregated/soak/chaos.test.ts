@@ -118,7 +118,10 @@ suite(
               ),
             );
             await troubles[name]?.();
-            for (const count of await Promise.all(writing)) taken += count;
+            for (const count of await Promise.all(writing)) {
+              assert.ok(count > 0, `${name}: nothing was written`);
+              taken += count;
+            }
             if (round + 1 < plan.length || random.integer(3) > 0) continue;
             await bed.untilAvailability("True", signal);
             await caches.assertLevel(signal);
@@ -127,7 +130,6 @@ suite(
           await bed.untilAvailability("True", signal);
           const objects = await caches.assertLevel(signal);
           t.diagnostic(`${taken} writes, ${objects} objects in the end, level ${rests + 1} times`);
-          assert.ok(taken > 50, "too little was written");
         },
       );
     }

@@ -110,7 +110,10 @@ suite(`chaos, ${seconds} s on each backend, seed ${seed}`, { concurrency }, () =
           await troubles[name]?.();
           assert.ok(server.isAlive, `${name} was its end: ${server.output.slice(-4_000)}`);
           done.set(name, (done.get(name) ?? 0) + 1);
-          for (const taken of await Promise.all(writing)) written += taken;
+          for (const taken of await Promise.all(writing)) {
+            assert.ok(taken > 0, `${name}: nothing was written`);
+            written += taken;
+          }
           if (round + 1 < plan.length || random.integer(3) > 0) continue;
           clear();
           await until(
@@ -128,7 +131,6 @@ suite(`chaos, ${seconds} s on each backend, seed ${seed}`, { concurrency }, () =
         t.diagnostic(
           `${written} writes, ${objects} objects in the end, level ${rests + 1} times; ${told}`,
         );
-        assert.ok(written > 50, "too little was written");
       },
     );
   }

@@ -1,5 +1,6 @@
 // Informers against writes: what they hold in the end is what a list says.
 
+import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { seededRandom, type Random } from "@keelson/base";
@@ -31,7 +32,9 @@ export async function createNamespace(
   signal: AbortSignal,
 ): Promise<void> {
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-  await client.send({ method: "POST", path: "/api/v1/namespaces", body }, signal);
+  const made = { method: "POST", path: "/api/v1/namespaces", body } as const;
+  const { status, text } = await client.send(made, signal);
+  assert.equal(status, 201, text);
 }
 
 /** Objects that are written, and whether an update replaces them or is a merge patch. */
@@ -64,7 +67,7 @@ function builtinIn(namespace: string): readonly WrittenKind[] {
   ];
 }
 
-/** Creates, updates and deletes a few objects over and over. Answers how many of the writes were taken. */
+/** Creates, updates and deletes a few objects until so many tries were answered. Answers how many of the writes were taken. */
 export async function writeAround(
   { client }: Pick<Target, "client">,
   {
@@ -77,7 +80,7 @@ export async function writeAround(
 ): Promise<number> {
   const random = seededRandom(seed);
   let taken = 0;
-  for (let write = 0; write < writes; write += 1) {
+  for (let answered = 0; answered < writes;) {
     const { path, make, isPatched = false } = random.pick(kinds);
     const name = `o-${random.integer(12)}`;
     const send = async (): Promise<number> => {
@@ -97,10 +100,14 @@ export async function writeAround(
         }
       }
     };
-    // While a server restarts connections break; that is no write, or one nobody was told of.
+    // While a server restarts connections break, or whoever stands before it says so; that is no write, or one nobody was told of.
     const status = await send().catch(() => 0);
+    if (status === 0 || status === 503) {
+      await wait(50, undefined, { signal });
+      continue;
+    }
+    answered += 1;
     if (status >= 200 && status < 300) taken += 1;
-    if (status === 0) await wait(50, undefined, { signal });
   }
   return taken;
 }
