@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "node:tls";
 
 import { CertificateAuthority } from "../oracle/certificates.ts";
@@ -45,23 +46,34 @@ async function hostAway(bed: Bed, signal: AbortSignal): Promise<void> {
   const { certificate, key } = oracle.admin;
   using master = replica.connectAs({ certificate, key });
   const list = { path: memories };
-  await until(async () => (await bob.send(list, signal)).status === 200, signal);
+  const askedAtMs = await until(async () => {
+    const nowMs = performance.now();
+    return (await bob.send(list, signal)).status === 200 && nowMs;
+  }, signal);
   await expectStatus(account, list, 403, signal);
+  const expectRemembered = async (client: HttpClient, status: number): Promise<void> => {
+    const answer = await client.send(list, signal);
+    // Where that took ten seconds it may be forgotten.
+    const isForgotten = answer.status === 503 && performance.now() - askedAtMs >= 10_000;
+    assert.ok(answer.status === status || isForgotten, `${answer.status} ${answer.text}`);
+  };
   await using watch = openWatch(bob, `${memories}?watch=1&resourceVersion=0`);
-  await until(() => watch.isOpen, signal);
+  await until(() => watch.isOpen, signal, "an event of the watch");
 
   await oracle.stopProgram("kube-apiserver", "SIGKILL");
-  const goneAtMs = performance.now();
-  await expectStatus(bob, list, 200, signal); // The answer is remembered.
-  await expectStatus(account, list, 403, signal);
+  await expectRemembered(bob, 200);
+  await expectRemembered(account, 403);
   await expectStatus(master, list, 200, signal); // Nobody needs to be asked.
   await expectStatus(nobody, { path: "/livez" }, 200, signal);
-  const late = await until(async () => {
-    const answer = await bob.send(list, signal);
-    assert.ok(answer.status === 200 || answer.status === 503, answer.text);
-    return answer.status === 503 ? answer : undefined;
-  }, signal);
-  assert.ok(performance.now() - goneAtMs < 60_000, "the answer outlived its ten seconds by far");
+  const late = await until(
+    async () => {
+      const answer = await bob.send(list, signal);
+      assert.ok(answer.status === 200 || answer.status === 503, answer.text);
+      return answer.status === 503 ? answer : undefined;
+    },
+    signal,
+    "the answer to be forgotten",
+  );
   assert.equal(late.headers["retry-after"], "1");
   await until(async () => (await account.send(list, signal)).status === 503, signal);
   await until(async () => (await nobody.send({ path: "/readyz" }, signal)).status === 500, signal);
@@ -83,7 +95,7 @@ async function hostAway(bed: Bed, signal: AbortSignal): Promise<void> {
   );
   await create(bed, memories, memory("back"), signal);
   // A watch that was open all the while has heard of it.
-  await until(() => watch.names.includes("back"), signal);
+  await until(() => watch.names.includes("back"), signal, "the watch to tell of it");
 }
 
 /** The host's files are replaced as `kubeadm` does: it reads them again, and tells us in its ConfigMap. */
@@ -127,12 +139,12 @@ async function newCertificate(bed: Bed, signal: AbortSignal): Promise<void> {
   const { certificate, key } = bed.oracle.admin;
   using client = bed.replica.connectAs({ certificate, key });
   await using watch = openWatch(client, `${memories}?watch=1&resourceVersion=0`);
-  await until(() => watch.isOpen, signal);
+  await until(() => watch.isOpen, signal, "an event of the watch");
   const before = await shownCertificate(bed);
   await bed.writeServingCertificate();
   await until(async () => (await shownCertificate(bed)) !== before, signal);
   await create(bed, memories, memory("after-reload"), signal);
-  await until(() => watch.names.includes("after-reload"), signal);
+  await until(() => watch.names.includes("after-reload"), signal, "the watch to tell of it");
   assert.equal(watch.opened, 1);
 }
 
@@ -180,12 +192,14 @@ function openWatch(client: HttpClient, path: string) {
         watch.isOpen = true;
         watch.names.push((object as { metadata: { name?: string } }).metadata.name ?? "");
       }
+      await wait(20, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
+  reading.catch(() => undefined); // It is told where it is disposed of.
   return Object.assign(watch, {
     [Symbol.asyncDispose]: async (): Promise<void> => {
       stop.abort();
-      await reading.catch(() => undefined);
+      await reading;
     },
   });
 }

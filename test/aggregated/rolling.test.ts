@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { suite } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
@@ -33,11 +34,14 @@ suite("a rollout behind a host", () => {
     await createNamespace(bed, "rolling", signal);
 
     const stop = new AbortController();
+    using stopping = new DisposableStack();
+    stopping.defer(() => stop.abort());
     const answers = new Map<string, string>();
-    const watching = watchNames(bed);
+    using watching = watchNames(bed);
     const working = Promise.all(
       Array.from({ length: writers }, (_, index) => write(bed, `w${index}`, answers, stop.signal)),
     );
+    working.catch(() => undefined); // It is awaited below.
     const progress = async (count: number): Promise<void> => {
       const goal = answers.size + count;
       await until(() => answers.size >= goal, signal);
@@ -52,7 +56,6 @@ suite("a rollout behind a host", () => {
     const failed = [...answers].filter(([, answer]) => answer !== "created");
     assert.deepEqual(failed, []);
     await until(() => [...answers.keys()].every((name) => watching.names.has(name)), signal);
-    watching.end();
   });
 });
 
@@ -99,7 +102,8 @@ function watchNames(bed: Bed) {
       } catch {
         // The host tells of a connection that broke; the next watch goes on from there.
       }
+      await wait(20, undefined, { signal: end.signal }).catch(() => undefined);
     }
   })();
-  return { names, end: () => end.abort() };
+  return { names, [Symbol.dispose]: () => end.abort() };
 }
