@@ -73,16 +73,24 @@ async function install(oracle: Oracle, signal: AbortSignal): Promise<Resource> {
   );
   assert.equal(status, 201, text);
   const path = `${definitionsPath}/widgets.shapes.example.com`;
-  const definition = await until(async () => {
-    const got = await oracle.client.send({ path }, signal);
-    return isEstablished(got.body as JsonObject) ? (got.body as JsonObject) : undefined;
-  }, signal);
+  const definition = await until(
+    async () => {
+      const got = await oracle.client.send({ path }, signal);
+      return isEstablished(got.body as JsonObject) ? (got.body as JsonObject) : undefined;
+    },
+    signal,
+    "the definition to be established",
+  );
   const resource = customResources(definition).find(({ version }) => version === "v1");
   assert.ok(resource !== undefined);
-  await until(async () => {
-    const list = { path: "/apis/shapes.example.com/v1/widgets" };
-    return (await oracle.client.send(list, signal)).status === 200;
-  }, signal);
+  await until(
+    async () => {
+      const list = { path: "/apis/shapes.example.com/v1/widgets" };
+      return (await oracle.client.send(list, signal)).status === 200;
+    },
+    signal,
+    "Widgets to be served",
+  );
   return resource;
 }
 

@@ -93,7 +93,7 @@ export class Guard implements AsyncDisposable {
       hasEnded: false,
     };
     this.#entries.set(id, entry);
-    this.#send({
+    const order: GuardOrder = {
       type: "start",
       id,
       command: command.path,
@@ -101,7 +101,9 @@ export class Guard implements AsyncDisposable {
       environment: { PATH: process.env["PATH"] ?? "", HOME: this.folder },
       folder: this.folder,
       log,
-    });
+    };
+    // A guard that has gone before takes no order, and nobody would ever hear of this one.
+    this.#send(order, () => this.#receive({ type: "ended", id, reason: "the guard ended" }));
     const failed = entry.ended.promise.then((reason) => {
       throw new ProcessEnded(command.name, reason, tailOf(log));
     });
@@ -133,8 +135,9 @@ export class Guard implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #send(order: GuardOrder): void {
-    if (this.#guard.connected) this.#guard.send(order, () => undefined);
+  #send(order: GuardOrder, onLost: () => void = () => undefined): void {
+    if (!this.#guard.connected) onLost();
+    else this.#guard.send(order, (error) => void (error !== null && onLost()));
   }
 
   #receive(report: GuardReport): void {
