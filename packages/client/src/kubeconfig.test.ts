@@ -285,6 +285,8 @@ suite("kubeconfig", () => {
     try {
       const source = { inCluster: true, root: folder.path } as const;
       const { server, namespace, credentials } = await loadKubeconfig(source, options());
+      const named = await loadKubeconfig({ ...source, server: "https://named" }, options());
+      assert.equal(named.server, "https://named");
       assert.deepEqual([server, namespace], ["https://10.96.0.1:443", "team"]);
       assert.deepEqual(await credentials.current(never), {
         headers: { authorization: "Bearer pod-token" },

@@ -17,11 +17,14 @@ import { BadKubeconfig, entriesOf, refuseReach } from "./kubeconfig-document.ts"
 import type { OidcSettings } from "./oidc.ts";
 import { environmentProxy, proxyUrlOf, type EnvironmentProxies } from "./proxy.ts";
 
-/** Where the word comes from. Of several files the first to name a thing wins, as with kubectl; missing ones are skipped. */
+/**
+ * Where the word comes from. Of several files the first to name a thing wins, as with kubectl; missing ones are skipped. A Pod finds
+ * its account below `root` and its server in the environment, unless they are named.
+ */
 export type KubeconfigSource =
   | { readonly files: readonly string[] }
   | { readonly text: string }
-  | { readonly inCluster: true; readonly root?: string };
+  | { readonly inCluster: true; readonly root?: string; readonly server?: string };
 
 export interface KubeconfigOptions {
   readonly clock: Clock;
@@ -90,6 +93,10 @@ async function read(source: KubeconfigSource, trust: "anything" | "data"): Promi
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
     config.loadFromCluster(source.root);
+    const { server } = source;
+    if (server !== undefined) {
+      config.clusters = config.clusters.map((cluster) => ({ ...cluster, server }));
+    }
     if (!URL.canParse(config.getCurrentCluster()?.server ?? "")) {
       throw new BadKubeconfig("this is no Pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
     }

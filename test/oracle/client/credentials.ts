@@ -25,11 +25,6 @@ export function describeCredentials(): void {
     "tokens, plugins, providers and certificates change in mid-watch, and no event is lost",
     async (t) => {
       using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-credentials-"));
-      t.after(() => {
-        // What a Pod finds in its environment, set by the one of these that plays a Pod.
-        delete process.env["KUBERNETES_SERVICE_HOST"];
-        delete process.env["KUBERNETES_SERVICE_PORT"];
-      });
       const groups = ["testers"];
       await using issuer = await OidcIssuer.start({ ...oidcClient, groups, lifeSeconds: 4 });
       const serving = await servingFiles(folder.path);

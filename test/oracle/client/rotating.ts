@@ -79,9 +79,8 @@ export const rotatingKinds: Readonly<Record<string, (parts: Parts) => Promise<Ro
     for (const file of ["token", "ca.crt", "namespace"]) {
       symlinkSync(join("..data", file), join(account, file));
     }
-    process.env["KUBERNETES_SERVICE_HOST"] = "127.0.0.1";
-    process.env["KUBERNETES_SERVICE_PORT"] = String(port);
-    const access = await loadKubeconfig({ inCluster: true, root: folder }, { clock: systemClock });
+    const pod = { inCluster: true, root: folder, server: `https://127.0.0.1:${port}` } as const;
+    const access = await loadKubeconfig(pod, { clock: systemClock });
     assert.equal(access.namespace, "team");
     return {
       access,
