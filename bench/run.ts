@@ -5,7 +5,7 @@ import { availableParallelism, cpus, loadavg, release, totalmem, type } from "no
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { json, markdown, type Row, table } from "./report.ts";
-import { findSuites, type Run, suiteNames } from "./suite.ts";
+import { findSuites, Given, type Run, suiteNames } from "./suite.ts";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 
@@ -19,7 +19,7 @@ interface Request {
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
   readonly markdownFile: string | undefined;
-  readonly parameters: ReadonlyMap<string, string>;
+  readonly parameters: Given;
 }
 
 // A benchmark may wait for something that does not keep the process alive, such as a server's last words.
@@ -63,7 +63,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const list = heading.map((line) => `- ${line}`).join("\n");
     writeFileSync(request.markdownFile, `${list}\n\n${markdown(rows)}\n`);
   }
-  return 0;
+  const { unasked } = request.parameters;
+  if (unasked.length === 0) return 0;
+  console.error(`nothing was measured by ${unasked.map((name) => `--${name}`).join(", ")}`);
+  return 2;
 }
 
 function parse(argv: readonly string[]): Request | undefined {
@@ -86,7 +89,7 @@ function parse(argv: readonly string[]): Request | undefined {
   const markdownFile = parameters.get("markdown");
   parameters.delete("json");
   parameters.delete("markdown");
-  return { names, isQuick, jsonFile, markdownFile, parameters };
+  return { names, isQuick, jsonFile, markdownFile, parameters: new Given(parameters) };
 }
 
 /** When, on what, with what: figures mean nothing without. */

@@ -10,10 +10,30 @@ export interface Run {
   /** A look, not a measurement: everything smaller and shorter. */
   readonly isQuick: boolean;
   /** `--name value` pairs that the runner does not know: parameters of the benchmark. */
-  readonly parameters: ReadonlyMap<string, string>;
+  readonly parameters: Given;
   /** Says what is going on, to whoever waits at the terminal. */
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
+}
+
+/** Parameters, and which of them nobody wanted to know: a slip of the pen must not pass for a measurement. */
+export class Given {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #unasked: Set<string>;
+
+  constructor(values: ReadonlyMap<string, string>) {
+    this.#values = values;
+    this.#unasked = new Set(values.keys());
+  }
+
+  get unasked(): readonly string[] {
+    return [...this.#unasked];
+  }
+
+  get(name: string): string | undefined {
+    this.#unasked.delete(name);
+    return this.#values.get(name);
+  }
 }
 
 /** A benchmark's module exports one function of this shape, named `bench`. */
@@ -63,4 +83,18 @@ export function numberOf(run: Run, name: string, otherwise: number): number {
   const value = Number(text.replaceAll("_", ""));
   if (!Number.isFinite(value)) throw new TypeError(`--${name} takes a number, not ${text}`);
   return value;
+}
+
+/** What a parameter chooses of several; all of them unless it is given. */
+export function chosenOf<Choice extends string>(
+  run: Pick<Run, "parameters">,
+  name: string,
+  choices: readonly Choice[],
+): readonly Choice[] {
+  const text = run.parameters.get(name);
+  if (text === undefined) return choices;
+  const chosen = choices.filter((choice) => choice === text);
+  if (chosen.length === 0)
+    throw new TypeError(`--${name} is one of ${choices.join(", ")}, not ${text}`);
+  return chosen;
 }

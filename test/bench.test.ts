@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { duel, Latencies, median } from "../bench/measure.ts";
 import { json, judged, type Row, table } from "../bench/report.ts";
-import { findSuites, suiteNames } from "../bench/suite.ts";
+import { chosenOf, findSuites, Given, suiteNames } from "../bench/suite.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "../bench");
 
@@ -86,6 +86,16 @@ suite("benchmarks", () => {
     const other = async (): Promise<number> => speed;
     const { ratio } = await duel({ ours, other }, { rounds: 1, ms: 0 });
     assert.equal(ratio, 0.6);
+  });
+
+  test("a parameter that nobody asks for is known, and so is a choice that is none", () => {
+    const values = { backend: "sqlite", round: "5" };
+    const parameters = new Given(new Map(Object.entries(values)));
+    const backends = ["sqlite", "postgresql"] as const;
+    assert.deepEqual(chosenOf({ parameters }, "backend", backends), ["sqlite"]);
+    assert.deepEqual(chosenOf({ parameters }, "driver", backends), backends);
+    assert.deepEqual(parameters.unasked, ["round"]);
+    assert.throws(() => chosenOf({ parameters }, "round", backends), /--round is one of sqlite/);
   });
 
   test("every benchmark is found by its folder and by its own name", async () => {

@@ -6,7 +6,7 @@ import { startOurs, type Driver } from "../../test/apiserver/ours.ts";
 import { SlowWatcher } from "../../test/apiserver/scenarios/slow-watcher.ts";
 import { duel } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { Contender } from "./contenders.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
@@ -18,9 +18,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     run.signal,
   );
   await using database = await postgres.createDatabase();
-  const only = run.parameters.get("driver");
   const rows: Row[] = [];
-  for (const driver of drivers.filter((one) => only === undefined || one === only))
+  for (const driver of chosenOf(run, "driver", drivers))
     rows.push(await ofOne(run, driver, database.url));
   return rows;
 }

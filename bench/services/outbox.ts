@@ -18,7 +18,7 @@ import {
   type OutboxEvent,
 } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import type { Row } from "../report.ts";
+import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 
 interface Load {
@@ -60,17 +60,12 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const steady = await measure({ writers: 16, rowsPerTransaction: 1, rowsPerSecond: 500 });
   const latencies = "outbox at 500 rows/s: commit to subscriber";
   rows.push({ name: `${latencies} p50`, value: steady.p50, unit: "ms" });
-  rows.push({
-    name: `${latencies} p99`,
-    value: steady.p99,
-    unit: "ms",
-    goal: "≤ 20",
-    met: steady.p99 <= 20,
-  });
+  rows.push(judged({ name: `${latencies} p99`, value: steady.p99, unit: "ms" }, { atMost: 20 }));
 
   const offered = await measure({ writers: 16, rowsPerTransaction: 10, rowsPerSecond: 5_000 });
-  const keepsUp =
-    offered.drainMs <= 1_000 && offered.relayedPerSecond >= offered.committedPerSecond * 0.9;
+  // No more is committed than is offered, and a little less where a writer is late.
+  const wanted = 4_750;
+  const least = Math.min(offered.committedPerSecond, offered.relayedPerSecond);
   rows.push({
     name: "outbox offered 5000 rows/s: committed",
     value: offered.committedPerSecond,
@@ -80,8 +75,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     name: "outbox offered 5000 rows/s: relayed",
     value: offered.relayedPerSecond,
     unit: "rows/s",
-    goal: "≥ 5000, backlog gone within 1 s",
-    met: keepsUp && offered.committedPerSecond >= 4_750,
+    goal: `≥ ${wanted}, backlog gone within 1 s`,
+    met: offered.drainMs <= 1_000 && least >= wanted,
   });
   rows.push({
     name: "outbox offered 5000 rows/s: backlog gone after",
@@ -152,7 +147,13 @@ function startRelay(url: string) {
       const endMs = systemClock.monotonic();
       const deadlineMs = endMs + 60_000;
       const isDone = (): boolean => relayed >= committed && latencies.length >= committed;
-      while (!isDone() && systemClock.monotonic() < deadlineMs) await systemClock.sleep(2, never);
+      while (!isDone()) {
+        if (systemClock.monotonic() > deadlineMs) {
+          const seen = `${relayed} were relayed and ${latencies.length} seen`;
+          throw new Error(`of ${committed} rows ${seen} after a minute`);
+        }
+        await systemClock.sleep(2, never);
+      }
       const doneMs = systemClock.monotonic();
       const startUpMs = endMs - startMs - tookMs;
       latencies.sort((a, b) => a - b);
@@ -175,8 +176,14 @@ interface Written {
 }
 
 async function written(writers: ChildProcess): Promise<Written> {
-  const [message] = (await once(writers, "message")) as [Written];
-  await once(writers, "exit");
+  const ended = once(writers, "exit");
+  const [message] = (await Promise.race([
+    once(writers, "message"),
+    once(writers, "disconnect").then(() => {
+      throw new Error("the writers ended and told nothing");
+    }),
+  ])) as [Written];
+  await ended;
   return message;
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store, Watch } from "@keelson/store";
 import { Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { backendNames, bodyOf, keyOf, never, openPlace, scope } from "./fixtures.ts";
 import { rawRow, type RawWriter, withKey } from "./raw.ts";
 import { rawPostgres } from "./raw-postgres.ts";
@@ -15,9 +15,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const watchers = numberOf(run, "watchers", 1000);
   const rate = numberOf(run, "rate", 1000);
   const seconds = numberOf(run, "seconds", run.isQuick ? 3 : 20);
-  const only = run.parameters.get("backend");
   const rows: Row[] = [];
-  for (const name of backendNames.filter((name) => only === undefined || name === only)) {
+  for (const name of chosenOf(run, "backend", backendNames)) {
     await using place = await openPlace(name);
     const store = await place.open();
     run.say(`${name}: ${watchers} watchers, ${rate} writes/s for ${seconds} s`);

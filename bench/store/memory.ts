@@ -4,16 +4,15 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { median } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { backendNames, type BackendName, openPlace } from "./fixtures.ts";
 import type { LongRunRequest, Sample } from "./programs/long-run.ts";
 
 const program = fileURLToPath(new URL("./programs/long-run.ts", import.meta.url));
 
 export async function bench(run: Run): Promise<readonly Row[]> {
-  const only = run.parameters.get("backend");
   const rows: Row[] = [];
-  for (const name of backendNames.filter((name) => only === undefined || name === only)) {
+  for (const name of chosenOf(run, "backend", backendNames)) {
     const whole = name === "sqlite" ? 10_000_000 : 1_000_000;
     const events = numberOf(run, "events", run.isQuick ? 100_000 : whole);
     await using place = await openPlace(name);

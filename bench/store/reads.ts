@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Cursor, Store } from "@keelson/store";
 import { closedLoop, duel, Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import {
   backendNames,
   type BackendName,
@@ -22,9 +22,8 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const objects = numberOf(run, "objects", run.isQuick ? 5000 : 100_000);
   const rounds = numberOf(run, "rounds", run.isQuick ? 3 : 5);
   const ms = numberOf(run, "round-ms", run.isQuick ? 300 : 1000);
-  const only = run.parameters.get("backend");
   const rows: Row[] = [];
-  for (const name of backendNames.filter((name) => only === undefined || name === only)) {
+  for (const name of chosenOf(run, "backend", backendNames)) {
     await using place = await openPlace(name);
     const { store, database } = await place.openWithAddress();
     run.say(`${name}: writing ${objects} objects`);

@@ -3,15 +3,14 @@
 import type { Store } from "@keelson/store";
 import { Latencies } from "../measure.ts";
 import type { Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { backendNames, fill, never, openPlace, scope } from "./fixtures.ts";
 
 export async function bench(run: Run): Promise<readonly Row[]> {
   const watchers = numberOf(run, "watchers", 1000);
   const missed = numberOf(run, "missed", run.isQuick ? 2000 : 20_000);
-  const only = run.parameters.get("backend");
   const rows: Row[] = [];
-  for (const name of backendNames.filter((name) => only === undefined || name === only)) {
+  for (const name of chosenOf(run, "backend", backendNames)) {
     await using place = await openPlace(name);
     const store = await place.open();
     run.say(`${name}: ${watchers} watchers resume, up to ${missed} changes behind`);

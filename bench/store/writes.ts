@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 import { Body, type Revision, type Store } from "@keelson/store";
 import { closedLoop, type Contender, type Duel, duel, Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
-import { numberOf, type Run } from "../suite.ts";
+import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { backendNames, fill, keyOf, never, openPlace, type Place, valueOf } from "./fixtures.ts";
 import { type RawRow, rawRow, type RawWriter, withKey } from "./raw.ts";
 import { rawPostgres } from "./raw-postgres.ts";
@@ -33,10 +33,9 @@ const goals = { 1: { ratioAtLeast: 0.7 }, 64: { ratioAtLeast: 0.6 } } as const;
 export async function bench(run: Run): Promise<readonly Row[]> {
   const rounds = numberOf(run, "rounds", run.isQuick ? 5 : 30);
   const ms = numberOf(run, "round-ms", run.isQuick ? 300 : 500);
-  const only = run.parameters.get("backend");
   const made = makePatterns();
   const rows: Row[] = [];
-  for (const name of backendNames.filter((name) => only === undefined || name === only)) {
+  for (const name of chosenOf(run, "backend", backendNames)) {
     for (const verb of ["create", "update"] as const) {
       for (const writers of [1, 64] as const) {
         // Each from an empty database, both sides alike: tables grow, and with them what a write costs.
