@@ -92,6 +92,16 @@ export function checkAddress(
   return !address.hasLeadingZeros && !address.isMapped;
 }
 
+/** Reports an address that is not written as it should be. */
+export function checkCanonicalAddress(text: string, at: Place): boolean {
+  if (!checkAddress(text, at)) return false;
+  const address = parseAddress(text);
+  const usual = address === undefined ? text : printAddress(address);
+  if (usual === text) return true;
+  at.invalid(text, `must be in canonical form (${quote(usual)})`);
+  return false;
+}
+
 /** Reports what is no network. */
 export function checkNetwork(
   text: string,

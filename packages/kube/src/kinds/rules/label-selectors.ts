@@ -83,10 +83,7 @@ export function checkRequirement(
 
 /** Reports labels that are none. */
 export function checkLabels(labels: JsonObject, at: Place): void {
-  for (const _ of Object.keys(labels)) {
-    at.add(validateLabels(labels, at.path));
-    return;
-  }
+  if (Object.keys(labels).length > 0) at.add(validateLabels(labels, at.path));
 }
 
 /** Whether the selector has no condition at all. */

@@ -17,7 +17,7 @@ import {
   textOf,
   textsOf,
 } from "../members.ts";
-import { checkFullyQualifiedName } from "../meta/checks.ts";
+import { checkThreePartDomain } from "../meta/checks.ts";
 import { validateWebhookService, validateWebhookUrl } from "../meta/webhook-client.ts";
 import { Place } from "../place.ts";
 import {
@@ -112,7 +112,7 @@ function checkHook(
   at: Place,
   options: Options & { readonly isMutating: boolean },
 ): void {
-  checkFullyQualifiedName(textOf(hook, "name"), at.child("name"));
+  checkThreePartDomain(textOf(hook, "name"), at.child("name"));
   for (const [index, rule] of objectsOf(hook, "rules").entries()) {
     checkRule(rule, at.child("rules").item(index));
   }

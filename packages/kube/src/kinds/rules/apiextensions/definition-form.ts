@@ -5,7 +5,7 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { at, objects, text } from "../meta/reading.ts";
 
 /** What a version may share with all others. */
-const shared = {
+export const shared = {
   schema: "validation",
   subresources: "subresources",
   additionalPrinterColumns: "additionalPrinterColumns",

@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "@keelson/base";
 import { printShape, struct, type Shape } from "../../../go-text/struct-text.ts";
 import { schemaShape, structured } from "../../../schema/schema-text.ts";
 import { at } from "../meta/reading.ts";
-import type { VersionForm } from "./definition-form.ts";
+import { shared, type VersionForm } from "./definition-form.ts";
 
 const versionShape = struct(
   `Name name string
@@ -43,14 +43,15 @@ const versionShape = struct(
   },
 );
 
+/** What a version shows only where other versions have not the same. */
+const shareable: ReadonlySet<string> = new Set(Object.keys(shared));
+
 export function versionsText(versions: readonly VersionForm[]): string {
   const listed = versions.map(({ written, name: _name, ...own }): Json => {
-    const { schema, subresources, additionalPrinterColumns, selectableFields, ...plain } =
-      written as Record<string, Json>;
-    void [schema, subresources, additionalPrinterColumns, selectableFields];
+    const plain = Object.entries(written).filter(([name]) => !shareable.has(name));
     const kept = isJsonObject(own.schema) ? at(own.schema, "openAPIV3Schema") : undefined;
     return {
-      ...plain,
+      ...Object.fromEntries(plain),
       ...own,
       ...(kept === undefined ? {} : { schema: { openAPIV3Schema: structured(kept) } }),
     };

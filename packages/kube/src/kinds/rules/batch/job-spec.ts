@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { checkPodTemplate } from "../core/pod/pod-template.ts";
 import type { PodRuleOptions } from "../core/pod/pod-options.ts";
@@ -18,6 +18,7 @@ import {
   objectsOf,
   textOf,
 } from "../members.ts";
+import { checkDomainPrefixedPath } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 import { checkNonNegative } from "../workloads.ts";
 import { countIndexes } from "./job-indexes.ts";
@@ -59,28 +60,8 @@ export function isIndexed(spec: JsonObject): boolean {
 function checkManager(spec: JsonObject, at: Place): void {
   const manager = maybeText(spec, "managedBy");
   if (manager === undefined) return;
-  checkDomainPath(manager, at);
+  checkDomainPrefixedPath(manager, at);
   if (byteLength(manager) > 63) at.tooLong(63);
-}
-
-function checkDomainPath(text: string, at: Place): void {
-  if (text === "") {
-    at.required();
-    return;
-  }
-  const slash = text.indexOf("/");
-  const [host, path] = [text.slice(0, Math.max(slash, 0)), text.slice(slash + 1)];
-  if (slash < 1 || path === "") {
-    at.invalid(text, 'must be a domain-prefixed path (such as "acme.io/foo")');
-    return;
-  }
-  at.invalidEach(host, dnsSubdomainProblems(host));
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
-    at.invalid(
-      path,
-      "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
-    );
-  }
 }
 
 function checkCompletionMode(spec: JsonObject, at: Place): void {

@@ -16,6 +16,7 @@ import {
   textsOf,
   writableOrMade,
 } from "../members.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { unifiedDiff } from "../unified-diff.ts";
@@ -269,7 +270,7 @@ function checkLocal(source: JsonObject, at: Place): void {
 }
 
 function checkCsi(source: JsonObject, at: Place): void {
-  sources.checkCsiDriver(textOf(source, "driver"), at.child("driver"));
+  checkDriverName(textOf(source, "driver"), at.child("driver"));
   sources.requireTexts(source, at, ["volumeHandle"]);
   for (const name of [
     "controllerPublishSecretRef",

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
+import { dnsLabelProblems } from "../../../object/names.ts";
 import {
   flagOf,
   has,
@@ -217,16 +217,6 @@ export function isPortalTooLong(name: string, source: JsonObject): boolean {
   return (
     has(source, "initiatorName") && byteLength(`${name}:${textOf(source, "targetPortal")}`) > 64
   );
-}
-
-/** The name of a CSI driver. */
-export function checkCsiDriver(driver: string, at: Place): void {
-  if (driver === "") {
-    at.required();
-    return;
-  }
-  if (byteLength(driver) > 63) at.tooLong(63);
-  at.invalidEach(driver, dnsSubdomainProblems(driver.toLowerCase()));
 }
 
 const hostPathTypes: readonly string[] = [

@@ -2,7 +2,6 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
-import { quote } from "../../../go-text/quote.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -14,10 +13,10 @@ import type { KindRules } from "../../kind-rules.ts";
 import {
   addressWarnings,
   checkAddress,
+  checkCanonicalAddress,
   checkEndpointAddress,
   isV6,
   parseAddress,
-  printAddress,
 } from "../addresses.ts";
 import {
   has,
@@ -157,16 +156,6 @@ function checkAddresses(addresses: readonly string[], at: Place, type: string): 
       default:
     }
   }
-}
-
-/** Reports an address that is not written as it should be. */
-export function checkCanonicalAddress(text: string, at: Place): boolean {
-  if (!checkAddress(text, at)) return false;
-  const address = parseAddress(text);
-  const usual = address === undefined ? text : printAddress(address);
-  if (usual === text) return true;
-  at.invalid(text, `must be in canonical form (${quote(usual)})`);
-  return false;
 }
 
 function isIpv6(text: string): boolean {

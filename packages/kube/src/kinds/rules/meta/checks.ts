@@ -108,7 +108,7 @@ export function checkDomainName(name: string, at: Place): void {
 }
 
 /** Reports what is no name of a domain with three parts or more. */
-export function checkFullyQualifiedName(name: string, at: Place): void {
+export function checkThreePartDomain(name: string, at: Place): void {
   if (name === "") {
     at.required();
     return;

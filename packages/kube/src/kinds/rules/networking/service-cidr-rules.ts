@@ -7,8 +7,13 @@ import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { dnsSubdomainProblems, pathSegmentProblems, type NameRule } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { checkNetwork, isV6, parseNetwork, printNetwork } from "../addresses.ts";
-import { checkCanonicalAddress } from "../discovery/endpoint-slice-rules.ts";
+import {
+  checkCanonicalAddress,
+  checkNetwork,
+  isV6,
+  parseNetwork,
+  printNetwork,
+} from "../addresses.ts";
 import { maybeObject, objectOf, textOf, textsOf } from "../members.ts";
 import { checkImmutableShown } from "../meta/checks.ts";
 import { Place } from "../place.ts";

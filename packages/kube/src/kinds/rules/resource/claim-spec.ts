@@ -21,8 +21,8 @@ import {
   textsOf,
 } from "../members.ts";
 import type { Place } from "../place.ts";
-import { checkDriverName } from "../storage/storage-rules.ts";
-import { checkFullyQualifiedName, checkLabelName } from "./names.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
+import { checkNameWithDomain, checkLabelName } from "./names.ts";
 import { checkEach, checkSet } from "./sets.ts";
 
 const requestsMax = 32;
@@ -162,9 +162,9 @@ function checkConstraint(constraint: JsonObject, at: Place, names: RequestNames)
   checkRequestRefs(textsOf(constraint, "requests"), at.child("requests"), names);
   const match = maybeText(constraint, "matchAttribute");
   const distinct = maybeText(constraint, "distinctAttribute");
-  if (match !== undefined) checkFullyQualifiedName(match, at.child("matchAttribute"));
+  if (match !== undefined) checkNameWithDomain(match, at.child("matchAttribute"));
   else if (distinct !== undefined) {
-    checkFullyQualifiedName(distinct, at.child("distinctAttribute"));
+    checkNameWithDomain(distinct, at.child("distinctAttribute"));
   } else {
     at.required(
       'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',

@@ -25,7 +25,7 @@ import {
 } from "../members.ts";
 import { checkConditions, checkImmutableShown } from "../meta/checks.ts";
 import { Place } from "../place.ts";
-import { checkDriverName } from "../storage/storage-rules.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
 import {
   checkConfig,
   checkRaw,

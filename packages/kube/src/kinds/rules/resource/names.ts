@@ -4,7 +4,7 @@ import { byteLength } from "../../../go-text/byte-order.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
 import type { Place } from "../place.ts";
-import { checkDriverName } from "../storage/storage-rules.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
 
 const poolBytesMax = 253;
 const idBytesMax = 32;
@@ -35,7 +35,8 @@ export function checkQualifiedName(name: string, at: Place): void {
   }
 }
 
-export function checkFullyQualifiedName(name: string, at: Place): void {
+/** Reports what is not `domain/name`. */
+export function checkNameWithDomain(name: string, at: Place): void {
   checkQualifiedName(name, at);
   if (name.includes("/")) return;
   at.invalidWord(name, "a fully qualified name must be a domain and a name separated by a slash");

@@ -24,7 +24,7 @@ import {
 } from "../members.ts";
 import { checkImmutable, checkImmutableWord } from "../meta/checks.ts";
 import { Place } from "../place.ts";
-import { checkDriverName } from "../storage/storage-rules.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
 import { checkCounters, checkSliceDevice } from "./device-rules.ts";
 import { checkLabelName, checkPoolName } from "./names.ts";
 import { checkSet } from "./sets.ts";

@@ -21,7 +21,7 @@ import {
 } from "../members.ts";
 import { checkImmutable, checkNotNegative, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
-import { checkDriverName } from "./storage-rules.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
 
 const groupPolicies = ["File", "None", "ReadWriteOnceWithFSType"];
 const lifecycleModes = ["Persistent", "Ephemeral"];

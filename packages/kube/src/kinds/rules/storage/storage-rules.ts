@@ -24,7 +24,8 @@ import {
   textsOf,
 } from "../members.ts";
 import { checkImmutable, checkImmutableShown, checkImmutableWord, isSame } from "../meta/checks.ts";
-import { selectorWarnings } from "../meta/node-labels.ts";
+import { checkDriverName } from "../meta/driver-name.ts";
+import { nodeSelectorWarnings } from "../meta/node-selector-warnings.ts";
 import { Place } from "../place.ts";
 
 const parametersMax = 512;
@@ -227,16 +228,6 @@ function checkAttachmentStatus(status: JsonObject, at: Place): void {
   }
 }
 
-/** Reports what is no name of a driver. */
-export function checkDriverName(name: string, at: Place): void {
-  if (name === "") {
-    at.required();
-    return;
-  }
-  if (byteLength(name) > 63) at.tooLong(63);
-  at.invalidEach(name, dnsSubdomainProblems(name.toLowerCase()));
-}
-
 export const csiStorageCapacity: KindRules = {
   validate: (object) => capacityErrors(object, { allowInvalidValues: false }),
   validateUpdate: (object, old) => {
@@ -251,7 +242,7 @@ export const csiStorageCapacity: KindRules = {
     checkImmutable(textOf(object, "storageClassName"), textOf(old, "storageClassName"), at);
     return errors;
   },
-  warnings: (object) => selectorWarnings(maybeObject(object, "nodeTopology"), "nodeTopology"),
+  warnings: (object) => nodeSelectorWarnings(maybeObject(object, "nodeTopology"), "nodeTopology"),
 };
 
 function capacityErrors(

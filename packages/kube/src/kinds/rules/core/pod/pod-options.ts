@@ -17,11 +17,11 @@ import {
 } from "../../members.ts";
 import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
+import { checkMatchLabelKeys } from "./affinity.ts";
 import { hasDeletionCost } from "./annotations.ts";
 import { allContainers } from "./each-container.ts";
 import { hasIndivisiblePages } from "./resources.ts";
 import { isHostSysctl } from "./sysctls.ts";
-import { checkSpreadLabelKeys } from "./topology-spread.ts";
 
 export interface PodRuleOptions {
   /** A Pod itself, not a template of one. */
@@ -80,7 +80,7 @@ export function optionsForUpdate(old: JsonObject): PodRuleOptions {
       isWrong((place) => checkLabelSelector(maybeObject(spread, "labelSelector"), place)),
     ),
     allowOldMatchLabelKeys: spreads.some((spread) =>
-      isWrong((place) => checkSpreadLabelKeys(spread, place)),
+      isWrong((place) => checkMatchLabelKeys(spread, place)),
     ),
     allowNonLocalTokenPath: hasNonLocalTokenPath(spec),
     allowHostSysctls: objectsOf(security, "sysctls").some((sysctl) =>

@@ -26,7 +26,7 @@ import { semanticEqual } from "../../semantic-equal.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { mirrorKey } from "./annotations.ts";
 import { dropDisabledFields } from "./dropped-fields.ts";
-import { checkPod } from "./pod-metadata-rules.ts";
+import { checkPod } from "./check-pod.ts";
 import { optionsForUpdate } from "./pod-options.ts";
 import { checkAnnotationUpdates } from "./pod-update.ts";
 import { qosClass } from "./qos.ts";

@@ -20,7 +20,7 @@ import { int32Max } from "../../text-problems.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { appArmorPrefix, checkPodAnnotations, mirrorKey } from "./annotations.ts";
 import { checkImageSpaces } from "./container.ts";
-import { checkPod } from "./pod-metadata-rules.ts";
+import { checkPod } from "./check-pod.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 import { checkTolerations } from "./tolerations.ts";
 

@@ -28,7 +28,7 @@ import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
 import { takenProfileOf } from "./app-armor.ts";
 import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
 import { allContainers } from "./each-container.ts";
-import { checkPod } from "./pod-metadata-rules.ts";
+import { checkPod } from "./check-pod.ts";
 import { optionsForUpdate, strictOptions } from "./pod-options.ts";
 import { checkPodStatus } from "./pod-status.ts";
 import { checkAnnotationUpdates, checkPodUpdate } from "./pod-update.ts";

@@ -47,20 +47,14 @@ export function checkTopologySpread(spec: JsonObject, at: Place, options: PodRul
     }
     if (options.allowOldMatchLabelKeys)
       checkOldLabelKeys(constraint, place.child("matchLabelKeys"));
-    else checkSpreadLabelKeys(constraint, place);
+    else checkMatchLabelKeys(constraint, place);
     if (!options.allowInvalidSpreadSelector) {
       checkLabelSelector(maybeObject(constraint, "labelSelector"), place.child("labelSelector"));
     }
   }
 }
 
-/** Reports keys that the selector has already, as it is judged now. */
-export function checkSpreadLabelKeys(constraint: JsonObject, at: Place): void {
-  // A constraint has no keys to be avoided; a member of that name is not one of its own.
-  checkMatchLabelKeys(constraint, at);
-}
-
-/** The same as it was judged before selectors were completed with these keys. */
+/** Reports keys that the selector has already, as it was judged before selectors were completed with these keys. */
 function checkOldLabelKeys(constraint: JsonObject, at: Place): void {
   const keys = textsOf(constraint, "matchLabelKeys");
   if (keys.length === 0) return;

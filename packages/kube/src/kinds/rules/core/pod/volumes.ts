@@ -11,6 +11,7 @@ import {
 import { memberOf } from "../../../../object/member.ts";
 import { signOf } from "../../amounts.ts";
 import { has, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
+import { checkDriverName } from "../../meta/driver-name.ts";
 import type { Place } from "../../place.ts";
 import { checkClaimTemplate } from "../claim-spec.ts";
 import { checkDescending, checkMode } from "../paths.ts";
@@ -199,7 +200,7 @@ function checkStorageOs(source: JsonObject, at: Place): void {
 }
 
 function checkCsi(source: JsonObject, at: Place): void {
-  sources.checkCsiDriver(textOf(source, "driver"), at.child("driver"));
+  checkDriverName(textOf(source, "driver"), at.child("driver"));
   const secret = maybeObject(source, "nodePublishSecretRef");
   if (secret === undefined) return;
   const name = textOf(secret, "name");

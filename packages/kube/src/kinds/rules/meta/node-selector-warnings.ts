@@ -5,7 +5,7 @@ import type { JsonObject } from "@keelson/base";
 import { deprecatedLabel } from "../core/node-labels.ts";
 import { objectOf, objectsOf, textOf } from "../members.ts";
 
-export function selectorWarnings(selector: JsonObject | undefined, path: string): string[] {
+export function nodeSelectorWarnings(selector: JsonObject | undefined, path: string): string[] {
   if (selector === undefined) return [];
   const inExpressions = objectsOf(selector, "matchExpressions").flatMap((expression, index) => {
     const key = textOf(expression, "key");
