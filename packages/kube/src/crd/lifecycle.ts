@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject } from "@keelson/base";
 
 import { unsupportedIn } from "../cel/validate-schema.ts";
-import { caBundleProblem } from "../kinds/rules/meta/pem.ts";
+import { caBundleProblem } from "../kinds/rules/meta/ca-bundle.ts";
 import { at, flag, objects, text, texts } from "../kinds/rules/meta/reading.ts";
 import { invalidField, printFieldErrors, type FieldError } from "../status/field-error.ts";
 import { readSchema } from "../schema/read-schema.ts";

@@ -21,6 +21,12 @@ export function decodeBase64(text: string): string | number {
   return decodeCarefully(text);
 }
 
+/** The bytes of a base64 text, one character each; nothing if it is no base64. */
+export function bytesOfBase64(base64: string): string | undefined {
+  const canonical = decodeBase64(base64);
+  return typeof canonical === "number" ? undefined : atob(canonical);
+}
+
 /** The base64 of bytes. */
 export function encodeBase64(bytes: Uint8Array): string {
   let binary = "";

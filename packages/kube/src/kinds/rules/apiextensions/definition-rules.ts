@@ -24,7 +24,7 @@ import {
 } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
-import { caBundleProblem } from "../meta/pem.ts";
+import { caBundleProblem } from "../meta/ca-bundle.ts";
 import { at, flag, has, object, objects, text, texts, writable } from "../meta/reading.ts";
 import { knowsReview, validateConversion } from "./definition-conversion.ts";
 import {

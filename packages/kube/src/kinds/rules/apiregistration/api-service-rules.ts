@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { bytesOfBase64 } from "../../../go-text/base64.ts";
 import { quote } from "../../../go-text/quote.ts";
 import {
   dns1035LabelProblems,
@@ -12,7 +13,6 @@ import {
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { flagOf, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../members.ts";
-import { bytesOfBase64 } from "../meta/pem.ts";
 import { Place } from "../place.ts";
 import { portProblems } from "../text-problems.ts";
 

@@ -1,7 +1,7 @@
 // The signature of a request for a certificate: what is signed, how and by which key. Whether it is right takes
 // cryptography, which whoever judges brings along.
 
-import { derChildren, readDer, type DerValue } from "../meta/pem.ts";
+import { derChildren, derHex, readDer, type DerValue } from "../meta/der.ts";
 
 /** What a signature is to be checked against. */
 export interface SignedBytes {
@@ -104,7 +104,7 @@ function startOf(bytes: Uint8Array, parent: DerValue, child: DerValue): number {
 /** The object identifier at the head of a sequence. */
 function identifierOf(bytes: Uint8Array, sequence: DerValue | undefined): string {
   const [id] = sequence === undefined ? [] : (derChildren(bytes, sequence) ?? []);
-  return id === undefined ? "" : hexOf(bytes, id);
+  return id === undefined ? "" : derHex(bytes, id);
 }
 
 /** Of its many options three are known: one hash throughout, and a salt as long as it. */
@@ -120,8 +120,8 @@ function pssAlgorithm(bytes: Uint8Array, identifier: DerValue): Algorithm | unde
   const [, maskHash] = mask === undefined ? [] : (derChildren(bytes, mask) ?? []);
   const isOneHash = identifierOf(bytes, maskHash) === identifierOf(bytes, hash);
   if (found === undefined || !isOneHash || identifierOf(bytes, mask) !== mgf1) return undefined;
-  if (salt === undefined || Number(`0x${hexOf(bytes, salt)}`) !== found.bytes) return undefined;
-  if (trailer !== undefined && hexOf(bytes, trailer) !== "01") return undefined;
+  if (salt === undefined || Number(`0x${derHex(bytes, salt)}`) !== found.bytes) return undefined;
+  if (trailer !== undefined && derHex(bytes, trailer) !== "01") return undefined;
   return { key: "RSA", hash: found.hash, isPss: true };
 }
 
@@ -131,17 +131,11 @@ function rsaBits(bytes: Uint8Array, key: DerValue): number | undefined {
   const pair = bits === undefined ? undefined : readDer(bytes, bits.start + 1, bits.end);
   const [modulus] = pair === undefined ? [] : (derChildren(bytes, pair) ?? []);
   if (modulus === undefined) return undefined;
-  const digits = hexOf(bytes, modulus).replace(/^0+/, "");
+  const digits = derHex(bytes, modulus).replace(/^0+/, "");
   if (digits === "") return 0;
   return (digits.length - 1) * 4 + Number.parseInt(digits.slice(0, 1), 16).toString(2).length;
 }
 
 function ownOf<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
-}
-
-function hexOf(bytes: Uint8Array, { start, end }: DerValue): string {
-  return Array.from(bytes.subarray(start, end), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
 }

@@ -9,6 +9,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { bytesOfBase64 } from "../../../go-text/base64.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
@@ -25,12 +26,8 @@ import {
   writableObjects,
   writableOrMade,
 } from "../members.ts";
-import {
-  bytesOfBase64,
-  certificateProblem,
-  certificateRequestProblem,
-  decodePem,
-} from "../meta/pem.ts";
+import { certificateProblem, certificateRequestProblem } from "../meta/certificate-form.ts";
+import { decodePem } from "../meta/pem.ts";
 import { Place } from "../place.ts";
 import { signatureProblem } from "./request-signature.ts";
 import { checkSignerName } from "./signer-name.ts";

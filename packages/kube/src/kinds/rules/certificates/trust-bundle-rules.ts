@@ -8,7 +8,8 @@ import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { objectOf, textOf } from "../members.ts";
 import { checkImmutable } from "../meta/checks.ts";
-import { authorityOf, certificateProblem, pemBlocks, type PemBlock } from "../meta/pem.ts";
+import { authorityOf, certificateProblem } from "../meta/certificate-form.ts";
+import { pemBlocks, type PemBlock } from "../meta/pem.ts";
 import { Place } from "../place.ts";
 import { checkSignerName } from "./signer-name.ts";
 

@@ -9,7 +9,7 @@ import {
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
-import { caBundleProblem } from "./pem.ts";
+import { caBundleProblem } from "./ca-bundle.ts";
 import { parseGoUrl } from "./go-url.ts";
 import { at, number, text } from "./reading.ts";
 
