@@ -109,3 +109,10 @@ export function writableObjects(
 export function textEntries(map: JsonObject): readonly (readonly [string, string])[] {
   return Object.keys(map).map((key) => [key, textOf(map, key)] as const);
 }
+
+/** Makes a member what it is in another object: of that value, or absent. The value is shared, not copied. */
+export function takeMember(target: Record<string, Json>, source: JsonObject, name: string): void {
+  const value = memberOf(source, name);
+  if (value === undefined) delete target[name];
+  else target[name] = value;
+}

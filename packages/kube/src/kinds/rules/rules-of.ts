@@ -16,11 +16,11 @@ import {
 } from "./admissionregistration/webhook-rules.ts";
 import { customResourceDefinition } from "./apiextensions/definition-rules.ts";
 import { apiService } from "./apiregistration/api-service-rules.ts";
+import { tokenRequest } from "./authentication/token-request-rules.ts";
 import {
   localSubjectAccessReview,
   selfSubjectAccessReview,
   subjectAccessReview,
-  tokenRequest,
 } from "./authorization/review-rules.ts";
 import { horizontalPodAutoscaler, scale } from "./autoscaling/autoscaler-rules.ts";
 import {

@@ -6,6 +6,7 @@ import { trimSpace } from "../../../go-text/trim-space.ts";
 import { labelKeyProblems, pathSegmentProblems } from "../../../object/names.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
 import { maybeObject, maybeText, objectsOf, textOf, textsOf } from "../members.ts";
+import { checkChoice } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 
 export const failurePolicies = ["Fail", "Ignore"];
@@ -15,17 +16,6 @@ const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const mutatingOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
 const scopes = ["*", "Cluster", "Namespaced"];
 const conditionsMax = 64;
-
-/** Reports a value that is not one of a few; none at all only if one is needed. */
-export function checkChoice(
-  value: string | undefined,
-  at: Place,
-  { of, isNeeded }: { readonly of: readonly string[]; readonly isNeeded: boolean },
-): void {
-  if (value === undefined) {
-    if (isNeeded) at.required();
-  } else if (!of.includes(value)) at.notSupported(value, of);
-}
 
 export function checkRule(rule: JsonObject, at: Place): void {
   const list = textsOf(rule, "operations");

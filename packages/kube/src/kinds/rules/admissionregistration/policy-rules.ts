@@ -25,10 +25,9 @@ import {
   textOf,
   textsOf,
 } from "../members.ts";
-import { checkConditions } from "../meta/checks.ts";
+import { checkChoice, checkConditions } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import {
-  checkChoice,
   checkMatchConditions,
   checkMatchResources,
   checkMutatingOperations,

@@ -3,7 +3,6 @@
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { dns1035LabelProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
@@ -17,11 +16,11 @@ import {
   textOf,
   textsOf,
 } from "../members.ts";
-import { checkThreePartDomain } from "../meta/checks.ts";
+import { checkChoice, checkThreePartDomain } from "../meta/checks.ts";
+import { checkReviewVersions, knowsReview, reviewVersions } from "../meta/review-versions.ts";
 import { validateWebhookService, validateWebhookUrl } from "../meta/webhook-client.ts";
 import { Place } from "../place.ts";
 import {
-  checkChoice,
   checkMatchConditions,
   checkRule,
   failurePolicies,
@@ -30,7 +29,6 @@ import {
 } from "./match-rules.ts";
 import { staticNameWarnings } from "./static-name.ts";
 
-const reviewVersions = ["v1", "v1beta1"];
 const withoutEffects = ["None", "NoneOnDryRun"];
 const allEffects = [...withoutEffects, "Some", "Unknown"];
 
@@ -80,7 +78,7 @@ function optionsFrom(object: JsonObject, old: JsonObject): Options {
     needsNoEffects: before.every((hook) => withoutEffects.includes(textOf(hook, "sideEffects"))),
     needsKnownReview: before.every((hook) => {
       const versions = textsOf(hook, "admissionReviewVersions");
-      return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+      return versions.length === 0 || knowsReview(versions);
     }),
     needsUniqueNames: new Set(names).size === names.length,
     allowInvalidValues: selectors.errors.length > 0,
@@ -98,7 +96,9 @@ function hookErrors(
     const place = at.item(index);
     checkHook(hook, place, { ...options, ...kind });
     const versions = textsOf(hook, "admissionReviewVersions");
-    checkReviews(versions, place.child("admissionReviewVersions"), options);
+    const reviews = place.child("admissionReviewVersions");
+    if (versions.length === 0) reviews.required(`must specify one of ${reviewVersions.join(", ")}`);
+    else checkReviewVersions(versions, reviews, options);
     const name = textOf(hook, "name");
     if (name === "" || !options.needsUniqueNames) continue;
     if (names.has(name)) place.child("name").duplicate(name);
@@ -147,24 +147,5 @@ function checkHook(
   }
   if (options.checksConditions) {
     checkMatchConditions(objectsOf(hook, "matchConditions"), at.child("matchConditions"));
-  }
-}
-
-function checkReviews(versions: readonly string[], at: Place, options: Options): void {
-  if (versions.length === 0) {
-    at.required(`must specify one of ${reviewVersions.join(", ")}`);
-    return;
-  }
-  const seen = new Set<string>();
-  for (const [index, version] of versions.entries()) {
-    if (seen.has(version)) {
-      at.item(index).invalid(version, "duplicate version");
-      continue;
-    }
-    seen.add(version);
-    at.item(index).invalidEach(version, dns1035LabelProblems(version));
-  }
-  if (options.needsKnownReview && !versions.some((version) => reviewVersions.includes(version))) {
-    at.invalid(versions, `must include at least one of ${reviewVersions.join(", ")}`);
   }
 }

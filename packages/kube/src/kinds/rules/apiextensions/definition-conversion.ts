@@ -2,24 +2,21 @@
 
 import type { Json } from "@keelson/base";
 
-import { dns1035LabelProblems } from "../../../object/names.ts";
 import {
   childPath,
   forbiddenField,
-  invalidField,
-  itemPath,
   notSupportedField,
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
 import { at, has, object, text, texts } from "../meta/reading.ts";
+import { checkReviewVersions } from "../meta/review-versions.ts";
 import {
   validateCaBundle,
   validateWebhookService,
   validateWebhookUrl,
 } from "../meta/webhook-client.ts";
-
-const reviewVersions = ["v1", "v1beta1"];
+import { Place } from "../place.ts";
 
 export interface ConversionOptions {
   readonly path: string;
@@ -59,7 +56,8 @@ export function validateConversion(
       errors.push(...validateCaBundle(bundle, childPath(configPath, "caBundle")));
     }
   }
-  errors.push(...validateReviews(reviews, { path: reviewsPath, needsKnownReview }));
+  if (reviews.length === 0) errors.push(requiredField(reviewsPath));
+  else checkReviewVersions(reviews, Place.root(reviewsPath, errors), { needsKnownReview });
   return errors;
 }
 
@@ -70,34 +68,4 @@ function validateClient(config: Json, path: string): FieldError[] {
   return has(config, "url")
     ? validateWebhookUrl(text(config, "url"), childPath(path, "url"))
     : validateWebhookService(object(config, "service"), childPath(path, "service"));
-}
-
-function validateReviews(
-  versions: readonly string[],
-  { path, needsKnownReview }: { readonly path: string; readonly needsKnownReview: boolean },
-): FieldError[] {
-  if (versions.length === 0) return [requiredField(path)];
-  const errors: FieldError[] = [];
-  const seen = new Set<string>();
-  for (const [index, version] of versions.entries()) {
-    const place = itemPath(path, index);
-    if (seen.has(version)) {
-      errors.push(invalidField(place, version, "duplicate version"));
-      continue;
-    }
-    seen.add(version);
-    for (const problem of dns1035LabelProblems(version)) {
-      errors.push(invalidField(place, version, problem));
-    }
-  }
-  if (needsKnownReview && !knowsReview(versions)) {
-    const detail = `must include at least one of ${reviewVersions.join(", ")}`;
-    errors.push(invalidField(path, versions, detail));
-  }
-  return errors;
-}
-
-/** Whether one of the versions of the review is known. */
-export function knowsReview(versions: readonly string[]): boolean {
-  return versions.some((version) => reviewVersions.includes(version));
 }

@@ -26,7 +26,8 @@ import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
 import { caBundleProblem } from "../meta/ca-bundle.ts";
 import { at, flag, has, object, objects, text, texts, writable } from "../meta/reading.ts";
-import { knowsReview, validateConversion } from "./definition-conversion.ts";
+import { knowsReview } from "../meta/review-versions.ts";
+import { validateConversion } from "./definition-conversion.ts";
 import {
   definitionForm,
   subresourcesOf,

@@ -1,4 +1,4 @@
-// The rules of questions about who may do what, and of tokens that are asked for.
+// The rules of questions about who may do what.
 
 import type { JsonObject } from "@keelson/base";
 
@@ -6,7 +6,7 @@ import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { labelKeyProblems, labelValueProblems, pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
+import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import { metadataText } from "../meta/metadata-text.ts";
 import { Place } from "../place.ts";
 
@@ -51,19 +51,6 @@ export const localSubjectAccessReview: KindRules = {
       at.child("nonResourceAttributes").invalidShown(shown, "disallowed on this kind of request");
     }
     return errors;
-  },
-};
-
-export const tokenRequest: KindRules = {
-  names: pathSegmentNames,
-  validate: (object) => {
-    const at = Place.root("spec").child("expirationSeconds");
-    const seconds = numberOf(objectOf(object, "spec"), "expirationSeconds");
-    if (seconds < 600) at.invalid(seconds, "may not specify a duration less than 10 minutes");
-    if (seconds > 2 ** 32) {
-      at.invalid(seconds, "may not specify a duration larger than 2^32 seconds");
-    }
-    return at.errors;
   },
 };
 

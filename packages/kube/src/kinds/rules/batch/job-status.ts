@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
+import { hasCondition, isAnyTrue } from "../conditions.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   flagOf,
@@ -13,7 +14,6 @@ import {
   maybeText,
   numberOf,
   objectOf,
-  objectsOf,
   textOf,
 } from "../members.ts";
 import type { Place } from "../place.ts";
@@ -92,25 +92,14 @@ interface Facts {
 }
 
 function factsOf(status: JsonObject): Facts {
-  const [isComplete, isFailed] = [isTrue(status, "Complete"), isTrue(status, "Failed")];
+  const [isComplete, isFailed] = [isAnyTrue(status, "Complete"), isAnyTrue(status, "Failed")];
   return {
     isComplete,
     isFailed,
-    isFailing: isTrue(status, "FailureTarget"),
-    isMet: isTrue(status, "SuccessCriteriaMet"),
+    isFailing: isAnyTrue(status, "FailureTarget"),
+    isMet: isAnyTrue(status, "SuccessCriteriaMet"),
     isFinished: isComplete || isFailed,
   };
-}
-
-/** Whether a condition is there and true. */
-export function isTrue(status: JsonObject, type: string): boolean {
-  return hasCondition(status, type, "True");
-}
-
-function hasCondition(status: JsonObject, type: string, value: string): boolean {
-  return objectsOf(status, "conditions").some(
-    (condition) => textOf(condition, "type") === type && textOf(condition, "status") === value,
-  );
 }
 
 function checkUncounted(pods: JsonObject, at: Place): void {
@@ -227,7 +216,7 @@ function checkProgress(job: JsonObject, old: JsonObject, at: Place): void {
   ];
   const say = (detail: string): void => at.child("conditions").invalidUnshown(detail);
   for (const type of ["Failed", "Complete", "FailureTarget"]) {
-    if (isTrue(before, type) && !isTrue(status, type)) {
+    if (isAnyTrue(before, type) && !isAnyTrue(status, type)) {
       say(`cannot disable the terminal ${type}=True condition`);
     }
   }
@@ -247,15 +236,15 @@ function checkProgress(job: JsonObject, old: JsonObject, at: Place): void {
     at.child("completionTime").invalid(end, "field is immutable");
   }
   const [start, oldStart] = [maybeText(status, "startTime"), maybeText(before, "startTime")];
-  const isResuming = isTrue(before, "Suspended") && hasCondition(status, "Suspended", "False");
+  const isResuming = isAnyTrue(before, "Suspended") && hasCondition(status, "Suspended", "False");
   if (oldStart !== undefined && start !== oldStart && !isResuming && !flagOf(spec, "suspend")) {
     at.child("startTime").invalid(start ?? null, "field is immutable for unsuspended job once set");
   }
-  if (isTrue(before, "SuccessCriteriaMet") && !isTrue(status, "SuccessCriteriaMet")) {
+  if (isAnyTrue(before, "SuccessCriteriaMet") && !isAnyTrue(status, "SuccessCriteriaMet")) {
     say("cannot disable the SuccessCriteriaMet=True condition");
   }
-  const wasOnlyComplete = isTrue(before, "Complete") && !isTrue(before, "SuccessCriteriaMet");
-  if (wasOnlyComplete && isTrue(status, "SuccessCriteriaMet")) {
+  const wasOnlyComplete = isAnyTrue(before, "Complete") && !isAnyTrue(before, "SuccessCriteriaMet");
+  if (wasOnlyComplete && isAnyTrue(status, "SuccessCriteriaMet")) {
     say("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions");
   }
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
+import { isAnyTrue } from "../conditions.ts";
 import type { PodRuleOptions } from "../core/pod/pod-options.ts";
 import { templateOptions } from "../core/pod/pod-template.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
@@ -23,6 +24,7 @@ import {
   numberOf,
   objectOf,
   objectsOf,
+  takeMember,
   textOf,
   writableObject,
   writableOrMade,
@@ -31,7 +33,7 @@ import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { checkImmutable, dropFromTemplate, podNameWarnings } from "../workloads.ts";
 import { checkJobSpec, isIndexed } from "./job-spec.ts";
-import { checkJobStatus, isTrue } from "./job-status.ts";
+import { checkJobStatus } from "./job-status.ts";
 
 const uidLabel = "batch.kubernetes.io/controller-uid";
 const nameLabel = "batch.kubernetes.io/job-name";
@@ -233,7 +235,7 @@ function checkTemplateChange(spec: JsonObject, at: Place, old: JsonObject): void
   const [template, oldTemplate] = [objectOf(spec, "template"), objectOf(before, "template")];
   const isIdle =
     flagOf(before, "suspend") &&
-    (!has(status, "startTime") || isTrue(status, "Suspended")) &&
+    (!has(status, "startTime") || isAnyTrue(status, "Suspended")) &&
     numberOf(status, "active") === 0;
   const expected = isIdle ? withScheduling(oldTemplate, template) : oldTemplate;
   if (isIdle) {
@@ -252,24 +254,20 @@ function checkTemplateChange(spec: JsonObject, at: Place, old: JsonObject): void
 function withScheduling(old: JsonObject, next: JsonObject): JsonObject {
   const [spec, own] = [objectOf(old, "spec"), objectOf(next, "spec")];
   const kept: Record<string, Json> = { ...spec };
-  for (const name of ["nodeSelector", "tolerations", "schedulingGates"]) take(kept, own, name);
+  for (const name of ["nodeSelector", "tolerations", "schedulingGates"])
+    takeMember(kept, own, name);
   const [affinity, nextAffinity] = [maybeObject(spec, "affinity"), maybeObject(own, "affinity")];
   const merged: Record<string, Json> = { ...affinity };
-  take(merged, nextAffinity ?? {}, "nodeAffinity");
+  takeMember(merged, nextAffinity ?? {}, "nodeAffinity");
   const isNone = Object.keys(merged).length === 0 && nextAffinity === undefined;
   if (affinity !== undefined || nextAffinity !== undefined) {
     if (isNone) delete kept["affinity"];
     else kept["affinity"] = merged;
   }
   const metadata: Record<string, Json> = { ...objectOf(old, "metadata") };
-  for (const name of ["annotations", "labels"]) take(metadata, objectOf(next, "metadata"), name);
+  for (const name of ["annotations", "labels"])
+    takeMember(metadata, objectOf(next, "metadata"), name);
   return { ...old, metadata, spec: kept };
-}
-
-function take(target: Record<string, Json>, source: JsonObject, name: string): void {
-  const value = memberOf(source, name);
-  if (value === undefined) delete target[name];
-  else target[name] = value;
 }
 
 /** The old spec with the new resources of containers that are still the same. */
@@ -281,7 +279,7 @@ function withResources(old: JsonObject, next: JsonObject): JsonObject {
     kept[list] = before.map((container, index) => {
       const own: Record<string, Json> = { ...container };
       const other = after[index] ?? {};
-      if (textOf(other, "name") === textOf(container, "name")) take(own, other, "resources");
+      if (textOf(other, "name") === textOf(container, "name")) takeMember(own, other, "resources");
       return own;
     });
   }

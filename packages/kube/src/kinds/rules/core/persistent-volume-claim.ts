@@ -14,6 +14,7 @@ import {
   maybeObject,
   maybeText,
   objectOf,
+  takeMember,
   textOf,
   writableObject,
 } from "../members.ts";
@@ -131,7 +132,7 @@ function checkChanges(claim: JsonObject, old: JsonObject, at: Place): void {
   const isBound = textOf(objectOf(claim, "status"), "phase") === "Bound";
   const kept: Record<string, Json> = { ...spec };
   const expected: Record<string, Json> = { ...before };
-  if (textOf(before, "volumeName") === "") take(expected, spec, "volumeName");
+  if (textOf(before, "volumeName") === "") takeMember(expected, spec, "volumeName");
   if (isUpgradeFromAnnotation(claim, old)) delete kept["storageClassName"];
   else {
     const [next, last] = [claim, old].map((own) => textOf(annotationsOf(own), classKey));
@@ -153,7 +154,7 @@ function checkChanges(claim: JsonObject, old: JsonObject, at: Place): void {
   }
   if (isBound) {
     keepStorage(kept, before);
-    take(kept, before, "volumeAttributesClassName");
+    takeMember(kept, before, "volumeAttributesClassName");
   }
   if (!semanticEqual(kept, expected)) {
     const [from, to] = [expected, kept].map((own) =>
@@ -182,12 +183,6 @@ function normalised(spec: JsonObject): JsonObject {
   const copy: MutableJsonObject = { ...spec } as MutableJsonObject;
   normaliseSources(copy);
   return copy;
-}
-
-function take(target: Record<string, Json>, source: JsonObject, name: string): void {
-  const value = memberOf(source, name);
-  if (value === undefined) delete target[name];
-  else target[name] = value;
 }
 
 /** The size of a bound claim may change. */

@@ -12,6 +12,7 @@ import {
 } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
+import { isFirstTrue } from "../conditions.ts";
 import { maybeText, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import { checkConditions, checkImmutableShown } from "../meta/checks.ts";
 import { conditionsText } from "../meta/conditions-text.ts";
@@ -168,23 +169,18 @@ export const storageVersionMigration: KindRules = {
     const say = (detail: string): void => {
       at.child("conditions").invalidShown(conditionsText(conditions), detail);
     };
-    if (isTrue(status, "Succeeded") && isTrue(status, "Failed")) {
+    if (isFirstTrue(status, "Succeeded") && isFirstTrue(status, "Failed")) {
       say("Both success and failed conditions cannot be true at the same time");
     }
-    if (isTrue(before, "Succeeded") && !isTrue(status, "Succeeded")) {
+    if (isFirstTrue(before, "Succeeded") && !isFirstTrue(status, "Succeeded")) {
       say("Success condition cannot be set to false once it is true");
     }
-    if (isTrue(before, "Failed") && !isTrue(status, "Failed")) {
+    if (isFirstTrue(before, "Failed") && !isFirstTrue(status, "Failed")) {
       say("Failed condition cannot be set to false once it is true");
     }
     return at.errors;
   },
 };
-
-function isTrue(status: JsonObject, type: string): boolean {
-  const found = objectsOf(status, "conditions").find((one) => textOf(one, "type") === type);
-  return found !== undefined && textOf(found, "status") === "True";
-}
 
 function migrationErrors(object: JsonObject): FieldError[] {
   const at = Place.root("spec").child("resource");

@@ -48,6 +48,17 @@ export function checkNotMoreThanAll(value: Json, at: Place): void {
   if (Number(value.slice(0, -1)) > 100) at.invalid(value, "must not be greater than 100%");
 }
 
+/** Reports a value that is not one of a few; none at all only if one is needed. */
+export function checkChoice(
+  value: string | undefined,
+  at: Place,
+  { of, isNeeded }: { readonly of: readonly string[]; readonly isNeeded: boolean },
+): void {
+  if (value === undefined) {
+    if (isNeeded) at.required();
+  } else if (!of.includes(value)) at.notSupported(value, of);
+}
+
 const statuses = ["False", "True", "Unknown"];
 const reasonForm = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 const reasonPattern = new RegExp(`^${reasonForm}$`);

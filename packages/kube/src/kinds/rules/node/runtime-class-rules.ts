@@ -2,26 +2,18 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { printShape } from "../../../go-text/struct-text.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { deprecatedLabel } from "../core/node-labels.ts";
 import { strictOptions } from "../core/pod/pod-options.ts";
 import { checkResources } from "../core/pod/resources.ts";
-import { checkTolerations } from "../core/pod/tolerations.ts";
+import { checkTolerations, tolerationShape } from "../core/pod/tolerations.ts";
 import { checkLabels } from "../label-selectors.ts";
 import { maybeObject, objectOf, objectsOf, textOf } from "../members.ts";
 import { checkImmutable } from "../meta/checks.ts";
 import { Place } from "../place.ts";
-
-const tolerationShape = struct(
-  `Key key string
-  Operator operator string
-  Value value string
-  Effect effect string
-  TolerationSeconds tolerationSeconds *number`,
-);
 
 export const runtimeClass: KindRules = {
   takesBareFinalizers: true,

@@ -11,6 +11,7 @@ import {
   labelKeyProblems,
   labelValueProblems,
 } from "../../../object/names.ts";
+import { tolerationShape } from "../core/pod/tolerations.ts";
 import {
   maybeObject,
   maybeText,
@@ -224,13 +225,6 @@ const deviceFields = `DeviceClassName deviceClassName string
   Selectors selectors []selector
   AllocationMode allocationMode string
   Count count number`;
-export const tolerationShape = struct(
-  `Key key string
-  Operator operator string
-  Value value string
-  Effect effect string
-  TolerationSeconds tolerationSeconds *number`,
-);
 const deviceTypes = {
   selector: (): Shape =>
     struct("CEL cel *cel", { cel: () => struct("Expression expression string") }),

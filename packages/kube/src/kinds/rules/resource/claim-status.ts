@@ -10,6 +10,7 @@ import { memberOf } from "../../../object/member.ts";
 import { labelKeyProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import { parseNetwork, printAddress } from "../addresses.ts";
+import { tolerationShape } from "../core/pod/tolerations.ts";
 import { checkNodeSelector } from "../core/node-selectors.ts";
 import { showInternal } from "../internal-form.ts";
 import {
@@ -34,7 +35,6 @@ import {
   configsMax,
   configTypes,
   requestNamesOf,
-  tolerationShape,
   type RequestNames,
 } from "./claim-spec.ts";
 import { checkLabelName, checkPoolName, checkUid } from "./names.ts";

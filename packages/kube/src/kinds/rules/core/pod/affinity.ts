@@ -7,10 +7,8 @@ import { checkLabelSelector } from "../../label-selectors.ts";
 import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { checkNodeSelector, checkPreferredTerms, checkWeight } from "../node-selectors.ts";
+import { preferred, required } from "./affinity-terms.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
-
-const required = "requiredDuringSchedulingIgnoredDuringExecution";
-const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
 export function checkAffinity(spec: JsonObject, at: Place, options: PodRuleOptions): void {
   const affinity = maybeObject(spec, "affinity");

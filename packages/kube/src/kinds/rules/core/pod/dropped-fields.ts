@@ -10,7 +10,7 @@ import {
   writableObject,
   writableObjects,
 } from "../../members.ts";
-import { allContainers } from "./each-container.ts";
+import { allContainers, containerStatusLists } from "./each-container.ts";
 
 /** Takes out of the spec of a Pod what is not served. */
 export function dropDisabledFields(spec: MutableJsonObject, old: JsonObject | undefined): void {
@@ -30,24 +30,18 @@ export function dropDisabledFields(spec: MutableJsonObject, old: JsonObject | un
   }
 }
 
-const statusLists = [
-  "containerStatuses",
-  "initContainerStatuses",
-  "ephemeralContainerStatuses",
-] as const;
-
 /** Takes out of the status of a Pod what is not served. */
 export function dropDisabledStatusFields(status: MutableJsonObject, old: JsonObject): void {
   if (!has(old, "nodeAllocatableResourceClaimStatuses")) {
     delete status["nodeAllocatableResourceClaimStatuses"];
   }
-  const isInUse = statusLists.some((list) =>
+  const isInUse = containerStatusLists.some((list) =>
     objectsOf(old, list).some((own) =>
       objectsOf(own, "volumeMounts").some((mount) => has(mount, "volumeStatus")),
     ),
   );
   if (isInUse) return;
-  for (const list of statusLists) {
+  for (const list of containerStatusLists) {
     for (const own of writableObjects(status, list)) {
       for (const mount of writableObjects(own, "volumeMounts")) delete mount["volumeStatus"];
     }

@@ -12,6 +12,13 @@ export interface PlacedContainer {
 
 const lists: readonly ContainerList[] = ["initContainers", "containers", "ephemeralContainers"];
 
+/** What a status says of containers, list by list. */
+export const containerStatusLists = [
+  "containerStatuses",
+  "initContainerStatuses",
+  "ephemeralContainerStatuses",
+] as const;
+
 /** All containers of a Pod, init containers first. */
 export function allContainers(spec: JsonObject): readonly PlacedContainer[] {
   const placed: PlacedContainer[] = [];

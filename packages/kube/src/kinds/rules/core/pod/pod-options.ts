@@ -17,6 +17,7 @@ import {
 } from "../../members.ts";
 import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
+import { preferred, required } from "./affinity-terms.ts";
 import { checkMatchLabelKeys } from "./affinity.ts";
 import { hasDeletionCost } from "./annotations.ts";
 import { allContainers } from "./each-container.ts";
@@ -115,18 +116,15 @@ function affinityTerms(spec: JsonObject): readonly JsonObject[] {
   return ["podAffinity", "podAntiAffinity"].flatMap((name) => {
     const part = objectOf(affinity, name);
     return [
-      ...objectsOf(part, "requiredDuringSchedulingIgnoredDuringExecution"),
-      ...objectsOf(part, "preferredDuringSchedulingIgnoredDuringExecution").map((term) =>
-        objectOf(term, "podAffinityTerm"),
-      ),
+      ...objectsOf(part, required),
+      ...objectsOf(part, preferred).map((term) => objectOf(term, "podAffinityTerm")),
     ];
   });
 }
 
 function hasInvalidNodeAffinity(spec: JsonObject): boolean {
   const node = objectOf(objectOf(spec, "affinity"), "nodeAffinity");
-  const required = objectOf(node, "requiredDuringSchedulingIgnoredDuringExecution");
-  return hasInvalidNodeTerms(objectsOf(required, "nodeSelectorTerms"));
+  return hasInvalidNodeTerms(objectsOf(objectOf(node, required), "nodeSelectorTerms"));
 }
 
 /** Whether terms of a node selector have values that no label can have. */

@@ -20,6 +20,7 @@ import {
   objectsOf,
   textOf,
 } from "../../members.ts";
+import { checkChoice } from "../../meta/checks.ts";
 import type { Place } from "../../place.ts";
 import { int32Max, rangeProblems } from "../../text-problems.ts";
 import { showInternal } from "../../internal-form.ts";
@@ -65,8 +66,8 @@ export function checkPodSpec(
   checkEphemeralContainers(spec, at.child("ephemeralContainers"), pod);
   checkPodResources(spec, at.child("resources"), pod);
   if (flagOf(spec, "hostNetwork")) checkHostNetworkPorts(spec, at.child("containers"), options);
-  checkChoice(spec, at, "restartPolicy", ["Always", "OnFailure", "Never"]);
-  checkChoice(spec, at, "dnsPolicy", [
+  checkNeededChoice(spec, at, "restartPolicy", ["Always", "OnFailure", "Never"]);
+  checkNeededChoice(spec, at, "dnsPolicy", [
     "ClusterFirstWithHostNet",
     "ClusterFirst",
     "Default",
@@ -98,7 +99,7 @@ export function checkPodSpec(
     at.child("runtimeClassName").invalidEach(runtimeClass, dnsSubdomainProblems(runtimeClass));
   }
   if (has(spec, "preemptionPolicy")) {
-    checkChoice(spec, at, "preemptionPolicy", ["PreemptLowerPriority", "Never"]);
+    checkNeededChoice(spec, at, "preemptionPolicy", ["PreemptLowerPriority", "Never"]);
   }
   const overhead = maybeObject(spec, "overhead");
   if (overhead !== undefined) {
@@ -221,10 +222,10 @@ function checkFileKeys(spec: JsonObject, at: Place): void {
   }
 }
 
-function checkChoice(spec: JsonObject, at: Place, name: string, choices: readonly string[]): void {
+/** Reports a member that is empty or none of a few. */
+function checkNeededChoice(spec: JsonObject, at: Place, name: string, of: readonly string[]): void {
   const choice = textOf(spec, name);
-  if (choice === "") at.child(name).required();
-  else if (!choices.includes(choice)) at.child(name).notSupported(choice, choices);
+  checkChoice(choice === "" ? undefined : choice, at.child(name), { of, isNeeded: true });
 }
 
 function checkName(spec: JsonObject, at: Place, name: string): void {

@@ -23,12 +23,7 @@ import {
 } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { idProblems } from "../../text-problems.ts";
-
-const statusLists = [
-  "containerStatuses",
-  "initContainerStatuses",
-  "ephemeralContainerStatuses",
-] as const;
+import { containerStatusLists } from "./each-container.ts";
 
 export function checkPodStatus(pod: JsonObject, old: JsonObject, at: Place): void {
   const [spec, status] = [objectOf(pod, "spec"), objectOf(pod, "status")];
@@ -41,13 +36,13 @@ export function checkPodStatus(pod: JsonObject, old: JsonObject, at: Place): voi
   if (textOf(status, "qosClass") !== textOf(before, "qosClass")) {
     at.child("qosClass").invalidWord(textOf(status, "qosClass"), "field is immutable");
   }
-  for (const list of statusLists)
+  for (const list of containerStatusLists)
     checkTransitions(status, before, { at: at.child(list), list, spec: oldSpec });
   checkClaimStatuses(status, at.child("resourceClaimStatuses"), spec);
   checkExtendedClaim(status, at.child("extendedResourceClaimStatus"), spec);
   checkAddresses(status, before, at);
   const os = maybeText(objectOf(spec, "os"), "name") ?? "linux";
-  for (const list of statusLists) checkUsers(status, at.child(list), { list, os });
+  for (const list of containerStatusLists) checkUsers(status, at.child(list), { list, os });
   checkHealth(status, at.child("containerStatuses"), {
     list: "containerStatuses",
     containers: objectsOf(spec, "containers"),
@@ -96,7 +91,7 @@ function checkNominatedNode(
 
 interface Transition {
   readonly at: Place;
-  readonly list: (typeof statusLists)[number];
+  readonly list: (typeof containerStatusLists)[number];
   readonly spec: JsonObject;
 }
 

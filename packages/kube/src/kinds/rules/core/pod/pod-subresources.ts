@@ -17,6 +17,7 @@ import {
   maybeObject,
   objectOf,
   objectsOf,
+  takeMember,
   textOf,
   writableObject,
   writableOrMade,
@@ -117,7 +118,7 @@ function keepAllButSizes(spec: MutableJsonObject, old: JsonObject, pod: MutableJ
   );
   if (!isAsMany) return;
   const kept = cloneJson(old);
-  copyMember(kept, spec, "resources");
+  takeMember(kept, spec, "resources");
   for (const list of lists) kept[list] = sizedContainers(spec, old, list);
   for (const list of lists) if (!has(old, list)) delete kept[list];
   pod["spec"] = kept;
@@ -132,15 +133,9 @@ function sizedContainers(spec: JsonObject, old: JsonObject, list: string): Mutab
   return before.map((container, index) => {
     const copy = cloneJson(container);
     for (const name of ["resources", "resizePolicy"])
-      copyMember(copy, containers[index] ?? {}, name);
+      takeMember(copy, containers[index] ?? {}, name);
     return copy;
   });
-}
-
-function copyMember(target: MutableJsonObject, source: JsonObject, name: string): void {
-  const value = source[name];
-  if (value === undefined) delete target[name];
-  else target[name] = cloneJson(value);
 }
 
 /** By what its node has said of a container that runs. */

@@ -18,6 +18,7 @@ import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { int32Max } from "../../text-problems.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
+import { required } from "./affinity-terms.ts";
 import { appArmorPrefix, checkPodAnnotations, mirrorKey } from "./annotations.ts";
 import { checkImageSpaces } from "./container.ts";
 import { checkPod } from "./check-pod.ts";
@@ -195,8 +196,6 @@ function checkAddedSelector(spec: JsonObject, old: JsonObject, at: Place): void 
     "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
   );
 }
-
-const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 function checkAddedAffinity(
   node: JsonObject | undefined,

@@ -17,6 +17,7 @@ import {
 import { semanticEqual } from "../../semantic-equal.ts";
 import { claimSpecWarnings, fractionWarnings } from "../claim-warnings.ts";
 import { deprecatedLabel, nodeTermWarnings } from "../node-labels.ts";
+import { preferred, required } from "./affinity-terms.ts";
 import { appArmorPrefix, seccompKey, seccompPrefix } from "./annotations.ts";
 import { appArmorProfileOf } from "./app-armor.ts";
 import { allContainers, type PlacedContainer } from "./each-container.ts";
@@ -102,8 +103,6 @@ function* warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): Ite
   }
 }
 
-const required = "requiredDuringSchedulingIgnoredDuringExecution";
-const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 const nullSelector = "a null labelSelector results in matching no pod";
 
 function nodeAffinityWarnings(spec: JsonObject, path: string): readonly string[] {

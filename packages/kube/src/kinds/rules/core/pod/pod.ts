@@ -24,6 +24,7 @@ import {
 import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { isStatusChange, podNameWarnings } from "../../workloads.ts";
+import { preferred, required } from "./affinity-terms.ts";
 import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
 import { takenProfileOf } from "./app-armor.ts";
 import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
@@ -156,11 +157,11 @@ function completeSelectors(pod: JsonObject, spec: MutableJsonObject): void {
   for (const name of affinity === undefined ? [] : ["podAffinity", "podAntiAffinity"]) {
     const part = writableObject(affinity ?? {}, name);
     if (part === undefined) continue;
-    for (const term of writableObjects(part, "preferredDuringSchedulingIgnoredDuringExecution")) {
+    for (const term of writableObjects(part, preferred)) {
       const own = writableObject(term, "podAffinityTerm");
       if (own !== undefined) complete(own);
     }
-    writableObjects(part, "requiredDuringSchedulingIgnoredDuringExecution").forEach(complete);
+    writableObjects(part, required).forEach(complete);
   }
   writableObjects(spec, "topologySpreadConstraints").forEach(complete);
 }

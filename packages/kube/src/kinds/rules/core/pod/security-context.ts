@@ -14,6 +14,7 @@ import {
   objectOf,
   textOf,
 } from "../../members.ts";
+import { checkChoice } from "../../meta/checks.ts";
 import type { Place } from "../../place.ts";
 import { idProblems } from "../../text-problems.ts";
 import { checkDescending } from "../paths.ts";
@@ -81,15 +82,18 @@ export function checkPodSecurityContext(
     );
   }
   if (has(context, "sysctls")) checkSysctls(spec, at.child("sysctls"), options);
-  checkChoice(context, at, { name: "fsGroupChangePolicy", choices: ["Always", "OnRootMismatch"] });
+  const choose = (name: string, of: readonly string[]): void => {
+    checkChoice(maybeText(context, name), at.child(name), { of, isNeeded: false });
+  };
+  choose("fsGroupChangePolicy", ["Always", "OnRootMismatch"]);
   checkSeccompProfile(maybeObject(context, "seccompProfile"), at.child("seccompProfile"));
   checkWindowsOptions(maybeObject(context, "windowsOptions"), at.child("windowsOptions"));
   checkAppArmorProfile(maybeObject(context, "appArmorProfile"), at.child("appArmorProfile"));
-  checkChoice(context, at, { name: "supplementalGroupsPolicy", choices: ["Merge", "Strict"] });
-  checkChoice(context, at, {
-    name: "seLinuxChangePolicy",
-    choices: options.allowAnySelinuxPolicy ? ["MountOption", "Recursive"] : ["Recursive"],
-  });
+  choose("supplementalGroupsPolicy", ["Merge", "Strict"]);
+  choose(
+    "seLinuxChangePolicy",
+    options.allowAnySelinuxPolicy ? ["MountOption", "Recursive"] : ["Recursive"],
+  );
 }
 
 /** Reports what cannot be together with users of the Pod's own. */
@@ -160,14 +164,4 @@ function checkId(context: JsonObject, at: Place, { name }: { readonly name: stri
   if (id === undefined) return;
   const problems = idProblems(id);
   if (problems.length > 0) at.child(name).invalidEach(context[name] ?? id, problems);
-}
-
-function checkChoice(
-  context: JsonObject,
-  at: Place,
-  { name, choices }: { readonly name: string; readonly choices: readonly string[] },
-): void {
-  const choice = maybeText(context, name);
-  if (choice !== undefined && !choices.includes(choice))
-    at.child(name).notSupported(choice, choices);
 }

@@ -4,12 +4,22 @@ import type { JsonObject } from "@keelson/base";
 
 import { labelKeyProblems, labelValueProblems } from "../../../../object/names.ts";
 import { quote } from "../../../../go-text/quote.ts";
+import { struct } from "../../../../go-text/struct-text.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
 import { has, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 
 const effects: readonly string[] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** A toleration as messages show it; those of devices have the same members. */
+export const tolerationShape = struct(
+  `Key key string
+  Operator operator string
+  Value value string
+  Effect effect string
+  TolerationSeconds tolerationSeconds *number`,
+);
 
 export function checkTolerations(
   tolerations: readonly JsonObject[],

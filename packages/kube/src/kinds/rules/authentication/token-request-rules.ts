@@ -1,0 +1,19 @@
+// The rules of tokens that are asked for.
+
+import { pathSegmentNames } from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { numberOf, objectOf } from "../members.ts";
+import { Place } from "../place.ts";
+
+export const tokenRequest: KindRules = {
+  names: pathSegmentNames,
+  validate: (object) => {
+    const at = Place.root("spec").child("expirationSeconds");
+    const seconds = numberOf(objectOf(object, "spec"), "expirationSeconds");
+    if (seconds < 600) at.invalid(seconds, "may not specify a duration less than 10 minutes");
+    if (seconds > 2 ** 32) {
+      at.invalid(seconds, "may not specify a duration larger than 2^32 seconds");
+    }
+    return at.errors;
+  },
+};
