@@ -10,7 +10,7 @@ import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { showAmount, signOf } from "../amounts.ts";
 import { deprecatedLabel } from "../core/node-labels.ts";
-import { checkInlineVolume } from "../core/persistent-volume.ts";
+import { checkInlineVolume } from "../core/persistent-volume-spec.ts";
 import { checkLabelSelector, showSelector } from "../label-selectors.ts";
 import {
   has,
