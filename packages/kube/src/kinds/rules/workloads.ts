@@ -3,7 +3,6 @@
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { dnsLabelProblems } from "../../object/names.ts";
-import { memberOf } from "../../object/member.ts";
 import { goJson } from "../../go-text/go-json.ts";
 import { chooses, readSelector } from "./label-selectors.ts";
 import {
@@ -16,18 +15,8 @@ import {
   has,
 } from "./members.ts";
 import type { Place } from "./place.ts";
-import { percentProblems } from "./text-problems.ts";
 import { dropDisabledFields } from "./core/pod/dropped-fields.ts";
 import { semanticEqual } from "./semantic-equal.ts";
-
-export function checkNonNegative(holder: JsonObject, at: Place, names: readonly string[]): void {
-  for (const name of names) {
-    const value = numberOf(holder, name);
-    if (value < 0) {
-      at.child(name).invalid(memberOf(holder, name) ?? 0, "must be greater than or equal to 0");
-    }
-  }
-}
 
 /** Reports counts that are more than all. */
 export function checkNotAbove(
@@ -54,8 +43,8 @@ export function checkCollisions(status: JsonObject, old: JsonObject, at: Place):
   }
 }
 
-/** Reports a field that has changed but must not. */
-export function checkImmutable(
+/** Reports a field that must not change and means something else than it did. */
+export function checkSameMeaning(
   next: Json | undefined,
   old: Json | undefined,
   at: Place,
@@ -81,33 +70,6 @@ export function checkTemplateChosen(
       .invalid(labels ?? null, "`selector` does not match template `labels`");
   }
   return true;
-}
-
-/** Reports what is neither a number nor a part of all. */
-export function checkIntOrPercent(holder: JsonObject, at: Place, name: string): void {
-  const value = memberOf(holder, name);
-  if (typeof value === "string") at.child(name).invalidEach(value, percentProblems(value));
-  else checkNonNegative(holder, at, [name]);
-}
-
-/** Reports more than all. */
-export function checkNotAboveAll(holder: JsonObject, at: Place, name: string): void {
-  const value = memberOf(holder, name);
-  if (
-    typeof value === "string" &&
-    percentProblems(value).length === 0 &&
-    Number.parseInt(value, 10) > 100
-  ) {
-    at.child(name).invalid(value, "must not be greater than 100%");
-  }
-}
-
-/** The number, or the percentage as a number; a text that is none is zero. */
-export function intOrPercent(holder: JsonObject, name: string): number {
-  const value = memberOf(holder, name);
-  if (typeof value !== "string") return numberOf(holder, name);
-  if (percentProblems(value).length === 0) return Number.parseInt(value, 10);
-  return /^[+-]?[0-9]+$/.test(value) ? Number(value) : 0;
 }
 
 /** Reports a template whose Pods would end. */

@@ -19,18 +19,16 @@ import {
   writableObject,
   writableOrMade,
 } from "../members.ts";
+import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
   checkCollisions,
-  checkImmutable,
-  checkIntOrPercent,
-  checkNonNegative,
-  checkNotAboveAll,
   checkRunsForever,
+  checkSameMeaning,
   checkTemplateChosen,
   dropFromTemplate,
-  intOrPercent,
 } from "../workloads.ts";
 
 export const daemonSetRules: KindRules = {
@@ -62,14 +60,14 @@ export const daemonSetRules: KindRules = {
     if (templateGeneration(set) < templateGeneration(old)) {
       at.child("templateGeneration").invalid(templateGeneration(set), "must not be decremented");
     }
-    checkImmutable(selector, before, at.child("selector"), () => showSelector(selector));
+    checkSameMeaning(selector, before, at.child("selector"), () => showSelector(selector));
     checkSpec(set, at, old);
     return at.errors;
   },
   validateStatusUpdate: (set, old) => {
     const at = Place.root("status");
     const status = objectOf(set, "status");
-    checkNonNegative(status, at, [
+    checkNotNegative(status, at, [
       "currentNumberScheduled",
       "numberMisscheduled",
       "desiredNumberScheduled",
@@ -127,7 +125,7 @@ function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): voi
     allowInvalidSelectorValues: allowInvalidValues,
   });
   checkRunsForever(templateOf(set), at.child("template"), "DaemonSet");
-  checkNonNegative(spec, at, ["minReadySeconds"]);
+  checkNotNegative(spec, at, ["minReadySeconds"]);
   if (templateGeneration(set) < 0n) {
     at.child("templateGeneration").invalid(
       templateGeneration(set),
@@ -135,7 +133,7 @@ function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): voi
     );
   }
   checkStrategy(objectOf(spec, "updateStrategy"), at.child("updateStrategy"));
-  checkNonNegative(spec, at, ["revisionHistoryLimit"]);
+  checkNotNegative(spec, at, ["revisionHistoryLimit"]);
 }
 
 function checkStrategy(strategy: JsonObject, at: Place): void {
@@ -155,7 +153,7 @@ function checkStrategy(strategy: JsonObject, at: Place): void {
     return;
   }
   for (const name of ["maxUnavailable", "maxSurge"]) checkIntOrPercent(rolling, place, name);
-  for (const name of ["maxUnavailable", "maxSurge"]) checkNotAboveAll(rolling, place, name);
+  for (const name of ["maxUnavailable", "maxSurge"]) checkNotMoreThanAll(rolling, place, name);
   const isUnavailable = intOrPercent(rolling, "maxUnavailable") !== 0;
   const isSurging = intOrPercent(rolling, "maxSurge") !== 0;
   if (isUnavailable && isSurging) {

@@ -14,19 +14,17 @@ import {
   textOf,
   writableObject,
 } from "../members.ts";
+import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
   checkCollisions,
-  checkImmutable,
-  checkIntOrPercent,
-  checkNonNegative,
   checkNotAbove,
-  checkNotAboveAll,
   checkRunsForever,
+  checkSameMeaning,
   checkTemplateChosen,
   dropFromTemplate,
-  intOrPercent,
   podNameWarnings,
 } from "../workloads.ts";
 
@@ -44,7 +42,7 @@ export const deploymentRules: KindRules = {
     const at = validateSpec(deployment, old);
     const selectorOf = (object: JsonObject): JsonObject | undefined =>
       maybeObject(objectOf(object, "spec"), "selector");
-    checkImmutable(selectorOf(deployment), selectorOf(old), at.child("selector"), () =>
+    checkSameMeaning(selectorOf(deployment), selectorOf(old), at.child("selector"), () =>
       showSelector(selectorOf(deployment)),
     );
     return at.errors;
@@ -52,7 +50,7 @@ export const deploymentRules: KindRules = {
   validateStatusUpdate: (deployment, old) => {
     const at = Place.root("status");
     const status = objectOf(deployment, "status");
-    checkNonNegative(status, at, [
+    checkNotNegative(status, at, [
       "observedGeneration",
       "replicas",
       "updatedReplicas",
@@ -131,14 +129,14 @@ function annotationsOf(object: JsonObject): JsonObject {
 function validateSpec(deployment: JsonObject, old: JsonObject | undefined): Place {
   const at = Place.root("spec");
   const spec = objectOf(deployment, "spec");
-  checkNonNegative(spec, at, ["replicas"]);
+  checkNotNegative(spec, at, ["replicas"]);
   checkRequiredSelector(spec, at, { emptyDetail: "empty selector is invalid for deployment" });
   checkSelectedTemplate(spec, at, { old });
   checkStrategy(objectOf(spec, "strategy"), at.child("strategy"));
-  checkNonNegative(spec, at, ["minReadySeconds", "revisionHistoryLimit"]);
+  checkNotNegative(spec, at, ["minReadySeconds", "revisionHistoryLimit"]);
   const deadline = maybeNumber(spec, "progressDeadlineSeconds");
   if (deadline === undefined) return at;
-  checkNonNegative(spec, at, ["progressDeadlineSeconds"]);
+  checkNotNegative(spec, at, ["progressDeadlineSeconds"]);
   if (deadline <= numberOf(spec, "minReadySeconds")) {
     at.child("progressDeadlineSeconds").invalid(deadline, "must be greater than minReadySeconds");
   }
@@ -177,5 +175,5 @@ function checkRollingUpdate(rolling: JsonObject, at: Place): void {
       "may not be 0 when `maxSurge` is 0",
     );
   }
-  checkNotAboveAll(rolling, at, "maxUnavailable");
+  checkNotMoreThanAll(rolling, at, "maxUnavailable");
 }

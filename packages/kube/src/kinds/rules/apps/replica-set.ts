@@ -4,12 +4,12 @@ import type { KindRules } from "../../kind-rules.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showSelector } from "../label-selectors.ts";
 import { maybeObject, objectOf, writableObject } from "../members.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
-  checkImmutable,
-  checkNonNegative,
   checkNotAbove,
+  checkSameMeaning,
   dropFromTemplate,
   podNameWarnings,
 } from "../workloads.ts";
@@ -29,7 +29,7 @@ export const replicaSetRules: KindRules = {
     const at = validateSpec(set, old);
     const selector = maybeObject(objectOf(set, "spec"), "selector");
     const before = maybeObject(objectOf(old, "spec"), "selector");
-    checkImmutable(selector, before, at.child("selector"), () => showSelector(selector));
+    checkSameMeaning(selector, before, at.child("selector"), () => showSelector(selector));
     return at.errors;
   },
   validateStatusUpdate: (set) => {
@@ -52,7 +52,7 @@ export const replicaSetRules: KindRules = {
 
 /** The status of what keeps a number of Pods. */
 export function checkReplicaStatus(status: JsonObject, at: Place): void {
-  checkNonNegative(status, at, [
+  checkNotNegative(status, at, [
     "replicas",
     "fullyLabeledReplicas",
     "readyReplicas",
@@ -71,7 +71,7 @@ export function checkReplicaStatus(status: JsonObject, at: Place): void {
 function validateSpec(set: JsonObject, old: JsonObject | undefined): Place {
   const at = Place.root("spec");
   const spec = objectOf(set, "spec");
-  checkNonNegative(spec, at, ["replicas", "minReadySeconds"]);
+  checkNotNegative(spec, at, ["replicas", "minReadySeconds"]);
   checkRequiredSelector(spec, at, { emptyDetail: "empty selector is invalid for deployment" });
   checkSelectedTemplate(spec, at, { old });
   return at;

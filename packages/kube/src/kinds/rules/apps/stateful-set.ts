@@ -22,17 +22,15 @@ import {
   textOf,
   writableObject,
 } from "../members.ts";
+import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
   checkCollisions,
-  checkIntOrPercent,
-  checkNonNegative,
   checkNotAbove,
-  checkNotAboveAll,
   checkTemplateChosen,
   dropFromTemplate,
-  intOrPercent,
   isStatusChange,
 } from "../workloads.ts";
 import { checkRequiredSelector } from "./deployment.ts";
@@ -69,7 +67,7 @@ export const statefulSetRules: KindRules = {
   validateStatusUpdate: (set, old) => {
     const at = Place.root("status");
     const status = objectOf(set, "status");
-    checkNonNegative(status, at, [
+    checkNotNegative(status, at, [
       "replicas",
       "readyReplicas",
       "currentReplicas",
@@ -175,7 +173,7 @@ function checkSpec(
       checkClaimSpec(objectOf(claim, "spec"), place, strictClaim);
     }
   }
-  checkNonNegative(spec, at, ["replicas", "minReadySeconds"]);
+  checkNotNegative(spec, at, ["replicas", "minReadySeconds"]);
   const start = maybeNumber(objectOf(spec, "ordinals"), "start");
   if (start !== undefined && start < 0) {
     at.child("ordinals.start").invalid(start, "must be greater than or equal to 0");
@@ -255,11 +253,11 @@ function checkStrategy(strategy: JsonObject, at: Place): void {
 }
 
 function checkRollingUpdate(rolling: JsonObject, at: Place): void {
-  checkNonNegative(rolling, at, ["partition"]);
+  checkNotNegative(rolling, at, ["partition"]);
   if (!has(rolling, "maxUnavailable")) return;
   checkIntOrPercent(rolling, at, "maxUnavailable");
   if (intOrPercent(rolling, "maxUnavailable") === 0) {
     at.child("maxUnavailable").invalid(rolling["maxUnavailable"] ?? 0, "cannot be 0");
   }
-  checkNotAboveAll(rolling, at, "maxUnavailable");
+  checkNotMoreThanAll(rolling, at, "maxUnavailable");
 }

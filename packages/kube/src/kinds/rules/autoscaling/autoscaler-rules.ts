@@ -32,17 +32,15 @@ export const horizontalPodAutoscaler: KindRules = {
   validateStatusUpdate: (object) => {
     const at = Place.root("status");
     const status = objectOf(object, "status");
-    for (const name of ["currentReplicas", "desiredReplicas"]) {
-      checkNotNegative(numberOf(status, name), at.child(name));
-    }
+    checkNotNegative(status, at, ["currentReplicas", "desiredReplicas"]);
     return at.errors;
   },
 };
 
 export const scale: KindRules = {
   validate: (object) => {
-    const at = Place.root("spec").child("replicas");
-    checkNotNegative(numberOf(objectOf(object, "spec"), "replicas"), at);
+    const at = Place.root("spec");
+    checkNotNegative(objectOf(object, "spec"), at, ["replicas"]);
     return at.errors;
   },
 };

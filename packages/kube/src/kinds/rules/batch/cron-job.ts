@@ -5,14 +5,10 @@ import type { KindRules } from "../../kind-rules.ts";
 import { templateOptions } from "../core/pod/pod-template.ts";
 import { showSelector } from "../label-selectors.ts";
 import { flagOf, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import {
-  checkNonNegative,
-  dropFromTemplate,
-  isStatusChange,
-  podNameWarnings,
-} from "../workloads.ts";
+import { dropFromTemplate, isStatusChange, podNameWarnings } from "../workloads.ts";
 import { isTimeZone, scheduleProblem } from "./cron-schedule.ts";
 import { checkJobSpec } from "./job-spec.ts";
 import { jobSpecWarnings } from "./job.ts";
@@ -81,7 +77,7 @@ function checkSpec(job: JsonObject, at: Place, old: JsonObject | undefined): voi
   const schedule = textOf(spec, "schedule");
   if (schedule === "") at.child("schedule").required();
   else checkSchedule(spec, at.child("schedule"), before);
-  checkNonNegative(spec, at, ["startingDeadlineSeconds"]);
+  checkNotNegative(spec, at, ["startingDeadlineSeconds"]);
   const zone = maybeText(spec, "timeZone");
   if (zone !== undefined && (before === undefined || zone !== maybeText(before, "timeZone"))) {
     checkTimeZone(zone, at.child("timeZone"));
@@ -102,7 +98,7 @@ function checkSpec(job: JsonObject, at: Place, old: JsonObject | undefined): voi
   if (flagOf(own, "manualSelector")) {
     place.child("manualSelector").notSupported(true, ["nil", "false"]);
   }
-  checkNonNegative(spec, at, ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
+  checkNotNegative(spec, at, ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
 }
 
 function checkSchedule(spec: JsonObject, at: Place, old: JsonObject | undefined): void {

@@ -18,9 +18,8 @@ import {
   objectsOf,
   textOf,
 } from "../members.ts";
-import { checkDomainPrefixedPath } from "../meta/checks.ts";
+import { checkDomainPrefixedPath, checkNotNegative } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
-import { checkNonNegative } from "../workloads.ts";
 import { countIndexes } from "./job-indexes.ts";
 
 const parallelismMax = 100_000;
@@ -31,7 +30,7 @@ const failedIndexesMaxOfMany = 10_000;
 
 /** Reports what is wrong with the spec of a Job, the selector aside. */
 export function checkJobSpec(spec: JsonObject, at: Place, options: PodRuleOptions): void {
-  checkNonNegative(spec, at, [
+  checkNotNegative(spec, at, [
     "parallelism",
     "completions",
     "activeDeadlineSeconds",
@@ -230,7 +229,7 @@ function checkSuccessRule(rule: JsonObject, at: Place, completions: number): voi
     }
   }
   if (count === undefined) return;
-  checkNonNegative(rule, at, ["succeededCount"]);
+  checkNotNegative(rule, at, ["succeededCount"]);
   if (count > completions) {
     at.child("succeededCount").invalid(
       count,

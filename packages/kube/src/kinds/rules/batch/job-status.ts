@@ -16,9 +16,9 @@ import {
   objectOf,
   textOf,
 } from "../members.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { checkNonNegative } from "../workloads.ts";
 import { countIndexes, firstOverlap } from "./job-indexes.ts";
 import { isIndexed } from "./job-spec.ts";
 
@@ -37,7 +37,7 @@ export function checkJobStatus(job: JsonObject, old: JsonObject, at: Place): voi
     facts.some((fact) => now[fact] !== then[fact]);
   const say = (detail: string): void => at.child("conditions").invalidUnshown(detail);
 
-  checkNonNegative(status, at, ["active", "succeeded", "failed", "ready", "terminating"]);
+  checkNotNegative(status, at, ["active", "succeeded", "failed", "ready", "terminating"]);
   checkUncounted(objectOf(status, "uncountedTerminatedPods"), at.child("uncountedTerminatedPods"));
   if (turns("isComplete", "isFailed") && now.isComplete && now.isFailed) {
     say("cannot set Complete=True and Failed=true conditions");

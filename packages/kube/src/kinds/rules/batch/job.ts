@@ -31,7 +31,7 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { checkImmutable, dropFromTemplate, podNameWarnings } from "../workloads.ts";
+import { checkSameMeaning, dropFromTemplate, podNameWarnings } from "../workloads.ts";
 import { checkJobSpec, isIndexed } from "./job-spec.ts";
 import { checkJobStatus } from "./job-status.ts";
 
@@ -203,7 +203,7 @@ function checkChanges(job: JsonObject, old: JsonObject, at: Place): void {
   const [spec, before] = [objectOf(job, "spec"), objectOf(old, "spec")];
   checkCompletions(spec, before, at.child("completions"));
   const immutable = (name: string, show?: (value: Json) => string): void =>
-    checkImmutable(memberOf(spec, name), memberOf(before, name), at.child(name), show);
+    checkSameMeaning(memberOf(spec, name), memberOf(before, name), at.child(name), show);
   immutable("selector", () => showSelector(maybeObject(spec, "selector")));
   checkTemplateChange(spec, at, old);
   immutable("completionMode");
@@ -220,7 +220,7 @@ function checkChanges(job: JsonObject, old: JsonObject, at: Place): void {
 function checkCompletions(spec: JsonObject, old: JsonObject, at: Place): void {
   const [next, before] = [maybeNumber(spec, "completions"), maybeNumber(old, "completions")];
   if (!isIndexed(spec)) {
-    checkImmutable(next, before, at);
+    checkSameMeaning(next, before, at);
     return;
   }
   if (next === before || next === undefined) return;
@@ -240,11 +240,11 @@ function checkTemplateChange(spec: JsonObject, at: Place, old: JsonObject): void
   const expected = isIdle ? withScheduling(oldTemplate, template) : oldTemplate;
   if (isIdle) {
     const own = withResources(objectOf(expected, "spec"), objectOf(template, "spec"));
-    checkImmutable(objectOf(template, "spec"), own, at.child("template.spec"), () =>
+    checkSameMeaning(objectOf(template, "spec"), own, at.child("template.spec"), () =>
       showInternal("core.PodSpec", objectOf(template, "spec")),
     );
   } else {
-    checkImmutable(template, expected, at.child("template"), () =>
+    checkSameMeaning(template, expected, at.child("template"), () =>
       showInternal("core.PodTemplateSpec", template),
     );
   }

@@ -3,14 +3,10 @@ import type { JsonObject } from "@keelson/base";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkReplicaStatus } from "../apps/replica-set.ts";
 import { has, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
+import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import {
-  checkNonNegative,
-  checkRunsForever,
-  dropFromTemplate,
-  podNameWarnings,
-} from "../workloads.ts";
+import { checkRunsForever, dropFromTemplate, podNameWarnings } from "../workloads.ts";
 import { checkPodTemplate, templateOptions } from "./pod/pod-template.ts";
 import { templateWarnings } from "./pod/pod-warnings.ts";
 
@@ -48,10 +44,10 @@ function validateSpec(controller: JsonObject, old: JsonObject | undefined): Plac
   const at = Place.root("spec");
   const spec = objectOf(controller, "spec");
   const selector = objectOf(spec, "selector");
-  checkNonNegative(spec, at, ["minReadySeconds"]);
+  checkNotNegative(spec, at, ["minReadySeconds"]);
   if (Object.keys(selector).length === 0) at.child("selector").required();
   if (!has(spec, "replicas")) at.child("replicas").required();
-  else checkNonNegative(spec, at, ["replicas"]);
+  else checkNotNegative(spec, at, ["replicas"]);
   const template = maybeObject(spec, "template");
   const place = at.child("template");
   if (template === undefined) {

@@ -4,10 +4,10 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
-import { maybeNumber, textOf } from "../members.ts";
+import { maybeNumber, numberOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
-import { percentProblems } from "../text-problems.ts";
 
 /** Reports a value that is not what it was. */
 export function checkImmutable(next: Json | undefined, old: Json | undefined, at: Place): void {
@@ -28,24 +28,16 @@ export function checkImmutableShown(
   if (!isSame(next, old)) at.invalidShown(shown(), "field is immutable");
 }
 
+/** Reports numbers below zero. */
+export function checkNotNegative(holder: JsonObject, at: Place, names: readonly string[]): void {
+  for (const name of names) {
+    if (numberOf(holder, name) >= 0) continue;
+    at.child(name).invalid(memberOf(holder, name) ?? 0, "must be greater than or equal to 0");
+  }
+}
+
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {
   return jsonEqual(a ?? null, b ?? null);
-}
-
-export function checkNotNegative(value: number, at: Place): void {
-  if (value < 0) at.invalid(value, "must be greater than or equal to 0");
-}
-
-/** Reports what is neither a number nor a percentage. */
-export function checkIntOrPercent(value: Json, at: Place): void {
-  if (typeof value === "string") at.invalidEach(value, percentProblems(value));
-  else if (typeof value === "number") checkNotNegative(value, at);
-}
-
-/** Reports more than all. */
-export function checkNotMoreThanAll(value: Json, at: Place): void {
-  if (typeof value !== "string" || percentProblems(value).length > 0) return;
-  if (Number(value.slice(0, -1)) > 100) at.invalid(value, "must not be greater than 100%");
 }
 
 /** Reports a value that is not one of a few; none at all only if one is needed. */

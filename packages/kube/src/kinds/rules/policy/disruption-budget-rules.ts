@@ -7,14 +7,10 @@ import { memberOf } from "../../../object/member.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
+import { checkIntOrPercent, checkNotMoreThanAll } from "../int-or-percent.ts";
 import { checkLabelSelector, showSelector } from "../label-selectors.ts";
-import { has, maybeObject, maybeText, numberOf, objectOf, objectsOf } from "../members.ts";
-import {
-  checkConditions,
-  checkIntOrPercent,
-  checkNotMoreThanAll,
-  checkNotNegative,
-} from "../meta/checks.ts";
+import { has, maybeObject, maybeText, objectOf, objectsOf } from "../members.ts";
+import { checkConditions, checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 
 const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
@@ -33,9 +29,12 @@ export const podDisruptionBudget: KindRules = {
     const at = Place.root("status");
     const status = objectOf(object, "status");
     checkConditions(objectsOf(status, "conditions"), at.child("conditions"));
-    for (const name of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"]) {
-      checkNotNegative(numberOf(status, name), at.child(name));
-    }
+    checkNotNegative(status, at, [
+      "disruptionsAllowed",
+      "currentHealthy",
+      "desiredHealthy",
+      "expectedPods",
+    ]);
     return at.errors;
   },
 };
@@ -49,10 +48,8 @@ function specErrors(
     at.invalidShown(specText(spec), "minAvailable and maxUnavailable cannot be both set");
   }
   for (const name of ["minAvailable", "maxUnavailable"]) {
-    const amount = memberOf(spec, name) ?? null;
-    if (amount === null) continue;
-    checkIntOrPercent(amount, at.child(name));
-    checkNotMoreThanAll(amount, at.child(name));
+    checkIntOrPercent(spec, at, name);
+    checkNotMoreThanAll(spec, at, name);
   }
   checkLabelSelector(maybeObject(spec, "selector"), at.child("selector"), options);
   const policy = maybeText(spec, "unhealthyPodEvictionPolicy");

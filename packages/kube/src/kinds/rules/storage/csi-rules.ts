@@ -12,7 +12,6 @@ import {
   has,
   maybeNumber,
   maybeText,
-  numberOf,
   objectOf,
   objectsOf,
   textOf,
@@ -152,8 +151,7 @@ function nodeErrors(object: JsonObject): FieldError[] {
     if (byteLength(id) > nodeIdBytesMax) {
       place.child("nodeID").invalid(id, `must be ${nodeIdBytesMax} characters or less`);
     }
-    const count = numberOf(objectOf(driver, "allocatable"), "count");
-    checkNotNegative(count, place.child("allocatable").child("count"));
+    checkNotNegative(objectOf(driver, "allocatable"), place.child("allocatable"), ["count"]);
     if (names.has(name)) place.child("name").duplicate(name);
     names.add(name);
     checkTopologyKeys(textsOf(driver, "topologyKeys"), place);
