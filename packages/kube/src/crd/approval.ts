@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../go-text/quote.ts";
-import { text } from "../kinds/rules/meta/reading.ts";
+import { objectOf, textOf } from "../kinds/rules/members.ts";
 import { parseGoUrl } from "../kinds/rules/meta/go-url.ts";
 
 /** The annotation that names the approval. */
@@ -21,7 +21,10 @@ export function isProtectedGroup(group: string): boolean {
 
 /** What the annotations of a definition say of its approval. */
 export function approvalOf(definition: JsonObject): Approval {
-  const annotation = text(definition, "metadata", "annotations", approvalAnnotation);
+  const annotation = textOf(
+    objectOf(objectOf(definition, "metadata"), "annotations"),
+    approvalAnnotation,
+  );
   const must = `protected groups must have approval annotation ${quote(approvalAnnotation)}`;
   const see = "see https://github.com/kubernetes/enhancements/pull/1111";
   if (annotation === "") return { state: "Missing", reason: `${must}, ${see}` };

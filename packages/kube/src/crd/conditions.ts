@@ -2,7 +2,8 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { object, objects, text } from "../kinds/rules/meta/reading.ts";
+import { firstCondition, isFirstTrue } from "../kinds/rules/conditions.ts";
+import { objectOf, objectsOf, textOf } from "../kinds/rules/members.ts";
 
 export type DefinitionConditionType =
   | "Established"
@@ -23,11 +24,11 @@ export function conditionOf(
   definition: JsonObject,
   type: DefinitionConditionType,
 ): JsonObject | undefined {
-  return objects(definition, "status", "conditions").find((one) => text(one, "type") === type);
+  return firstCondition(objectOf(definition, "status"), type);
 }
 
 export function isConditionTrue(definition: JsonObject, type: DefinitionConditionType): boolean {
-  return text(conditionOf(definition, type), "status") === "True";
+  return isFirstTrue(objectOf(definition, "status"), type);
 }
 
 /** Whether a condition already says so. */
@@ -38,9 +39,9 @@ export function saysAlready(
   const old = conditionOf(definition, type);
   return (
     old !== undefined &&
-    text(old, "status") === status &&
-    text(old, "reason") === reason &&
-    text(old, "message") === message
+    textOf(old, "status") === status &&
+    textOf(old, "reason") === reason &&
+    textOf(old, "message") === message
   );
 }
 
@@ -50,11 +51,11 @@ export function withCondition(
   { type, status, reason, message }: DefinitionCondition,
   now: string,
 ): JsonObject {
-  const old = objects(definition, "status", "conditions");
-  const index = old.findIndex((one) => text(one, "type") === type);
-  const before = old[index];
-  const since = text(before, "lastTransitionTime");
-  const isSame = text(before, "status") === status && since !== "";
+  const old = objectsOf(objectOf(definition, "status"), "conditions");
+  const index = old.findIndex((one) => textOf(one, "type") === type);
+  const before = old[index] ?? {};
+  const since = textOf(before, "lastTransitionTime");
+  const isSame = textOf(before, "status") === status && since !== "";
   const next: JsonObject = {
     ...before,
     type,
@@ -82,13 +83,13 @@ export function withoutCondition(
   definition: JsonObject,
   type: DefinitionConditionType,
 ): JsonObject {
-  const old = objects(definition, "status", "conditions");
-  return withStatus(definition, { conditions: old.filter((one) => text(one, "type") !== type) });
+  const old = objectsOf(objectOf(definition, "status"), "conditions");
+  return withStatus(definition, { conditions: old.filter((one) => textOf(one, "type") !== type) });
 }
 
 export function withStatus(
   definition: JsonObject,
   more: Readonly<Record<string, Json>>,
 ): JsonObject {
-  return { ...definition, status: { ...object(definition, "status"), ...more } };
+  return { ...definition, status: { ...objectOf(definition, "status"), ...more } };
 }

@@ -1,8 +1,18 @@
 // A custom kind at one of its versions, read from its definition.
 
-import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
-import { at, flag, has, objects, text, texts } from "../kinds/rules/meta/reading.ts";
+import {
+  flagOf,
+  has,
+  maybeObject,
+  maybeText,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../kinds/rules/members.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { defaultPrinterColumns, type PrinterColumn } from "../table/custom-columns.ts";
@@ -46,51 +56,53 @@ export interface ScalePaths {
  * before that, those that are asked for.
  */
 export function kindOfDefinition(definition: JsonObject, version: string): CustomKind | undefined {
-  const versions = objects(definition, "spec", "versions");
-  const found = versions.find((one) => text(one, "name") === version);
+  const spec = objectOf(definition, "spec");
+  const found = objectsOf(spec, "versions").find((one) => textOf(one, "name") === version);
   if (found === undefined) return undefined;
-  const accepted = at(definition, "status", "acceptedNames");
-  const names = text(accepted, "plural") === "" ? at(definition, "spec", "names") : accepted;
-  const written = at(found, "schema", "openAPIV3Schema");
-  const scale = at(found, "subresources", "scale");
+  const accepted = objectOf(objectOf(definition, "status"), "acceptedNames");
+  const names = textOf(accepted, "plural") === "" ? objectOf(spec, "names") : accepted;
+  const written = maybeObject(objectOf(found, "schema"), "openAPIV3Schema");
+  const scale = maybeObject(objectOf(found, "subresources"), "scale");
   return {
-    group: text(definition, "spec", "group"),
+    group: textOf(spec, "group"),
     version,
-    kind: text(names, "kind"),
-    listKind: text(names, "listKind"),
-    plural: text(names, "plural"),
-    singular: text(names, "singular"),
-    shortNames: texts(names, "shortNames"),
-    categories: texts(names, "categories"),
-    isNamespaced: text(definition, "spec", "scope") === "Namespaced",
-    isServed: flag(found, "served"),
-    isStorage: flag(found, "storage"),
-    schema: written !== undefined && isJsonObject(written) ? readSchema(written) : undefined,
-    preservesUnknownFields: flag(definition, "spec", "preserveUnknownFields"),
-    hasStatus: has(found, "subresources", "status"),
+    kind: textOf(names, "kind"),
+    listKind: textOf(names, "listKind"),
+    plural: textOf(names, "plural"),
+    singular: textOf(names, "singular"),
+    shortNames: textsOf(names, "shortNames"),
+    categories: textsOf(names, "categories"),
+    isNamespaced: textOf(spec, "scope") === "Namespaced",
+    isServed: flagOf(found, "served"),
+    isStorage: flagOf(found, "storage"),
+    schema: written && readSchema(written),
+    preservesUnknownFields: flagOf(spec, "preserveUnknownFields"),
+    hasStatus: has(objectOf(found, "subresources"), "status"),
     scale: scale === undefined ? undefined : scalePaths(scale),
     columns: columnsOf(found),
-    selectableFields: objects(found, "selectableFields").map((field) =>
-      text(field, "jsonPath").replace(/^\./, ""),
+    selectableFields: objectsOf(found, "selectableFields").map((field) =>
+      textOf(field, "jsonPath").replace(/^\./, ""),
     ),
-    deprecationWarning: flag(found, "deprecated") ? deprecationText(definition, found) : undefined,
+    deprecationWarning: flagOf(found, "deprecated")
+      ? deprecationText(definition, found)
+      : undefined,
   };
 }
 
 /** The kind at each of its versions that is served, the best first. */
 export function servedKinds(definition: JsonObject): readonly CustomKind[] {
-  return objects(definition, "spec", "versions")
-    .filter((version) => flag(version, "served"))
-    .map((version) => text(version, "name"))
+  return objectsOf(objectOf(definition, "spec"), "versions")
+    .filter((version) => flagOf(version, "served"))
+    .map((version) => textOf(version, "name"))
     .toSorted((a, b) => compareVersions(b, a))
     .flatMap((version) => kindOfDefinition(definition, version) ?? []);
 }
 
 /** The version in which objects are stored. */
 export function storageVersionOf(definition: JsonObject): string | undefined {
-  const versions = objects(definition, "spec", "versions");
-  const found = versions.find((version) => flag(version, "storage"));
-  return found === undefined ? undefined : text(found, "name");
+  const versions = objectsOf(objectOf(definition, "spec"), "versions");
+  const found = versions.find((version) => flagOf(version, "storage"));
+  return found === undefined ? undefined : textOf(found, "name");
 }
 
 /** The object as an object of another version, where conversion is None: only its `apiVersion` differs. */
@@ -102,40 +114,40 @@ export function convertByName(
   return object["apiVersion"] === apiVersion ? object : { ...object, apiVersion };
 }
 
-function scalePaths(scale: Json): ScalePaths {
-  const selector = text(scale, "labelSelectorPath");
+function scalePaths(scale: JsonObject): ScalePaths {
+  const selector = textOf(scale, "labelSelectorPath");
   return {
-    specReplicasPath: text(scale, "specReplicasPath"),
-    statusReplicasPath: text(scale, "statusReplicasPath"),
+    specReplicasPath: textOf(scale, "specReplicasPath"),
+    statusReplicasPath: textOf(scale, "statusReplicasPath"),
     labelSelectorPath: selector === "" ? undefined : selector,
   };
 }
 
 function columnsOf(version: JsonObject): readonly PrinterColumn[] {
-  const columns = objects(version, "additionalPrinterColumns");
+  const columns = objectsOf(version, "additionalPrinterColumns");
   if (columns.length === 0) return defaultPrinterColumns;
   return columns.map((column) => {
-    const priority = at(column, "priority");
     return {
-      name: text(column, "name"),
-      type: text(column, "type"),
-      jsonPath: text(column, "jsonPath"),
-      format: text(column, "format"),
-      description: text(column, "description"),
-      priority: typeof priority === "number" ? priority : 0,
+      name: textOf(column, "name"),
+      type: textOf(column, "type"),
+      jsonPath: textOf(column, "jsonPath"),
+      format: textOf(column, "format"),
+      description: textOf(column, "description"),
+      priority: numberOf(column, "priority"),
     };
   });
 }
 
 function deprecationText(definition: JsonObject, version: JsonObject): string {
-  const own = at(version, "deprecationWarning");
-  if (typeof own === "string") return own;
-  const group = text(definition, "spec", "group");
-  const kind = text(definition, "spec", "names", "kind");
-  const name = text(version, "name");
-  const [best] = objects(definition, "spec", "versions")
-    .filter((one) => flag(one, "served") && !flag(one, "deprecated"))
-    .map((one) => text(one, "name"))
+  const own = maybeText(version, "deprecationWarning");
+  if (own !== undefined) return own;
+  const spec = objectOf(definition, "spec");
+  const group = textOf(spec, "group");
+  const kind = textOf(objectOf(spec, "names"), "kind");
+  const name = textOf(version, "name");
+  const [best] = objectsOf(spec, "versions")
+    .filter((one) => flagOf(one, "served") && !flagOf(one, "deprecated"))
+    .map((one) => textOf(one, "name"))
     .filter((other) => compareVersions(name, other) < 0)
     .sort((a, b) => compareVersions(b, a));
   const use = best === undefined ? "" : `; use ${group}/${best} ${kind}`;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { list, objects, text } from "../kinds/rules/meta/reading.ts";
+import { listOf, objectOf, objectsOf, textOf } from "../kinds/rules/members.ts";
 import {
   beginTermination,
   cleanupFinalizer,
@@ -39,9 +39,9 @@ function definition(plural: string, options: Options = {}): JsonObject {
 }
 
 function conditionsOf(one: JsonObject | undefined): string[] {
-  return objects(one, "status", "conditions").map(
+  return objectsOf(objectOf(one ?? {}, "status"), "conditions").map(
     (condition) =>
-      `${text(condition, "type")}=${text(condition, "status")} ${text(condition, "reason")}: ${text(condition, "message")}`,
+      `${textOf(condition, "type")}=${textOf(condition, "status")} ${textOf(condition, "reason")}: ${textOf(condition, "message")}`,
   );
 }
 
@@ -132,7 +132,7 @@ test("an established kind keeps its old names while new ones are taken", () => {
     'NamesAccepted=False SingularConflict: "thing" is already in use',
     established,
   ]);
-  assert.equal(text(renamed, "status", "acceptedNames", "singular"), "other");
+  assert.equal(textOf(objectOf(objectOf(renamed, "status"), "acceptedNames"), "singular"), "other");
 });
 
 const approvals: readonly (readonly [annotation: string, said: string])[] = [
@@ -203,8 +203,8 @@ test("a webhook that cannot be trusted keeps a kind from being established", () 
 test("a definition goes after its objects", () => {
   const settled = settleDefinition(definition("things"), [], now);
   const begun = beginTermination(settled, later);
-  assert.equal(text(begun, "metadata", "deletionTimestamp"), later);
-  assert.deepEqual(list(begun, "metadata", "finalizers"), [cleanupFinalizer]);
+  assert.equal(textOf(objectOf(begun, "metadata"), "deletionTimestamp"), later);
+  assert.deepEqual(listOf(objectOf(begun, "metadata"), "finalizers"), [cleanupFinalizer]);
   assert.equal(hasInstances(begun), true);
   const said = (one: JsonObject): string | undefined => conditionsOf(one).at(-1);
   assert.equal(
@@ -221,7 +221,7 @@ test("a definition goes after its objects", () => {
   );
   const done = terminate(begun, { is: "Done" }, later);
   assert.equal(said(done), "Terminating=False InstanceDeletionCompleted: removed all instances");
-  assert.deepEqual(list(done, "metadata", "finalizers"), []);
+  assert.deepEqual(listOf(objectOf(done, "metadata"), "finalizers"), []);
 });
 
 test("a definition that was never established has no objects", () => {

@@ -5,7 +5,14 @@ import { isJsonObject, type JsonObject } from "@keelson/base";
 
 import { unsupportedIn } from "../cel/validate-schema.ts";
 import { caBundleProblem } from "../kinds/rules/meta/ca-bundle.ts";
-import { at, flag, objects, text, texts } from "../kinds/rules/meta/reading.ts";
+import {
+  flagOf,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../kinds/rules/members.ts";
 import { invalidField, printFieldErrors, type FieldError } from "../status/field-error.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import { validateStructure } from "../schema/structure.ts";
@@ -18,6 +25,7 @@ import {
   withoutCondition,
   type DefinitionCondition,
 } from "./conditions.ts";
+import { conversionBundleOf } from "./conversion-webhook.ts";
 import { acceptNames } from "./naming.ts";
 
 /** Held by a definition that is being deleted until its objects are gone. */
@@ -57,7 +65,7 @@ export function settleDefinitions(
 function establish(definition: JsonObject, now: string): JsonObject {
   if (!isConditionTrue(definition, "NamesAccepted")) return definition;
   if (isConditionTrue(definition, "Established")) return definition;
-  const bundle = text(definition, "spec", "conversion", "webhook", "clientConfig", "caBundle");
+  const bundle = conversionBundleOf(definition);
   const condition: DefinitionCondition =
     bundle !== "" && caBundleProblem(bundle) !== undefined
       ? {
@@ -88,16 +96,17 @@ function judgeStructure(definition: JsonObject, now: string): JsonObject {
 
 function structureCondition(definition: JsonObject): DefinitionCondition | undefined {
   const errors: FieldError[] = [];
-  if (flag(definition, "spec", "preserveUnknownFields")) {
+  const spec = objectOf(definition, "spec");
+  if (flagOf(spec, "preserveUnknownFields")) {
     errors.push(invalidField("spec.preserveUnknownFields", true, "must be false"));
   }
-  for (const [index, version] of objects(definition, "spec", "versions").entries()) {
-    const written = at(version, "schema", "openAPIV3Schema");
-    if (written === undefined || !isJsonObject(written)) continue;
+  for (const [index, version] of objectsOf(spec, "versions").entries()) {
+    const written = maybeObject(objectOf(version, "schema"), "openAPIV3Schema");
+    if (written === undefined) continue;
     const schema = readSchema(written);
     const unsupported = unsupportedIn(schema);
     if (unsupported !== undefined) {
-      const message = `failed to check validation schema for version ${text(version, "name")}: ${unsupported}`;
+      const message = `failed to check validation schema for version ${textOf(version, "name")}: ${unsupported}`;
       return { type: "NonStructuralSchema", status: "Unknown", reason: "StructuralError", message };
     }
     errors.push(...validateStructure(schema, `spec.versions[${index}].schema.openAPIV3Schema`));
@@ -116,7 +125,7 @@ const approvalReasons = {
 
 /** Says whether a kind of the community's groups is approved. */
 function judgeApproval(definition: JsonObject, now: string): JsonObject {
-  if (!isProtectedGroup(text(definition, "spec", "group"))) return definition;
+  if (!isProtectedGroup(textOf(objectOf(definition, "spec"), "group"))) return definition;
   const { state, reason: message } = approvalOf(definition);
   const condition: DefinitionCondition = {
     type: "KubernetesAPIApprovalPolicyConformant",
@@ -130,11 +139,11 @@ function judgeApproval(definition: JsonObject, now: string): JsonObject {
 export function beginTermination(definition: JsonObject, now: string): JsonObject {
   const { metadata } = definition;
   const old = metadata !== undefined && isJsonObject(metadata) ? metadata : {};
-  const finalizers = texts(definition, "metadata", "finalizers");
+  const finalizers = textsOf(objectOf(definition, "metadata"), "finalizers");
   const held = finalizers.includes(cleanupFinalizer)
     ? finalizers
     : [...finalizers, cleanupFinalizer];
-  const deletionTimestamp = text(old, "deletionTimestamp");
+  const deletionTimestamp = textOf(old, "deletionTimestamp");
   const marked: JsonObject = {
     ...definition,
     metadata: {
@@ -179,8 +188,8 @@ export function hasInstances(definition: JsonObject): boolean {
 }
 
 function isOverlapping(definition: JsonObject): boolean {
-  const plural = text(definition, "spec", "names", "plural");
-  return overlapping.has(`${plural}.${text(definition, "spec", "group")}`);
+  const spec = objectOf(definition, "spec");
+  return overlapping.has(`${textOf(objectOf(spec, "names"), "plural")}.${textOf(spec, "group")}`);
 }
 
 function terminationCondition(definition: JsonObject, state: Termination): DefinitionCondition {
@@ -219,6 +228,6 @@ function terminating(
 function withoutFinalizer(definition: JsonObject): JsonObject {
   const { metadata } = definition;
   if (metadata === undefined || !isJsonObject(metadata)) return definition;
-  const finalizers = texts(metadata, "finalizers").filter((name) => name !== cleanupFinalizer);
+  const finalizers = textsOf(metadata, "finalizers").filter((name) => name !== cleanupFinalizer);
   return { ...definition, metadata: { ...metadata, finalizers } };
 }

@@ -3,7 +3,7 @@
 import { jsonEqual, type Json, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { quote } from "../go-text/quote.ts";
-import { at, object, text, texts } from "../kinds/rules/meta/reading.ts";
+import { objectOf, textOf, textsOf } from "../kinds/rules/members.ts";
 import {
   conditionOf,
   isConditionTrue,
@@ -22,23 +22,23 @@ export function acceptNames(
   all: readonly JsonObject[],
   now: string,
 ): JsonObject {
-  const asked = object(definition, "spec", "names");
-  const accepted = object(definition, "status", "acceptedNames");
+  const asked = objectOf(objectOf(definition, "spec"), "names");
+  const accepted = objectOf(objectOf(definition, "status"), "acceptedNames");
   if (jsonEqual(present(asked), present(accepted))) return definition;
 
   const taken = namesInUse(definition, all);
   const names: MutableJsonObject = { ...(present(accepted) as MutableJsonObject) };
   let conflict: { readonly reason: string; readonly message: string } | undefined;
   const take = (name: string, reason: string, used: ReadonlySet<string>): void => {
-    const wanted = text(asked, name);
-    const message = conflictOf(wanted, text(accepted, name), used);
+    const wanted = textOf(asked, name);
+    const message = conflictOf(wanted, textOf(accepted, name), used);
     if (message === undefined) names[name] = wanted;
     else conflict = { reason, message };
   };
   take("plural", "PluralConflict", taken.resources);
   take("singular", "SingularConflict", taken.resources);
-  const shortNames = texts(asked, "shortNames");
-  const own = texts(accepted, "shortNames");
+  const shortNames = textsOf(asked, "shortNames");
+  const own = textsOf(accepted, "shortNames");
   if (!jsonEqual(shortNames, own)) {
     const messages = shortNames
       .filter((name) => !own.includes(name))
@@ -49,7 +49,7 @@ export function acceptNames(
   }
   take("kind", "KindConflict", taken.kinds);
   take("listKind", "ListKindConflict", taken.kinds);
-  names["categories"] = [...texts(asked, "categories")];
+  names["categories"] = [...textsOf(asked, "categories")];
 
   const condition: DefinitionCondition = {
     type: "NamesAccepted",
@@ -85,21 +85,25 @@ interface NamesInUse {
 }
 
 function namesInUse(definition: JsonObject, all: readonly JsonObject[]): NamesInUse {
-  const group = text(definition, "spec", "group");
-  const name = text(definition, "metadata", "name");
+  const group = textOf(objectOf(definition, "spec"), "group");
+  const name = textOf(objectOf(definition, "metadata"), "name");
   const others = all.filter(
-    (one) => text(one, "spec", "group") === group && text(one, "metadata", "name") !== name,
+    (one) =>
+      textOf(objectOf(one, "spec"), "group") === group &&
+      textOf(objectOf(one, "metadata"), "name") !== name,
   );
-  const accepted = [definition, ...others].map((one) => at(one, "status", "acceptedNames"));
+  const accepted = [definition, ...others].map((one) =>
+    objectOf(objectOf(one, "status"), "acceptedNames"),
+  );
   return {
     resources: new Set(
       accepted.flatMap((names) => [
-        text(names, "plural"),
-        text(names, "singular"),
-        ...texts(names, "shortNames"),
+        textOf(names, "plural"),
+        textOf(names, "singular"),
+        ...textsOf(names, "shortNames"),
       ]),
     ),
-    kinds: new Set(accepted.flatMap((names) => [text(names, "kind"), text(names, "listKind")])),
+    kinds: new Set(accepted.flatMap((names) => [textOf(names, "kind"), textOf(names, "listKind")])),
   };
 }
 
@@ -120,14 +124,14 @@ function aggregate(messages: readonly string[]): string {
 /** Names without those that are empty, save the two that are always written. */
 function present(names: JsonObject): Record<string, Json> {
   const kept: Record<string, Json> = {
-    plural: text(names, "plural"),
-    kind: text(names, "kind"),
+    plural: textOf(names, "plural"),
+    kind: textOf(names, "kind"),
   };
   for (const name of ["singular", "listKind"]) {
-    if (text(names, name) !== "") kept[name] = text(names, name);
+    if (textOf(names, name) !== "") kept[name] = textOf(names, name);
   }
   for (const name of ["shortNames", "categories"]) {
-    if (texts(names, name).length > 0) kept[name] = texts(names, name);
+    if (textsOf(names, name).length > 0) kept[name] = textsOf(names, name);
   }
   return kept;
 }

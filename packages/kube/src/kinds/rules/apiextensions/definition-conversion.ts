@@ -1,6 +1,6 @@
 // How objects of one version become objects of another.
 
-import type { Json } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import {
   childPath,
@@ -9,7 +9,7 @@ import {
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
-import { at, has, object, text, texts } from "../meta/reading.ts";
+import { has, maybeObject, objectOf, textOf, textsOf } from "../members.ts";
 import { checkReviewVersions } from "../meta/review-versions.ts";
 import {
   validateCaBundle,
@@ -27,18 +27,19 @@ export interface ConversionOptions {
 }
 
 export function validateConversion(
-  conversion: Json | undefined,
+  conversion: JsonObject | undefined,
   { path, needsKnownReview, allowsBadBundle }: ConversionOptions,
 ): FieldError[] {
   if (conversion === undefined) return [];
   const errors: FieldError[] = [];
-  const strategy = text(conversion, "strategy");
+  const strategy = textOf(conversion, "strategy");
   if (strategy === "") errors.push(requiredField(childPath(path, "strategy")));
   else if (strategy !== "None" && strategy !== "Webhook") {
     errors.push(notSupportedField(childPath(path, "strategy"), strategy, ["None", "Webhook"]));
   }
-  const config = at(conversion, "webhook", "clientConfig");
-  const reviews = texts(conversion, "webhook", "conversionReviewVersions");
+  const webhook = objectOf(conversion, "webhook");
+  const config = maybeObject(webhook, "clientConfig");
+  const reviews = textsOf(webhook, "conversionReviewVersions");
   const configPath = childPath(path, "webhookClientConfig");
   const reviewsPath = childPath(path, "conversionReviewVersions");
   if (strategy !== "Webhook") {
@@ -51,7 +52,7 @@ export function validateConversion(
     errors.push(requiredField(configPath, "required when strategy is set to Webhook"));
   } else {
     errors.push(...validateClient(config, configPath));
-    const bundle = text(config, "caBundle");
+    const bundle = textOf(config, "caBundle");
     if (bundle !== "" && !allowsBadBundle) {
       errors.push(...validateCaBundle(bundle, childPath(configPath, "caBundle")));
     }
@@ -61,11 +62,11 @@ export function validateConversion(
   return errors;
 }
 
-function validateClient(config: Json, path: string): FieldError[] {
+function validateClient(config: JsonObject, path: string): FieldError[] {
   if (has(config, "url") === has(config, "service")) {
     return [requiredField(path, "exactly one of url or service is required")];
   }
   return has(config, "url")
-    ? validateWebhookUrl(text(config, "url"), childPath(path, "url"))
-    : validateWebhookService(object(config, "service"), childPath(path, "service"));
+    ? validateWebhookUrl(textOf(config, "url"), childPath(path, "url"))
+    : validateWebhookService(objectOf(config, "service"), childPath(path, "service"));
 }

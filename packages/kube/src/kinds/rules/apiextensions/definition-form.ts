@@ -1,8 +1,10 @@
 // A CustomResourceDefinition as the real server judges it: what all its versions have alike stands once, above them.
 
-import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
+import type { Json, JsonObject } from "@keelson/base";
 
-import { at, objects, text } from "../meta/reading.ts";
+import { memberOf } from "../../../object/member.ts";
+import { has, objectOf, objectsOf, textOf } from "../members.ts";
+import { isSame } from "../meta/checks.ts";
 
 /** What a version may share with all others. */
 export const shared = {
@@ -24,10 +26,10 @@ export interface DefinitionForm {
   /** Whether some versions have subresources that others have not. */
   readonly hasOwnSubresources: boolean;
   /** What all versions have alike. */
-  readonly validation?: Json;
-  readonly subresources?: Json;
-  readonly additionalPrinterColumns?: Json;
-  readonly selectableFields?: Json;
+  readonly validation?: JsonObject;
+  readonly subresources?: JsonObject;
+  readonly additionalPrinterColumns?: readonly JsonObject[];
+  readonly selectableFields?: readonly JsonObject[];
 }
 
 export interface VersionForm {
@@ -35,33 +37,34 @@ export interface VersionForm {
   /** As it is written. */
   readonly written: JsonObject;
   /** What only some versions have. */
-  readonly schema?: Json;
-  readonly subresources?: Json;
-  readonly additionalPrinterColumns?: Json;
-  readonly selectableFields?: Json;
+  readonly schema?: JsonObject;
+  readonly subresources?: JsonObject;
+  readonly additionalPrinterColumns?: readonly JsonObject[];
+  readonly selectableFields?: readonly JsonObject[];
 }
 
 export function definitionForm(spec: JsonObject): DefinitionForm {
-  const written = objects(spec, "versions");
+  const written = objectsOf(spec, "versions");
+  const [first = {}] = written;
   const names = Object.keys(shared) as SharedName[];
   const alike = names.filter((name) =>
-    written.every((version) => same(at(version, name), at(written[0], name))),
+    written.every((version) => isSame(memberOf(version, name), memberOf(first, name))),
   );
-  const pick = (from: JsonObject | undefined, which: readonly SharedName[]): [string, Json][] =>
+  const pick = (from: JsonObject, which: readonly SharedName[]): readonly [SharedName, Json][] =>
     which.flatMap((name) => {
-      const value = at(from, name);
-      return value === undefined ? [] : [[name, value] as [string, Json]];
+      const value = isList(name) ? objectsOf(from, name) : objectOf(from, name);
+      return has(from, name) ? [[name, value] as [SharedName, Json]] : [];
     });
-  const above = pick(written[0], alike).map(([name, value]) => [shared[name as SharedName], value]);
+  const above = pick(first, alike).map(([name, value]) => [shared[name], value]);
   const others = names.filter((name) => !alike.includes(name));
   const versions = written.map((version): VersionForm => ({
-    name: text(version, "name"),
+    name: textOf(version, "name"),
     written: version,
     ...Object.fromEntries(pick(version, others)),
   }));
   return {
     spec,
-    version: text(written[0], "name"),
+    version: textOf(first, "name"),
     versions,
     byName: new Map(versions.toReversed().map((version) => [version.name, version])),
     hasOwnSubresources: versions.some(({ subresources }) => subresources !== undefined),
@@ -70,11 +73,11 @@ export function definitionForm(spec: JsonObject): DefinitionForm {
 }
 
 /** The subresources of a version, wherever they stand. */
-export function subresourcesOf(form: DefinitionForm, version: VersionForm): Json | undefined {
+export function subresourcesOf(form: DefinitionForm, version: VersionForm): JsonObject | undefined {
   if (!form.hasOwnSubresources) return form.subresources;
   return form.byName.get(version.name)?.subresources;
 }
 
-function same(a: Json | undefined, b: Json | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : jsonEqual(a, b);
+function isList(name: SharedName): boolean {
+  return name === "additionalPrinterColumns" || name === "selectableFields";
 }

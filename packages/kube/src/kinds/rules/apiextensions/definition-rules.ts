@@ -1,16 +1,11 @@
 // The rules of CustomResourceDefinitions.
 
-import {
-  isJsonObject,
-  jsonEqual,
-  type Json,
-  type JsonObject,
-  type MutableJsonObject,
-} from "@keelson/base";
+import { jsonEqual, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { quote } from "../../../go-text/quote.ts";
 import { validateSchema } from "../../../cel/validate-schema.ts";
 import { isConditionTrue } from "../../../crd/conditions.ts";
+import { conversionBundleOf, conversionWebhookOf } from "../../../crd/conversion-webhook.ts";
 import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
 import { readSchema } from "../../../schema/read-schema.ts";
@@ -25,7 +20,17 @@ import {
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
 import { caBundleProblem } from "../meta/ca-bundle.ts";
-import { at, flag, has, object, objects, text, texts, writable } from "../meta/reading.ts";
+import {
+  flagOf,
+  has,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+  writableOrMade,
+} from "../members.ts";
+import { checkImmutable, checkImmutableWord } from "../meta/checks.ts";
 import { knowsReview } from "../meta/review-versions.ts";
 import { validateConversion } from "./definition-conversion.ts";
 import {
@@ -81,70 +86,74 @@ export const customResourceDefinition: KindRules = {
 
 /** The version that is stored is remembered for ever: objects may still be in it. */
 function storeVersion(definition: MutableJsonObject): void {
-  const storage = objects(definition, "spec", "versions").find((version) =>
-    flag(version, "storage"),
+  const storage = objectsOf(objectOf(definition, "spec"), "versions").find((version) =>
+    flagOf(version, "storage"),
   );
   if (storage === undefined) return;
-  const stored = texts(definition, "status", "storedVersions");
-  const name = text(storage, "name");
-  if (!stored.includes(name)) writable(definition, "status")["storedVersions"] = [...stored, name];
+  const stored = textsOf(objectOf(definition, "status"), "storedVersions");
+  const name = textOf(storage, "name");
+  if (!stored.includes(name))
+    writableOrMade(definition, "status")["storedVersions"] = [...stored, name];
 }
 
 function nameErrors(definition: JsonObject): FieldError[] {
-  const name = text(definition, "metadata", "name");
-  const needed = `${text(definition, "spec", "names", "plural")}.${text(definition, "spec", "group")}`;
+  const name = textOf(objectOf(definition, "metadata"), "name");
+  const spec = objectOf(definition, "spec");
+  const needed = `${textOf(objectOf(spec, "names"), "plural")}.${textOf(spec, "group")}`;
   if (name === "" || name === needed) return [];
   return [invalidField("metadata.name", name, 'must be spec.names.plural+"."+spec.group')];
 }
 
 function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const spec = object(definition, "spec");
+  const spec = objectOf(definition, "spec");
   const form = definitionForm(spec);
-  const oldForm = old === undefined ? undefined : definitionForm(object(old, "spec"));
-  const errors: FieldError[] = [...groupErrors(text(spec, "group"))];
+  const oldForm = old === undefined ? undefined : definitionForm(objectOf(old, "spec"));
+  const errors: FieldError[] = [...groupErrors(textOf(spec, "group"))];
 
-  const scope = text(spec, "scope");
+  const scope = textOf(spec, "scope");
   const scopes = ["Cluster", "Namespaced"];
   if (scope === "") errors.push(requiredField("spec.scope"));
   else if (!scopes.includes(scope))
     Place.root("spec.scope", errors).notSupportedText(scope, scopes);
 
   errors.push(...missingSchemas(form, oldForm));
-  const preserves = flag(spec, "preserveUnknownFields");
+  const preserves = flagOf(spec, "preserveUnknownFields");
   if (preserves && hasDefaults(form)) {
     const detail = "must be false in order to use defaults in the schema";
     errors.push(invalidField("spec.preserveUnknownFields", true, detail));
   }
   errors.push(...versionErrors(form, oldForm));
   for (const name of ["plural", "singular", "kind", "listKind"]) {
-    if (text(spec, "names", name) === "") errors.push(requiredField(`spec.names.${name}`));
+    if (textOf(objectOf(spec, "names"), name) === "")
+      errors.push(requiredField(`spec.names.${name}`));
   }
-  errors.push(...validateDefinitionNames(at(spec, "names"), "spec.names"));
+  errors.push(...validateDefinitionNames(objectOf(spec, "names"), "spec.names"));
   const hasAnyStatus =
     hasStatus(form.subresources) ||
     form.versions.some(({ subresources }) => hasStatus(subresources));
   errors.push(...schemaErrors(form.validation, "spec.validation", hasAnyStatus));
   errors.push(...validateSubresources(form.subresources, "spec.subresources"));
   errors.push(...validateColumns(form.additionalPrinterColumns, "spec.additionalPrinterColumns"));
-  if (objects(form.selectableFields).length > 0) {
+  const { selectableFields = [] } = form;
+  if (selectableFields.length > 0) {
     if (form.validation === undefined) {
       const detail = "may only be set when validations.schema is included";
       errors.push(invalidField("spec.selectableFields", "", detail));
     } else {
-      const mayBeMany = wereMany(oldForm?.selectableFields, form.selectableFields);
+      const mayBeMany = wereMany(oldForm?.selectableFields, selectableFields);
       const options = { path: "spec.selectableFields", mayBeMany };
-      const schema = at(form.validation, "openAPIV3Schema");
-      errors.push(...validateSelectableFields(form.selectableFields, schema, options));
+      const schema = objectOf(form.validation, "openAPIV3Schema");
+      errors.push(...validateSelectableFields(selectableFields, schema, options));
     }
   }
-  const strategy = text(spec, "conversion", "strategy");
+  const strategy = textOf(objectOf(spec, "conversion"), "strategy");
   if (has(spec, "conversion") && strategy !== "None" && preserves) {
     const detail = "must be None if spec.preserveUnknownFields is true";
     Place.root("spec.conversion.strategy", errors).invalidWord(strategy, detail);
   }
-  const oldReviews = texts(old, "spec", "conversion", "webhook", "conversionReviewVersions");
+  const oldReviews = textsOf(conversionWebhookOf(old ?? {}), "conversionReviewVersions");
   errors.push(
-    ...validateConversion(at(spec, "conversion"), {
+    ...validateConversion(maybeObject(spec, "conversion"), {
       path: "spec.conversion",
       needsKnownReview: oldReviews.length === 0 || knowsReview(oldReviews),
       allowsBadBundle: old === undefined || allowsBadBundle(old),
@@ -161,8 +170,8 @@ function groupErrors(group: string): FieldError[] {
   return [invalidField("spec.group", group, "should be a domain with at least one dot")];
 }
 
-function hasSchema(schema: Json | undefined): boolean {
-  return has(schema, "openAPIV3Schema");
+function hasSchema(schema: JsonObject | undefined): boolean {
+  return schema !== undefined && has(schema, "openAPIV3Schema");
 }
 
 /** Every version needs a schema, unless the definition that is replaced did without. */
@@ -173,7 +182,7 @@ function missingSchemas(form: DefinitionForm, old: DefinitionForm | undefined): 
   return form.versions.flatMap(({ schema, written }, index) => {
     if (hasSchema(schema)) return [];
     if (!lacksSchema) return [requiredField(placeOf(index))];
-    const isPruned = !flag(form.spec, "preserveUnknownFields") && flag(written, "served");
+    const isPruned = !flagOf(form.spec, "preserveUnknownFields") && flagOf(written, "served");
     return isPruned
       ? [requiredField(placeOf(index), "because otherwise all fields are pruned")]
       : [];
@@ -198,7 +207,7 @@ function versionErrors(form: DefinitionForm, old: DefinitionForm | undefined): F
     const detail = "must contain unique version names";
     errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
   }
-  if (form.versions.filter(({ written }) => flag(written, "storage")).length !== 1) {
+  if (form.versions.filter(({ written }) => flagOf(written, "storage")).length !== 1) {
     const detail = "must have exactly one version marked as storage version";
     errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
   }
@@ -218,7 +227,7 @@ function oneVersionErrors(
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const problem of deprecationProblems(version.written)) {
-    const warning = text(version.written, "deprecationWarning");
+    const warning = textOf(version.written, "deprecationWarning");
     Place.root(childPath(path, "deprecationWarning"), errors).invalidWord(warning, problem);
   }
   const withStatus = hasStatus(subresourcesOf(form, version));
@@ -226,75 +235,80 @@ function oneVersionErrors(
   errors.push(...validateSubresources(version.subresources, childPath(path, "subresources")));
   const columns = childPath(path, "additionalPrinterColumns");
   errors.push(...validateColumns(version.additionalPrinterColumns, columns));
-  if (objects(version.selectableFields).length > 0) {
+  const { selectableFields = [] } = version;
+  if (selectableFields.length > 0) {
     const place = childPath(path, "selectableFields");
     if (!hasSchema(version.schema)) {
       const detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
       errors.push(invalidField(place, "", detail));
     } else {
       const before = old?.byName.get(version.name);
-      const mayBeMany = wereMany(before?.selectableFields, version.selectableFields);
-      const schema = at(version.schema, "openAPIV3Schema");
+      const mayBeMany = wereMany(before?.selectableFields, selectableFields);
+      const schema = objectOf(version.schema ?? {}, "openAPIV3Schema");
       const options = { path: place, mayBeMany };
-      errors.push(...validateSelectableFields(version.selectableFields, schema, options));
+      errors.push(...validateSelectableFields(selectableFields, schema, options));
     }
   }
   return errors;
 }
 
-function schemaErrors(schema: Json | undefined, path: string, withStatus: boolean): FieldError[] {
-  const written = at(schema, "openAPIV3Schema");
-  if (written === undefined || !isJsonObject(written)) return [];
+function schemaErrors(
+  schema: JsonObject | undefined,
+  path: string,
+  withStatus: boolean,
+): FieldError[] {
+  const written = schema && maybeObject(schema, "openAPIV3Schema");
+  if (written === undefined) return [];
   const place = childPath(path, "openAPIV3Schema");
   return validateSchema(readSchema(written), { path: place, hasStatus: withStatus });
 }
 
-function wereMany(old: Json | undefined, next: Json | undefined): boolean {
-  if (old === undefined || next === undefined) return false;
-  return objects(old).length > selectableFieldsMax && jsonEqual(old, next);
+function wereMany(old: readonly JsonObject[] | undefined, next: readonly JsonObject[]): boolean {
+  return old !== undefined && old.length > selectableFieldsMax && jsonEqual(old, next);
 }
 
 /** Certificates are judged once the kind is there; what could not be read before may stay. */
 function allowsBadBundle(old: JsonObject): boolean {
   if (!isConditionTrue(old, "Established")) return true;
-  const bundle = text(old, "spec", "conversion", "webhook", "clientConfig", "caBundle");
+  const bundle = conversionBundleOf(old);
   return bundle !== "" && caBundleProblem(bundle) !== undefined;
 }
 
 function immutableErrors(definition: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const keep = (...path: readonly string[]): void => {
-    const value = text(definition, "spec", ...path);
-    if (value === text(old, "spec", ...path)) return;
-    const place = Place.root(["spec", ...path].join("."), errors);
-    if (path[0] === "scope") place.invalidWord(value, "field is immutable");
-    else place.invalid(value, "field is immutable");
-  };
+  const at = Place.root("spec", errors);
+  const [spec, before] = [objectOf(definition, "spec"), objectOf(old, "spec")];
+  const [names, oldNames] = [objectOf(spec, "names"), objectOf(before, "names")];
   if (isConditionTrue(old, "Established")) {
-    keep("scope");
-    keep("names", "kind");
+    checkImmutableWord(textOf(spec, "scope"), textOf(before, "scope"), at.child("scope"));
+    const place = at.child("names").child("kind");
+    checkImmutable(textOf(names, "kind"), textOf(oldNames, "kind"), place);
   }
-  keep("group");
-  keep("names", "plural");
+  checkImmutable(textOf(spec, "group"), textOf(before, "group"), at.child("group"));
+  const plural = at.child("names").child("plural");
+  checkImmutable(textOf(names, "plural"), textOf(oldNames, "plural"), plural);
   return errors;
 }
 
 function statusErrors(definition: JsonObject): FieldError[] {
-  return validateDefinitionNames(at(definition, "status", "acceptedNames"), "status.acceptedNames");
+  return validateDefinitionNames(
+    objectOf(objectOf(definition, "status"), "acceptedNames"),
+    "status.acceptedNames",
+  );
 }
 
 function storedVersionErrors(definition: JsonObject): FieldError[] {
   const path = "status.storedVersions";
-  const stored = texts(definition, "status", "storedVersions");
+  const stored = textsOf(objectOf(definition, "status"), "storedVersions");
   if (stored.length === 0) {
     return [invalidField(path, null, "must have at least one stored version")];
   }
   const errors: FieldError[] = [];
-  const versions = objects(definition, "spec", "versions");
+  const versions = objectsOf(objectOf(definition, "spec"), "versions");
   const left = new Map(stored.map((version, index) => [version, index]));
   for (const version of versions) {
-    const name = text(version, "name");
-    if (flag(version, "storage") && !left.has(name)) {
+    const name = textOf(version, "name");
+    if (flagOf(version, "storage") && !left.has(name)) {
       errors.push(invalidField(path, stored, `must have the storage version ${name}`));
     }
     left.delete(name);
@@ -307,19 +321,22 @@ function storedVersionErrors(definition: JsonObject): FieldError[] {
 }
 
 function approvalErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (!isProtectedGroup(text(definition, "spec", "group"))) return [];
+  if (!isProtectedGroup(textOf(objectOf(definition, "spec"), "group"))) return [];
   const { state, reason } = approvalOf(definition);
   if (old !== undefined && approvalOf(old).state === state) return [];
   const path = itemPath("metadata.annotations", approvalAnnotation);
   if (state === "Missing") return [requiredField(path, reason)];
   if (state !== "Invalid") return [];
-  const annotation = text(definition, "metadata", "annotations", approvalAnnotation);
+  const annotation = textOf(
+    objectOf(objectOf(definition, "metadata"), "annotations"),
+    approvalAnnotation,
+  );
   return [invalidField(path, annotation, reason)];
 }
 
 function preservationErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (flag(old, "spec", "preserveUnknownFields")) return [];
-  if (!flag(definition, "spec", "preserveUnknownFields")) return [];
+  if (flagOf(objectOf(old ?? {}, "spec"), "preserveUnknownFields")) return [];
+  if (!flagOf(objectOf(definition, "spec"), "preserveUnknownFields")) return [];
   const detail =
     "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
   return [invalidField("spec.preserveUnknownFields", true, detail)];

@@ -1,16 +1,16 @@
 // Looking through all the schemas of a definition.
 
-import { isJsonObject, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { formatCheck } from "../../../schema/formats.ts";
 import { readSchema, type WrittenSchema } from "../../../schema/read-schema.ts";
-import { at, object } from "../meta/reading.ts";
+import { maybeObject, objectOf } from "../members.ts";
 import { definitionForm, type DefinitionForm } from "./definition-form.ts";
 
 function schemasOf(form: DefinitionForm): WrittenSchema[] {
   return [form.validation, ...form.versions.map(({ schema }) => schema)].flatMap((schema) => {
-    const written = at(schema, "openAPIV3Schema");
-    return written !== undefined && isJsonObject(written) ? [readSchema(written)] : [];
+    const written = schema && maybeObject(schema, "openAPIV3Schema");
+    return written === undefined ? [] : [readSchema(written)];
   });
 }
 
@@ -23,7 +23,7 @@ export function hasDefaults(form: DefinitionForm): boolean {
 
 /** Formats that nobody checks, in the order of the schemas. */
 export function unknownFormats(definition: JsonObject): string[] {
-  const schemas = schemasOf(definitionForm(object(definition, "spec")));
+  const schemas = schemasOf(definitionForm(objectOf(definition, "spec")));
   return schemas.flatMap((schema) =>
     [...everySchema(schema)].flatMap(({ type, format = "" }) =>
       format === "" || isKnownFormat(type, format) ? [] : [format],

@@ -1,6 +1,6 @@
 // What a version of a definition says besides its schema: subresources, columns, selectable fields, deprecation.
 
-import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { resolveFieldPath } from "../../../cel/field-path.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
@@ -15,7 +15,7 @@ import {
   tooManyField,
   type FieldError,
 } from "../../../status/field-error.ts";
-import { at, has, objects, text } from "../meta/reading.ts";
+import { flagOf, has, maybeObject, maybeText, textOf } from "../members.ts";
 
 /** How many fields of a version can be selected by. */
 export const selectableFieldsMax = 8;
@@ -34,9 +34,9 @@ const columnFormats = [
 
 /** What is wrong with the text that clients of a deprecated version are told. */
 export function deprecationProblems(version: JsonObject): readonly string[] {
-  const warning = at(version, "deprecationWarning");
-  if (typeof warning !== "string") return [];
-  if (at(version, "deprecated") !== true) return ["can only be set for deprecated versions"];
+  const warning = maybeText(version, "deprecationWarning");
+  if (warning === undefined) return [];
+  if (!flagOf(version, "deprecated")) return ["can only be set for deprecated versions"];
   const problems: string[] = [];
   if (byteLength(warning) > 256) problems.push("must be <= 256 characters long");
   if (warning === "") problems.push("must not be an empty string");
@@ -53,13 +53,16 @@ export function deprecationProblems(version: JsonObject): readonly string[] {
   return problems;
 }
 
-export function validateSubresources(subresources: Json | undefined, path: string): FieldError[] {
-  const scale = at(subresources, "scale");
+export function validateSubresources(
+  subresources: JsonObject | undefined,
+  path: string,
+): FieldError[] {
+  const scale = subresources && maybeObject(subresources, "scale");
   if (scale === undefined) return [];
   const errors: FieldError[] = [];
   const replicas = (name: string, under: string): void => {
     const place = childPath(path, `scale.${name}`);
-    const value = text(scale, name);
+    const value = textOf(scale, name);
     if (value === "") errors.push(requiredField(place));
     else
       errors.push(
@@ -68,7 +71,7 @@ export function validateSubresources(subresources: Json | undefined, path: strin
   };
   replicas("specReplicasPath", ".spec.");
   replicas("statusReplicasPath", ".status.");
-  const selector = text(scale, "labelSelectorPath");
+  const selector = textOf(scale, "labelSelectorPath");
   if (selector !== "") {
     const detail = "should be a json path under either .spec or .status";
     const place = childPath(path, "scale.labelSelectorPath");
@@ -93,25 +96,28 @@ function validateSimplePath(value: string, path: string): FieldError[] {
   return [invalidField(path, value, "must be a simple json path starting with .")];
 }
 
-export function validateColumns(columns: Json | undefined, path: string): FieldError[] {
-  return objects(columns).flatMap((column, index) => validateColumn(column, itemPath(path, index)));
+export function validateColumns(
+  columns: readonly JsonObject[] | undefined,
+  path: string,
+): FieldError[] {
+  return (columns ?? []).flatMap((column, index) => validateColumn(column, itemPath(path, index)));
 }
 
 function validateColumn(column: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (text(column, "name") === "") errors.push(requiredField(childPath(path, "name")));
-  const type = text(column, "type");
+  if (textOf(column, "name") === "") errors.push(requiredField(childPath(path, "name")));
+  const type = textOf(column, "type");
   const types = `must be one of ${columnTypes.join(",")}`;
   if (type === "") errors.push(requiredField(childPath(path, "type"), types));
   else if (!columnTypes.includes(type)) {
     errors.push(invalidField(childPath(path, "type"), type, types));
   }
-  const format = text(column, "format");
+  const format = textOf(column, "format");
   if (format !== "" && !columnFormats.includes(format)) {
     const detail = `must be one of ${columnFormats.join(",")}`;
     errors.push(invalidField(childPath(path, "format"), format, detail));
   }
-  const jsonPath = text(column, "jsonPath");
+  const jsonPath = textOf(column, "jsonPath");
   const place = childPath(path, "JSONPath");
   if (jsonPath === "") errors.push(requiredField(place));
   else errors.push(...validateSimplePath(jsonPath, place));
@@ -120,16 +126,16 @@ function validateColumn(column: JsonObject, path: string): FieldError[] {
 
 /** What is wrong with selectable fields; `mayBeMany` where they already were. */
 export function validateSelectableFields(
-  fields: Json | undefined,
-  schema: Json | undefined,
+  fields: readonly JsonObject[],
+  schema: JsonObject,
   { path, mayBeMany }: { readonly path: string; readonly mayBeMany: boolean },
 ): FieldError[] {
   const errors: FieldError[] = [];
-  const structural = isJsonObject(schema) ? readSchema(schema) : {};
+  const structural = readSchema(schema);
   const seen = new Set<string>();
-  for (const [index, field] of objects(fields).entries()) {
+  for (const [index, field] of fields.entries()) {
     const place = childPath(itemPath(path, index), "jsonPath");
-    const jsonPath = text(field, "jsonPath");
+    const jsonPath = textOf(field, "jsonPath");
     if (jsonPath === "") {
       errors.push(requiredField(place));
       continue;
@@ -157,6 +163,6 @@ export function validateSelectableFields(
   return errors;
 }
 
-export function hasStatus(subresources: Json | undefined): boolean {
-  return has(subresources, "status");
+export function hasStatus(subresources: JsonObject | undefined): boolean {
+  return subresources !== undefined && has(subresources, "status");
 }

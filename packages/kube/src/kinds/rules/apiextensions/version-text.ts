@@ -1,10 +1,10 @@
 // The versions of a definition as messages show them.
 
-import { isJsonObject, type Json } from "@keelson/base";
+import type { Json } from "@keelson/base";
 
 import { printShape, struct, type Shape } from "../../../go-text/struct-text.ts";
 import { schemaShape, structured } from "../../../schema/schema-text.ts";
-import { at } from "../meta/reading.ts";
+import { maybeObject } from "../members.ts";
 import { shared, type VersionForm } from "./definition-form.ts";
 
 const versionShape = struct(
@@ -49,7 +49,7 @@ const shareable: ReadonlySet<string> = new Set(Object.keys(shared));
 export function versionsText(versions: readonly VersionForm[]): string {
   const listed = versions.map(({ written, name: _name, ...own }): Json => {
     const plain = Object.entries(written).filter(([name]) => !shareable.has(name));
-    const kept = isJsonObject(own.schema) ? at(own.schema, "openAPIV3Schema") : undefined;
+    const kept = own.schema && maybeObject(own.schema, "openAPIV3Schema");
     return {
       ...Object.fromEntries(plain),
       ...own,

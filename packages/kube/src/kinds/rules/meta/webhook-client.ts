@@ -11,7 +11,7 @@ import {
 } from "../../../status/field-error.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import { parseGoUrl } from "./go-url.ts";
-import { at, number, text } from "./reading.ts";
+import { has, numberOf, textOf } from "../members.ts";
 
 const form = "; desired format: https://host[/path]";
 
@@ -41,15 +41,15 @@ export function validateWebhookUrl(url: string, path: string): FieldError[] {
 /** A service that is called. The real server takes its two names for one another, so a missing one is said of the other. */
 export function validateWebhookService(service: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (text(service, "namespace") === "") errors.push(requiredField(childPath(path, "name")));
-  if (text(service, "name") === "") errors.push(requiredField(childPath(path, "namespace")));
-  const port = number(service, "port") ?? 0;
+  if (textOf(service, "namespace") === "") errors.push(requiredField(childPath(path, "name")));
+  if (textOf(service, "name") === "") errors.push(requiredField(childPath(path, "namespace")));
+  const port = numberOf(service, "port");
   if (port < 1 || port > 65535) {
     const detail = "port is not valid: must be between 1 and 65535, inclusive";
     errors.push(invalidField(childPath(path, "port"), port, detail));
   }
-  if (at(service, "path") !== undefined) {
-    return [...errors, ...validateServicePath(text(service, "path"), childPath(path, "path"))];
+  if (has(service, "path")) {
+    return [...errors, ...validateServicePath(textOf(service, "path"), childPath(path, "path"))];
   }
   return errors;
 }
