@@ -74,8 +74,8 @@ export interface ReflectorOptions<T extends KubeObject = DynamicObject> {
  * Keeps `mirror` level with `collection` until `signal` aborts: then it just ends.
  *
  * Promises (C1 to C4): every state of the collection that it skips is followed by a later one; versions never go
- * back but by a `replace`; it never gives up; and a connection that goes silent is found within 30 s by the
- * monotonic clock.
+ * back but by a `replace`; it never gives up; and a connection that goes silent is found within 30 s, one to a
+ * server of the same process within six minutes, by the monotonic clock.
  */
 export async function runReflector<T extends KubeObject = DynamicObject>(
   options: ReflectorOptions<T>,
