@@ -6,6 +6,7 @@ import { suite, test } from "node:test";
 import { systemRandom as random } from "@keelson/base";
 import { PostgresServerError } from "./errors.ts";
 import { ownDataDir } from "./ownership.ts";
+import { bootId, startOf } from "./process-identity.ts";
 
 /** No process has this pid: it is above what any system gives. */
 const dead = JSON.stringify({ pid: 2 ** 30, start: "1" });
@@ -31,10 +32,18 @@ async function owners(dataDir: string): Promise<AsyncDisposable[]> {
   return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
 }
 
+const start = await startOf(process.pid);
+/** As if this very process had been there before the machine started again. */
+const beforeBoot = JSON.stringify({ pid: process.pid, start, boot: "an earlier one" });
+const tellsBoots = (await bootId()) !== undefined;
+
 suite("the mark on a data folder", () => {
   for (const [found, marks] of [
     ["nothing", {}],
     ["the mark of a dead process", { "postgres.owner": dead }],
+    ...(tellsBoots
+      ? [["a mark from before a reboot", { "postgres.owner": beforeBoot }] as const]
+      : []),
     ["half a mark", { "postgres.owner": '{"pid": 1' }],
     [
       "what one left that was killed while it took it over",
@@ -55,4 +64,12 @@ suite("the mark on a data folder", () => {
       }
     });
   }
+
+  test("stays with a process that lives, also where an earlier version made it", async () => {
+    await using place = await emptyPlace();
+    const mark = JSON.stringify({ pid: process.pid, start });
+    await writeFile(join(place.home, "postgres.owner"), mark);
+    assert.deepEqual(await owners(place.dataDir), []);
+    assert.deepEqual(await readdir(place.home), ["postgres.owner"]);
+  });
 });

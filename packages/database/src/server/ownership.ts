@@ -4,11 +4,13 @@
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import type { Random } from "@keelson/base";
 import { PostgresServerError } from "./errors.ts";
-import { startOf } from "./process-identity.ts";
+import { bootId, startOf } from "./process-identity.ts";
 
 interface Owner {
   readonly pid: number;
   readonly start: string;
+  /** Which run of the machine it was; marks of earlier versions do not say. */
+  readonly boot?: string;
 }
 
 /** Marks `dataDir` as ours until disposed. Throws `data-dir-in-use` while the process that has it lives. */
@@ -17,7 +19,7 @@ export async function ownDataDir(
   { random }: { readonly random: Random },
 ): Promise<AsyncDisposable> {
   const file = `${dataDir}.owner`;
-  const ours: Owner = { pid: process.pid, start: (await startOf(process.pid)) ?? "" };
+  const ours = await thisOwner();
   // Under a name of its own first: whoever reads a mark reads a whole one.
   const written = `${file}.${process.pid}-${random.uuid()}`;
   try {
@@ -47,7 +49,7 @@ async function take(file: string, written: string): Promise<Owner | undefined> {
     const seen = await read(file);
     if (seen === undefined) continue;
     const owner = parse(seen);
-    if (owner !== undefined && (await startOf(owner.pid)) === owner.start) return owner;
+    if (owner !== undefined && (await isAlive(owner))) return owner;
     const next = `${file}.next`;
     const other = await take(next, written);
     if (other !== undefined) return other;
@@ -57,6 +59,18 @@ async function take(file: string, written: string): Promise<Owner | undefined> {
       await rm(next, { force: true });
     }
   }
+}
+
+async function thisOwner(): Promise<Owner> {
+  const [start = "", boot] = [await startOf(process.pid), await bootId()];
+  return { pid: process.pid, start, ...(boot === undefined ? {} : { boot }) };
+}
+
+/** Whether that very process is still there. None of an earlier run of the machine is. */
+async function isAlive({ pid, start, boot }: Owner): Promise<boolean> {
+  const now = await bootId();
+  if (boot !== undefined && now !== undefined && boot !== now) return false;
+  return (await startOf(pid)) === start;
 }
 
 /** Whether the file now has that name too; not if another has it. */

@@ -4,6 +4,16 @@ import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 
+/**
+ * Which run of the machine this is; undefined where the system does not tell. Linux counts the start of a process
+ * from it, so that after a reboot another process can have the same pid and the same start.
+ */
+export async function bootId(): Promise<string | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const id = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+  return id.trim() || undefined;
+}
+
 /** When the process started, as a text to compare; undefined when there is no such process. */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform === "linux") {
