@@ -2,13 +2,15 @@
 
 import type { StepType } from "./steps.ts";
 
+type WriteType = "create" | StepType;
+
 interface Counts {
   accepted: number;
   refused: number;
 }
 
 export class Coverage {
-  readonly #counts = new Map<string, Map<StepType, Counts>>();
+  readonly #counts = new Map<string, Map<WriteType, Counts>>();
   /** Writes on which the real server gave up without an answer. */
   readonly crashes: string[] = [];
   #cases = 0;
@@ -26,7 +28,7 @@ export class Coverage {
     return this.#cases === 0 ? 0 : accepted / this.#cases;
   }
 
-  count(kind: string, type: StepType, accepted: boolean): void {
+  count(kind: string, type: WriteType, accepted: boolean): void {
     this.#cases += 1;
     let types = this.#counts.get(kind);
     if (types === undefined) this.#counts.set(kind, (types = new Map()));
@@ -38,7 +40,7 @@ export class Coverage {
 
   /** A line for each kind; accepted and refused writes of each type. */
   toString(): string {
-    const types: readonly StepType[] = ["json", "merge", "strategic", "apply", "update"];
+    const types: readonly WriteType[] = ["create", "json", "merge", "strategic", "apply", "update"];
     const rows = [["kind", ...types.map((type) => `${type} (ok/refused)`)]];
     for (const [kind, byType] of [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       rows.push([

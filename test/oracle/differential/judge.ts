@@ -31,6 +31,7 @@ import {
 } from "@keelson/kube";
 
 import type { HttpClient, Request, Response } from "../http-client.ts";
+import { ourRefusal } from "./refused-creation.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -38,6 +39,7 @@ import type { Subject } from "./subjects.ts";
 export interface Bench {
   readonly subject: Subject;
   readonly schema: StructuralSchema | undefined;
+  readonly kinds: BuiltinKinds;
   readonly manager: FieldManager;
   /** The same for `/status`, if there is one. */
   readonly statusManager: FieldManager | undefined;
@@ -98,7 +100,7 @@ export function benchFor(
     ...kind,
     ...(subject.hasStatus ? { resetFields: new Map([[apiVersion, FieldSet.of(["status"])]]) } : {}),
   });
-  return { subject, schema, manager, statusManager, client };
+  return { subject, schema, kinds, manager, statusManager, client };
 }
 
 export function apiVersionOf({ group, version }: Subject): string {
@@ -112,15 +114,22 @@ export function pathOf(subject: Subject, name?: string): string {
   return `${prefix}/${subject.version}${namespace}/${subject.plural}${end}`;
 }
 
-/** Creates an object and compares who manages it. */
+/** Creates an object and compares who manages it, or why it is refused. */
 export async function judgeCreate(
   bench: Bench,
   body: JsonObject,
   signal: AbortSignal,
-): Promise<Verdict | undefined> {
+): Promise<Verdict> {
   const path = `${pathOf(bench.subject)}?fieldManager=creator`;
   const response = await bench.client.send({ method: "POST", path, body: writeJson(body) }, signal);
-  if (response.status !== 201) return undefined;
+  if (response.status !== 201) {
+    const ours = ourRefusal({ ...bench, body });
+    const differences =
+      ours === undefined
+        ? [`we take what the real server refuses: ${response.text}`]
+        : compareStatus(ours, response);
+    return { accepted: false, differences, live: body };
+  }
   const live = readJson(response.text) as JsonObject;
   const next = beforeFilling(bench.subject, live, body);
   const ours = bench.manager.update(undefined, withManagers(next, managersOf(body)), {
@@ -365,11 +374,14 @@ function sortedCauses({ details }: Pick<Status, "details">): string[] {
     .sort();
 }
 
-/** The same object is refused by both: with the same words, unless it could not even be decoded. */
+/** The same object is refused twice: with the same words, unless it could not even be decoded. */
 function compareRefusals(normalised: Response, real: Response): string[] {
   const a = normalised.body as Status | undefined;
   const b = real.body as Status | undefined;
-  if (a === undefined || b === undefined) return [];
+  if (a === undefined || b === undefined) {
+    const [ours, theirs] = [normalised, real].map(({ status, text }) => `${status} ${text}`);
+    return ours === theirs ? [] : [`refusals differ\n real ${theirs}\n ours ${ours}`];
+  }
   const isDecoding = a.code === 400 && (b.code === 422 || b.code === 400 || b.code === 500);
   if (isDecoding) return [];
   return compareStatus(a, real);

@@ -123,7 +123,7 @@ async function runObject(bench: Bench, run: ObjectRun, signal: AbortSignal): Pro
     metadata: { ...(made["metadata"] as JsonObject), name: run.name },
   };
   const created = await judgeCreate(bench, body, signal);
-  if (created === undefined) return;
+  run.coverage.count(subject.kind, "create", created.accepted);
   const note = (step: Step, before: Json, found: readonly string[]): void => {
     if (found.length > 0) {
       run.differences.push({ kind: subject.kind, case: run.name, step, before, found });
@@ -134,6 +134,7 @@ async function runObject(bench: Bench, run: ObjectRun, signal: AbortSignal): Pro
     null,
     created.differences,
   );
+  if (!created.accepted) return;
   let { live } = created;
   const isCrowded = random.float() < 0.1;
   for (let i = 0; i < (isCrowded ? stepsPerCrowdedObject : stepsPerObject); i++) {
