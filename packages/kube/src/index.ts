@@ -175,6 +175,7 @@ export {
   validateMetadata,
   sharedMetadataProblems,
   validateMetadataUpdate,
+  validateNamePrefix,
   validateFinalizerDomains,
   type MetadataRuleOptions,
 } from "./object/metadata-rules.ts";

@@ -281,6 +281,8 @@ const selectors: Record<string, Script> = {
         "=a",
         "metadata.uid=x",
         "spec.x=1",
+        "=",
+        "!=,metadata.name=a,==",
         'a\u007f\u2028"=1',
         ",",
         "metadata.name=",

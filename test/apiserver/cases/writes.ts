@@ -73,6 +73,14 @@ const scripts: Record<string, Script> = {
       kind: "ConfigMap",
       metadata: { generateName: "gen-.-" },
     });
+    // The slash is cut away from the name.
+    const metadata = { generateName: `${"x".repeat(60)}/-` };
+    const { status, text } = await lab.quietly({
+      method: "POST",
+      path: lab.core("configmaps"),
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata },
+    });
+    lab.note("a slash", `${status} ${text.includes("may not contain '/'")}`);
   },
   "a stale version is a conflict": async (lab) => {
     const { version } = await lab.post(lab.core("configmaps"), configMap("a"));

@@ -7,6 +7,7 @@ import {
   generateName,
   StatusError,
   validateMetadata,
+  validateNamePrefix,
   type RuleContext,
 } from "@keelson/kube";
 import { AlreadyExists, Body, Unavailable } from "@keelson/store";
@@ -73,7 +74,7 @@ export async function createObject(
   let isStored: boolean | undefined = false;
   try {
     prepare(resource, tracked, context);
-    const errors = [
+    const found = [
       ...validateMetadata(ownMetadata(tracked), {
         isNamespaced: resource.isNamespaced,
         nameRule: resource.model.names,
@@ -81,6 +82,7 @@ export async function createObject(
       }),
       ...resource.model.validate(tracked, context),
     ];
+    const errors = found.length > 0 ? found : validateNamePrefix(ownMetadata(tracked));
     if (errors.length > 0) throw failures.invalid(groupKind(resource), nameOf(tracked), errors);
     for (const text of resource.model.warnings(tracked, undefined)) warn(text);
     const judging = writing.admission.validate(admitted, signal);

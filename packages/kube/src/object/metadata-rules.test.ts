@@ -10,6 +10,7 @@ import {
   validateFieldManager,
   validateMetadata,
   validateMetadataUpdate,
+  validateNamePrefix,
 } from "./metadata-rules.ts";
 import {
   label1035Names,
@@ -77,6 +78,20 @@ suite("names", () => {
         assert.ok(rule(text).length > 0);
       }
     }
+  });
+
+  test("begin with what fits into a path, also where it is cut away", () => {
+    const prefix = `${"x".repeat(60)}/-`;
+    const metadata = { name: "x", namespace: "n", generateName: prefix };
+    assert.deepEqual(
+      validateMetadata(metadata, { isNamespaced: true, nameRule: subdomainNames }),
+      [],
+    );
+    assert.equal(
+      printFieldErrors(validateNamePrefix(metadata)),
+      `metadata.generateName: Invalid value: "${prefix}": may not contain '/'`,
+    );
+    assert.deepEqual(validateNamePrefix({ name: "x" }), []);
   });
 
   test("are generated from the alphabet of Kubernetes", () => {

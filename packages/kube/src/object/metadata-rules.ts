@@ -16,7 +16,13 @@ import {
   type FieldError,
 } from "../status/field-error.ts";
 import { memberOf } from "./member.ts";
-import { labelKeyProblems, labelNames, labelValueProblems, type NameRule } from "./names.ts";
+import {
+  labelKeyProblems,
+  labelNames,
+  labelValueProblems,
+  pathSegmentNames,
+  type NameRule,
+} from "./names.ts";
 
 /** How many bytes all annotations of an object may have together, keys and values. */
 export const annotationsBytesMax = 256 * 1024;
@@ -31,6 +37,14 @@ export interface MetadataRuleOptions {
   readonly isBuiltIn?: boolean;
   /** What `sharedMetadataProblems` found, where it was asked already. */
   readonly shared?: readonly FieldError[];
+}
+
+/** What is looked at when nothing else is wrong with a new object: what its name begins with must fit into a path, all of it. */
+export function validateNamePrefix(metadata: JsonObject): FieldError[] {
+  const prefix = textOf(metadata, "generateName");
+  return pathSegmentNames(prefix, { asPrefix: true }).map((problem) =>
+    invalidField("metadata.generateName", prefix, problem),
+  );
 }
 
 /** What is wrong with the metadata of a new object. `path` is `metadata`. */

@@ -22,8 +22,11 @@ export function parseFieldSelector(text: string): FieldSelector {
     if (split === null) {
       throw new BadSelector(`invalid selector: '${text}'; can't understand '${term}'`);
     }
-    const [, field = "", operator, value = ""] = split;
-    requirements.push({ field, operator: operator === "!=" ? "!=" : "=", value: unescape(value) });
+    const [, field = "", operator, escaped = ""] = split;
+    const value = unescape(escaped);
+    // Nothing of nothing asks for nothing.
+    if (field === "" && value === "") continue;
+    requirements.push({ field, operator: operator === "!=" ? "!=" : "=", value });
   }
   return requirements;
 }

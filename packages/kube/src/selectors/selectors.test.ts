@@ -81,6 +81,12 @@ suite("label selectors", () => {
     fc.tuple(key, fc.constantFrom(">", "<"), fc.nat()).map((parts) => parts.join("")),
   );
 
+  test("nothing of nothing asks for nothing", () => {
+    const named = { field: "metadata.name", operator: "=", value: "x" };
+    assert.deepEqual(parseFieldSelector("!=,metadata.name=x,=="), [named]);
+    assert.deepEqual(parseFieldSelector("=x"), [{ field: "", operator: "=", value: "x" }]);
+  });
+
   test("read back as they were", () => {
     fc.assert(
       fc.property(fc.array(terms, { maxLength: 4 }), (list) => {
