@@ -176,7 +176,7 @@ export class Lab implements Disposable {
     this.#record(what, fact);
   }
 
-  /** Asks until the answer is as wanted, and records that one; if it never is, the last. */
+  /** Asks until the answer is as wanted, and records that one. If it never is the last is recorded, and the case breaks. */
   async until(
     path: string,
     isWanted: (answer: Answer) => boolean,
@@ -186,16 +186,13 @@ export class Lab implements Disposable {
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
       const raw = await this.#wire.send({ path, ...extra }, this.signal);
       const answer = answerOf(raw, this.codec);
-      const isOver = performance.now() > deadline;
-      if (isWanted(answer) || isOver) {
+      const isThere = isWanted(answer);
+      if (isThere || performance.now() > deadline) {
         const { status, headers, body } = observe(raw, answer);
         const step = `until ${path}`;
-        this.#record(step, {
-          status,
-          headers: headers as JsonObject,
-          body,
-          ...(isOver ? { isOver } : {}),
-        });
+        this.#record(step, { status, headers: headers as JsonObject, body });
+        // Not a difference alone: two servers that are waited for in vain are alike.
+        if (!isThere) throw new Error(`waited for a minute in vain: ${step}`);
         return answer;
       }
       await wait(pauseMs, undefined, { signal: this.signal });
@@ -210,13 +207,16 @@ export class Lab implements Disposable {
     return watch;
   }
 
-  /** Waits for so many events of a watch and records them. */
+  /** Waits for so many events of a watch and records them. If they do not come, and no end either, the case breaks. */
   async events(watch: Watch, count: number): Promise<readonly WatchEvent[]> {
     const events = await watch.take(count);
     this.#record(
       `${count} events`,
       events.map(({ json }) => bookmarkless(json)),
     );
+    if (events.length < count && !watch.hasEnded) {
+      throw new Error(`waited for a minute in vain: ${events.length} of ${count} events came`);
+    }
     return events;
   }
 
