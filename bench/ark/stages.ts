@@ -1,14 +1,14 @@
 // How long the stages of a write take, by what the replicas tell of themselves.
 
+import { samplesAt } from "../../test/apiserver/scenarios/metrics.ts";
+
 /** Sums and counts of a replica's histograms. */
 export type Stages = ReadonlyMap<string, number>;
 
 export async function stagesOf(metricsUrl: string, signal: AbortSignal): Promise<Stages> {
-  const text = await (await fetch(new URL("/metrics", metricsUrl), { signal })).text();
   const sums = new Map<string, number>();
-  for (const line of text.split("\n")) {
-    const [, name = "", value] = /^(\w+_(?:sum|count))(?:\{.*\})? (\S+)$/.exec(line) ?? [];
-    if (value !== undefined) sums.set(name, (sums.get(name) ?? 0) + Number(value));
+  for (const { name, value } of await samplesAt(metricsUrl, signal)) {
+    if (/_(?:sum|count)$/.test(name)) sums.set(name, (sums.get(name) ?? 0) + value);
   }
   return sums;
 }

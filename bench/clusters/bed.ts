@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { openDatabase, statement, type Database } from "@keelson/database";
 import { KeelsonProcess, temporaryFolder } from "../../test/e2e/keelson-process.ts";
+import { samplesAt } from "../../test/apiserver/scenarios/metrics.ts";
 import type { Row } from "../report.ts";
 import { memoryRows } from "../resident.ts";
 import type { Run } from "../suite.ts";
@@ -13,8 +14,8 @@ export interface Bed extends AsyncDisposable {
   readonly url: string;
   /** The tables, for what the API does not do so quickly. */
   readonly database: Database;
-  /** What a counter of the server says, all its series with these labels together. */
-  counter(name: string, labels: string): Promise<number>;
+  /** How many reads found a status that was dirty, as the server counts them. */
+  staleReads(): Promise<number>;
   memoryRows(when: string): readonly Row[];
 }
 
@@ -48,12 +49,12 @@ export async function startBed(run: Run): Promise<Bed> {
     pid: keelson.pid,
     url: rest,
     database,
-    counter: async (name, labels) => {
-      const text = await (await fetch(`${metrics}/metrics`, { signal: run.signal })).text();
-      return text
-        .split("\n")
-        .filter((line) => line.startsWith(`${name}{`) && line.includes(labels))
-        .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+    staleReads: async () => {
+      const reads = await samplesAt(metrics, run.signal);
+      return reads
+        .filter(({ name }) => name === "keelson_clusters_status_reads_total")
+        .filter(({ labels }) => labels["result"] === "stale")
+        .reduce((sum, { value }) => sum + value, 0);
     },
     memoryRows: (when) => memoryRows(keelson.pid, when),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -49,9 +49,9 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   await measure(bed, { clients: 16, ms: ms / 2 }, get); // Connections, plans, compiled code.
   for (const clients of clientCounts) {
     run.say(`GET of clean clusters by ${clients}`);
-    const before = await stale(bed);
+    const before = await bed.staleReads();
     const measured = await measure(bed, { clients, ms }, get);
-    if ((await stale(bed)) > before) throw new Error("some were not clean");
+    if ((await bed.staleReads()) > before) throw new Error("some were not clean");
     rows.push(...told("GET, cached", { ...measured, clients, what: "get", p50Ms: 1 }));
   }
 
@@ -143,7 +143,7 @@ async function measureDirty(
   const connections: Connection[] = [];
   while (connections.length < clients) connections.push(open.use(await Connection.to(bed.url)));
   const latencies = new Latencies();
-  const before = await stale(bed);
+  const before = await bed.staleReads();
   let [spentMs, reads] = [0, 0];
   while (spentMs < ms) {
     await bed.database.run(makeDirty, undefined, run.signal);
@@ -161,15 +161,11 @@ async function measureDirty(
     spentMs += performance.now() - startMs;
     reads += ids.length;
   }
-  const share = ((await stale(bed)) - before) / reads;
+  const share = ((await bed.staleReads()) - before) / reads;
   // A tick of the background pass may have been faster with some.
   if (share < 0.5)
     throw new Error(`only ${Math.round(share * 100)} % were dirty when they were read`);
   return { perSecond: (reads / spentMs) * 1000, latencies };
-}
-
-async function stale(bed: Bed): Promise<number> {
-  return bed.counter("keelson_clusters_status_reads_total", 'result="stale"');
 }
 
 function told(

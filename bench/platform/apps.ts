@@ -3,6 +3,7 @@
 
 import { systemClock } from "@keelson/base";
 import type { Client } from "@keelson/client";
+import { temporaryFolder } from "../../test/e2e/keelson-process.ts";
 import { until } from "../../test/oracle/until.ts";
 import { Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
@@ -15,7 +16,6 @@ import {
   isWrite,
   phases,
   startBed,
-  withFolder,
   type Bed,
 } from "./bed.ts";
 import { ChildSightings } from "./child-sightings.ts";
@@ -25,7 +25,7 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const apps = numberOf(run, "apps", run.isQuick ? 10 : 100);
   const samples = numberOf(run, "samples", run.isQuick ? 5 : 50);
   const idleMs = numberOf(run, "idle-ms", run.isQuick ? 10_000 : 120_000);
-  await using folder = await withFolder();
+  await using folder = await temporaryFolder();
   const rows: Row[] = [];
   let rowsBefore = 0;
   {
@@ -55,9 +55,7 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   run.say("a restart with nothing changed");
   await using bed = await startBed(folder.path, run);
   const startedMs = performance.now();
-  const seen = () =>
-    bed.series("plattr_reconcile_total", 'resource_type="database",result="success"');
-  await until(async () => (await seen()) >= apps + samples, signal);
+  await until(async () => (await bed.appsLookedAt()) >= apps + samples, signal);
   rows.push(
     judged({
       name: `restart → ${apps + samples} apps looked at`,

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { systemClock } from "@keelson/base";
 import { Client, loadKubeconfig, type DynamicObject } from "@keelson/client";
 import { openDatabase, statement } from "@keelson/database";
-import { KeelsonProcess, temporaryFolder } from "../../test/e2e/keelson-process.ts";
+import { KeelsonProcess } from "../../test/e2e/keelson-process.ts";
+import { samplesAt } from "../../test/apiserver/scenarios/metrics.ts";
 import { until } from "../../test/oracle/until.ts";
 import type { Run } from "../suite.ts";
 
@@ -26,15 +27,11 @@ export interface Bed extends AsyncDisposable {
   asked(): Promise<readonly Asked[]>;
   /** Rows that were written in the database of apps, and in what all databases share, since the server started. */
   rowsWritten(): Promise<number>;
-  /** How many series of a metric have these labels. */
-  series(name: string, labels: string): Promise<number>;
+  /** Apps whose database the operator has found or made to be right since its process started. */
+  appsLookedAt(): Promise<number>;
 }
 
-/** A folder in which several processes run, one after the other. */
-export async function withFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  return await temporaryFolder();
-}
-
+/** Several may run in the folder, one after the other. */
 export async function startBed(folder: string, { signal }: Pick<Run, "signal">): Promise<Bed> {
   await using setup = new AsyncDisposableStack();
   const auditLog = join(folder, `audit-${process.hrtime.bigint()}.jsonl`);
@@ -68,10 +65,12 @@ export async function startBed(folder: string, { signal }: Pick<Run, "signal">):
       const [row] = await database.run(countRows, undefined, signal);
       return Number(row?.rows ?? Number.NaN);
     },
-    series: async (name, labels) => {
-      const text = await (await fetch(`${metrics}/metrics`, { signal })).text();
-      return text.split("\n").filter((line) => line.startsWith(name) && line.includes(labels))
-        .length;
+    appsLookedAt: async () => {
+      const looks = await samplesAt(metrics, signal);
+      return looks
+        .filter(({ name }) => name === "plattr_reconcile_total")
+        .filter(({ labels }) => labels["resource_type"] === "database")
+        .filter(({ labels }) => labels["result"] === "success").length;
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

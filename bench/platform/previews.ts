@@ -1,15 +1,16 @@
 // Previews: many at once from apply to Running, and from the end of their time until nothing of them is left.
 
 import type { Client } from "@keelson/client";
+import { temporaryFolder } from "../../test/e2e/keelson-process.ts";
 import { until } from "../../test/oracle/until.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
-import { apiVersion, databaseApp, phases, startBed, withFolder } from "./bed.ts";
+import { apiVersion, databaseApp, phases, startBed } from "./bed.ts";
 
 export async function bench(run: Run): Promise<readonly Row[]> {
   const { signal } = run;
   const count = numberOf(run, "previews", run.isQuick ? 5 : 50);
-  await using folder = await withFolder();
+  await using folder = await temporaryFolder();
   await using bed = await startBed(folder.path, run);
   const { client } = bed;
   const applications = await client.resource({ apiVersion, kind: "Application" }, signal);

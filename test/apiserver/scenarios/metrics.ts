@@ -8,14 +8,23 @@ interface Measured {
   readonly dataDir: string;
 }
 
-/** One line of `/metrics`. Those of a histogram have its name; only its count is among them. */
+/** One line of `/metrics`. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Everything that the server shows. */
+/** Every line of `/metrics` at this address. */
+export async function samplesAt(
+  metricsUrl: string,
+  signal: AbortSignal,
+): Promise<readonly Sample[]> {
+  const text = await (await fetch(new URL("/metrics", metricsUrl), { signal })).text();
+  return text.split("\n").flatMap((line) => sampleOf(line) ?? []);
+}
+
+/** Everything that the server shows. Lines of a histogram have its name; only its count is among them. */
 export async function metricsOf(
   { dataDir }: Measured,
   signal: AbortSignal,
@@ -23,8 +32,9 @@ export async function metricsOf(
   const { metrics } = JSON.parse(readFileSync(join(dataDir, "run.json"), "utf8")) as {
     metrics: string;
   };
-  const text = await (await fetch(new URL("/metrics", metrics), { signal })).text();
-  return text.split("\n").flatMap((line) => sampleOf(line) ?? []);
+  return (await samplesAt(metrics, signal))
+    .filter(({ name }) => !/_(?:bucket|sum)$/.test(name))
+    .map(({ name, ...rest }) => ({ ...rest, name: name.replace(/_count$/, "") }));
 }
 
 /** The sum of a metric over all its labels; undefined if the server does not have it. */
@@ -40,13 +50,9 @@ export async function metricOf(
 
 function sampleOf(line: string): Sample | undefined {
   const [, name = "", pairs = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-  if (value === undefined || /_(?:bucket|sum)$/.test(name)) return undefined;
+  if (value === undefined) return undefined;
   const labels = [...pairs.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(
     ([, label = "", text = ""]): [string, string] => [label, text],
   );
-  return {
-    name: name.replace(/_count$/, ""),
-    labels: Object.fromEntries(labels),
-    value: Number(value),
-  };
+  return { name, labels: Object.fromEntries(labels), value: Number(value) };
 }
