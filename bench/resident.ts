@@ -1,25 +1,14 @@
 // What a process has in memory, as Linux tells it; elsewhere nothing is known.
 
-import { readFileSync } from "node:fs";
+import { residentBytes } from "../test/e2e/resident.ts";
 import { judged, type Row } from "./report.ts";
 
 /** Rows: what it has now, and what it had at most. */
 export function memoryRows(pid: number, when: string): readonly Row[] {
-  const { nowMb, mostMb } = residentOf(pid);
+  const megabytes = (field: "VmRSS" | "VmHWM"): number =>
+    (residentBytes(pid, field) ?? Number.NaN) / 1024 ** 2;
   return [
-    judged({ name: `resident memory, ${when}`, value: nowMb, unit: "MB" }),
-    judged({ name: `resident memory, ${when}, at most`, value: mostMb, unit: "MB" }),
+    judged({ name: `resident memory, ${when}`, value: megabytes("VmRSS"), unit: "MB" }),
+    judged({ name: `resident memory, ${when}, at most`, value: megabytes("VmHWM"), unit: "MB" }),
   ];
-}
-
-function residentOf(pid: number): { readonly nowMb: number; readonly mostMb: number } {
-  let status = "";
-  try {
-    status = readFileSync(`/proc/${pid}/status`, "utf8");
-  } catch {
-    // No such folder here.
-  }
-  const megabytes = (field: string): number =>
-    Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? Number.NaN) / 1024;
-  return { nowMb: megabytes("VmRSS"), mostMb: megabytes("VmHWM") };
 }

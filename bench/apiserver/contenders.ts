@@ -2,11 +2,12 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+import { residentBytes } from "../../test/e2e/resident.ts";
 import { CertificateAuthority, type KeyPair } from "../../test/oracle/certificates.ts";
 import { startOracle } from "../../test/oracle/cluster.ts";
 import {
@@ -72,17 +73,8 @@ export class Contender implements AsyncDisposable {
   }
 
   #sample(): void {
-    const bytes = this.#pids().reduce((sum, pid) => sum + residentBytes(pid), 0);
+    const bytes = this.#pids().reduce((sum, pid) => sum + (residentBytes(pid) ?? 0), 0);
     this.#peakBytes = Math.max(this.#peakBytes, bytes);
-  }
-}
-
-function residentBytes(pid: number): number {
-  try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return Number(kilobytes ?? 0) * 1024;
-  } catch {
-    return 0; // It has ended.
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
-import { startOurs, type Driver } from "../../test/apiserver/ours.ts";
+import { drivers, startOurs, type Driver } from "../../test/apiserver/ours.ts";
 import { SlowWatcher } from "../../test/apiserver/scenarios/slow-watcher.ts";
 import { duel } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
@@ -10,7 +10,6 @@ import { chosenOf, numberOf, type Run } from "../suite.ts";
 import { Contender } from "./contenders.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
-const drivers: readonly Driver[] = ["sqlite", "postgresql"];
 
 export async function bench(run: Run): Promise<readonly Row[]> {
   await using postgres = await startThrowawayPostgres(

@@ -28,11 +28,6 @@ export async function create(
   return await expectStatus(oracle.client, { method: "POST", path, body }, 201, signal);
 }
 
-export async function createNamespace(bed: Bed, name: string, signal: AbortSignal): Promise<void> {
-  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-  await create(bed, "/api/v1/namespaces", body, signal);
-}
-
 /** Runs kubectl at the host, as admin; it must succeed. */
 export async function kubectl(
   { oracle }: Bed,

@@ -8,10 +8,12 @@ import { suite } from "node:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { createNamespace } from "../apiserver/create-namespace.ts";
+import { drivers } from "../apiserver/ours.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
-import { create, createNamespace, expectStatus, kubectl, messageOf } from "./asking.ts";
+import { create, expectStatus, kubectl, messageOf } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { controllersWalk } from "./controllers-walk.ts";
 import { identityWalk } from "./identity-walk.ts";
@@ -20,7 +22,7 @@ import { memory, pathOf } from "./objects.ts";
 const eightVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
 
 suite("behind a host", { concurrency: 2 }, () => {
-  for (const driver of ["sqlite", "postgresql"] as const) {
+  for (const driver of drivers) {
     oracleTest(`${driver}: a cluster with our kinds works as one`, async (t) => {
       const controllers = ["namespace-controller", "garbage-collector-controller"];
       await using bed = await startBed({ driver, oracle: { controllers } }, t.signal);
@@ -50,7 +52,7 @@ suite("behind a host", { concurrency: 2 }, () => {
       });
       await t.test("a namespace that was made a moment ago can be used", async () => {
         for (let n = 0; n < 20; n += 1) {
-          await createNamespace(bed, `fresh-${n}`, signal);
+          await createNamespace(bed.oracle, `fresh-${n}`, signal);
           await create(bed, pathOf("memories", `fresh-${n}`), memory("m"), signal);
         }
       });
@@ -77,7 +79,7 @@ async function kubectlWalk(bed: Bed, signal: AbortSignal): Promise<void> {
     /FIELDS:\s+name\t<string> -required-[\s\S]*enum: agent, team, model, tool/,
   );
 
-  await createNamespace(bed, "walk", signal);
+  await createNamespace(bed.oracle, "walk", signal);
   const file = join(bed.folder, "memory.json");
   const write = (address: string): void =>
     writeFileSync(file, JSON.stringify(memory("m", { address, labels: { app: "walk" } })));
@@ -141,7 +143,7 @@ function watchByKubectl(bed: Bed, words: readonly string[]) {
 /** §3.4: a Model's keys are in a Secret of the cluster, as they are now. */
 async function valuesWalk(bed: Bed, signal: AbortSignal): Promise<void> {
   const { client } = bed.oracle;
-  await createNamespace(bed, "values", signal);
+  await createNamespace(bed.oracle, "values", signal);
   const path = pathOf("models", "values");
   const from = (name: string, key: string): object => ({
     valueFrom: { secretKeyRef: { name, key } },
@@ -186,7 +188,7 @@ async function valuesWalk(bed: Bed, signal: AbortSignal): Promise<void> {
 
 async function etcdWalk(bed: Bed, signal: AbortSignal): Promise<void> {
   const marker = "http://nowhere-but-in-sql.example.com";
-  await createNamespace(bed, "marked", signal);
+  await createNamespace(bed.oracle, "marked", signal);
   await create(bed, pathOf("memories", "marked"), memory("marked", { address: marker }), signal);
   const request = {
     method: "POST",

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 
+import { createNamespace } from "../apiserver/create-namespace.ts";
+import { configMap } from "../apiserver/objects.ts";
 import { until } from "../oracle/until.ts";
-import { create, createNamespace, expectStatus, messageOf } from "./asking.ts";
+import { create, expectStatus, messageOf } from "./asking.ts";
 import type { Bed } from "./bed.ts";
-import { configMap, memory, ownerOf, pathOf } from "./objects.ts";
+import { memory, ownerOf, pathOf } from "./objects.ts";
 
 export async function controllersWalk(bed: Bed, signal: AbortSignal): Promise<void> {
   // It reads once in a while which kinds there are; a new one reads at once.
@@ -19,7 +21,7 @@ export async function controllersWalk(bed: Bed, signal: AbortSignal): Promise<vo
 async function namespaceGoes(bed: Bed, signal: AbortSignal): Promise<void> {
   const { client } = bed.oracle;
   const place = "/api/v1/namespaces/doomed";
-  await createNamespace(bed, "doomed", signal);
+  await createNamespace(bed.oracle, "doomed", signal);
   const memories = pathOf("memories", "doomed");
   for (let n = 0; n < 20; n += 1) await create(bed, memories, memory(`m-${n}`), signal);
   const held = memory("held", { finalizers: ["example.com/hold"] });
@@ -64,13 +66,18 @@ async function namespaceGoes(bed: Bed, signal: AbortSignal): Promise<void> {
 /** One of the host's owns one of ours, and the other way round. */
 async function ownersGo(bed: Bed, signal: AbortSignal): Promise<void> {
   const { client } = bed.oracle;
-  await createNamespace(bed, "owned", signal);
+  await createNamespace(bed.oracle, "owned", signal);
   const configMaps = "/api/v1/namespaces/owned/configmaps";
   const memories = pathOf("memories", "owned");
   const theirs = await create(bed, configMaps, configMap("theirs"), signal);
   await create(bed, memories, memory("of-theirs", { owners: [ownerOf(theirs.body)] }), signal);
   const ours = await create(bed, memories, memory("ours"), signal);
-  await create(bed, configMaps, configMap("of-ours", { owners: [ownerOf(ours.body)] }), signal);
+  await create(
+    bed,
+    configMaps,
+    configMap("of-ours", {}, { ownerReferences: [{ ...ownerOf(ours.body) }] }),
+    signal,
+  );
   await create(bed, memories, memory("of-ours", { owners: [ownerOf(ours.body)] }), signal);
   await create(bed, memories, memory("free"), signal);
 
@@ -88,7 +95,7 @@ async function ownersGo(bed: Bed, signal: AbortSignal): Promise<void> {
 /** API-12, by the host's collector: dependents first, or left alone. */
 async function propagation(bed: Bed, signal: AbortSignal): Promise<void> {
   const { client } = bed.oracle;
-  await createNamespace(bed, "cascade", signal);
+  await createNamespace(bed.oracle, "cascade", signal);
   const memories = pathOf("memories", "cascade");
   for (const [policy, left] of [
     ["Foreground", []],

@@ -5,13 +5,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { connect } from "node:tls";
 
+import { createNamespace } from "../apiserver/create-namespace.ts";
 import { CertificateAuthority } from "../oracle/certificates.ts";
 import type { HttpClient } from "../oracle/http-client.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
+import { shownCertificate } from "../oracle/shown-certificate.ts";
 import { until } from "../oracle/until.ts";
-import { create, createNamespace, expectStatus, grant, newToken } from "./asking.ts";
+import { create, expectStatus, grant, newToken } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { memory, pathOf } from "./objects.ts";
 
@@ -140,9 +141,10 @@ async function newCertificate(bed: Bed, signal: AbortSignal): Promise<void> {
   using client = bed.replica.connectAs({ certificate, key });
   await using watch = openWatch(client, `${memories}?watch=1&resourceVersion=0`);
   await until(() => watch.isOpen, signal, "an event of the watch");
-  const before = await shownCertificate(bed);
+  const { port, ca } = bed.replica;
+  const { serialNumber: before } = await shownCertificate(port, ca);
   await bed.writeServingCertificate();
-  await until(async () => (await shownCertificate(bed)) !== before, signal);
+  await until(async () => (await shownCertificate(port, ca)).serialNumber !== before, signal);
   await create(bed, memories, memory("after-reload"), signal);
   await until(() => watch.names.includes("after-reload"), signal, "the watch to tell of it");
   assert.equal(watch.opened, 1);
@@ -154,7 +156,7 @@ async function availability(bed: Bed, signal: AbortSignal): Promise<void> {
   assert.match(replica.output, /"message":"stopped"/);
   await bed.untilAvailability("FailedDiscoveryCheck", signal);
   await expectStatus(oracle.client, { path: memories }, 503, signal);
-  await createNamespace(bed, "meanwhile", signal);
+  await createNamespace(bed.oracle, "meanwhile", signal);
   await expectStatus(oracle.client, { path: "/api/v1/pods" }, 200, signal);
   await replica.start(signal);
   await bed.untilAvailability("True", signal);
@@ -164,18 +166,6 @@ async function availability(bed: Bed, signal: AbortSignal): Promise<void> {
     signal,
   );
   await create(bed, pathOf("memories", "meanwhile"), memory("m"), signal);
-}
-
-/** The serial number of what the server shows to whoever connects now. */
-async function shownCertificate({ replica }: Bed): Promise<string> {
-  return await new Promise((resolve, reject) => {
-    const { port, ca } = replica;
-    const socket = connect({ host: "127.0.0.1", port, ca }, () => {
-      resolve(socket.getPeerCertificate().serialNumber);
-      socket.destroy();
-    });
-    socket.once("error", reject);
-  });
 }
 
 /** A watch that goes on until it is disposed of, and the names it has told. */

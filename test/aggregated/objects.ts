@@ -1,10 +1,10 @@
 // Objects of ours for tests, and where they are.
 
+import { ark } from "../apiserver/scenarios/ark.ts";
 import { group } from "./host-objects.ts";
 
 export function pathOf(plural: string, namespace: string, name?: string): string {
-  const path = `/apis/${group}/v1alpha1/namespaces/${namespace}/${plural}`;
-  return name === undefined ? path : `${path}/${name}`;
+  return ark(namespace, plural, name);
 }
 
 export interface Owner {
@@ -34,16 +34,6 @@ export function memory(name: string, options: MemoryOptions = {}): object {
       ...(finalizers === undefined ? {} : { finalizers }),
     },
     spec: { address: { value: address } },
-  };
-}
-
-export function configMap(name: string, options: Pick<MemoryOptions, "owners"> = {}): object {
-  const { owners } = options;
-  return {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name, ...(owners === undefined ? {} : { ownerReferences: owners }) },
-    data: {},
   };
 }
 

@@ -7,10 +7,10 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
+import { createNamespace } from "../apiserver/create-namespace.ts";
 import { findFreePorts } from "../oracle/ports.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { until } from "../oracle/until.ts";
-import { createNamespace } from "./asking.ts";
 import { Balancer } from "./balancer.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { memory, pathOf } from "./objects.ts";
@@ -31,7 +31,7 @@ suite("a rollout behind a host", () => {
     await using second = await bed.newReplica(options);
     await second.start(signal);
     balancer.targets = [firstPort, second.port];
-    await createNamespace(bed, "rolling", signal);
+    await createNamespace(bed.oracle, "rolling", signal);
 
     const stop = new AbortController();
     using stopping = new DisposableStack();

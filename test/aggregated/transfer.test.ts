@@ -8,12 +8,13 @@ import { suite } from "node:test";
 
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
+import { configMap } from "../apiserver/objects.ts";
 import { runKeelson, type Run } from "../e2e/run-keelson.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { expectStatus } from "./asking.ts";
 import { establishDefinitions } from "./definitions.ts";
-import { configMap, memory, ownerOf, pathOf } from "./objects.ts";
+import { memory, ownerOf, pathOf } from "./objects.ts";
 
 suite("objects between CRDs and SQL", () => {
   oracleTest("everything travels, also in pieces, also twice, and back again", async (t) => {

@@ -5,6 +5,7 @@ import type { ProtobufCodec } from "@keelson/kube";
 import { parse as parseYaml } from "yaml";
 
 import type { WireAnswer } from "./wire.ts";
+import { textOf } from "./text-of.ts";
 
 /** The headers that a client may depend on, besides those of which only the presence counts. */
 const comparedHeaders = [
@@ -47,7 +48,6 @@ export function answerOf(answer: WireAnswer, codec: ProtobufCodec): Answer {
   const body = documentOf(answer, text, codec);
   const object = isJsonObject(body) ? body : {};
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
-  const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   return {
     status: answer.status,
     isAccepted: answer.status < 300,

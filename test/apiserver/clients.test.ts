@@ -4,7 +4,7 @@ import { suite, type TestContext } from "node:test";
 
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { startOracle } from "../oracle/cluster.ts";
-import { startOurs, type Driver } from "./ours.ts";
+import { drivers, startOurs } from "./ours.ts";
 import { startReference, type Target } from "./target.ts";
 import { controllerWalk } from "./walks/controllers.ts";
 import { helmWalk } from "./walks/helm.ts";
@@ -13,11 +13,11 @@ import { kubectlWalk } from "./walks/kubectl.ts";
 import { managerWalk } from "./walks/manager.ts";
 
 const isOracle = process.env["KEELSON_TEST_WALKS"] === "oracle";
-const drivers: readonly Driver[] = isOracle ? ["sqlite"] : ["sqlite", "postgresql"];
+const places = isOracle ? (["sqlite"] as const) : drivers;
 
 // Side by side: clients mostly wait for each other.
-suite("clients", { concurrency: drivers.length }, () => {
-  for (const driver of drivers) {
+suite("clients", { concurrency: places.length }, () => {
+  for (const driver of places) {
     suite(isOracle ? "clients at the real server" : `clients at our server, ${driver}`, () => {
       const start = async (t: TestContext): Promise<Target> =>
         isOracle ? await startReference(t.signal) : await startOurs({ driver }, t.signal);

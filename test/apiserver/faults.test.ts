@@ -28,8 +28,7 @@ import { SqliteLook } from "../simulation/world/look.ts";
 import { FakeWallClock, findFaketime } from "./faults/faketime.ts";
 import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts";
 import { configMap } from "./objects.ts";
-import { startOurs, type Ours } from "./ours.ts";
-import { drivers } from "./scenarios/bed.ts";
+import { drivers, startOurs, type Ours } from "./ours.ts";
 import { concurrency, measure } from "./scenarios/length.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";

@@ -6,9 +6,9 @@ import { suite, test } from "node:test";
 
 import { TaskScope } from "@keelson/base";
 
+import { drivers } from "./ours.ts";
 import { assertClean } from "./history/judged.ts";
 import { disturbOverHttp, killOverHttp, killsIn, stallOverHttp } from "./history/rounds.ts";
-import { drivers } from "./scenarios/bed.ts";
 import { concurrency, measure } from "./scenarios/length.ts";
 
 const asked = process.env["KEELSON_TEST_ROUNDS"];

@@ -11,13 +11,11 @@ import { requestSteps } from "../oracle/client/requests.ts";
 import { describeElection } from "../oracle/controller/election.ts";
 import { controllerSteps, ControllerWorld } from "../oracle/controller/steps.ts";
 import { until } from "../oracle/until.ts";
-import { startOurs, type Driver } from "./ours.ts";
+import { drivers, startOurs } from "./ours.ts";
 
 const objects = Number(process.env["REFLECTOR_OBJECTS"] ?? 500);
 const rounds = Number(process.env["REFLECTOR_ROUNDS"] ?? 1);
 const seed = process.env["REFLECTOR_SEED"] ?? "gate";
-
-const drivers = ["sqlite", "postgresql"] as const satisfies readonly Driver[];
 
 // Side by side: elections mostly wait.
 suite("our client before our server", { concurrency: 3 }, () => {

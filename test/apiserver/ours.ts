@@ -15,7 +15,8 @@ import { HttpClient } from "../oracle/http-client.ts";
 import { findFreePorts } from "../oracle/ports.ts";
 import type { Target } from "./target.ts";
 
-export type Driver = "sqlite" | "postgresql";
+export const drivers = ["sqlite", "postgresql"] as const;
+export type Driver = (typeof drivers)[number];
 
 export interface OursOptions {
   readonly driver: Driver;

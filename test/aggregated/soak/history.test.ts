@@ -3,9 +3,9 @@
 
 import { suite } from "node:test";
 
+import { drivers } from "../../apiserver/ours.ts";
 import { assertClean } from "../../apiserver/history/judged.ts";
 import { killOverHttp, stallOverHttp } from "../../apiserver/history/rounds.ts";
-import { drivers } from "../../apiserver/scenarios/bed.ts";
 import { measure } from "../../apiserver/scenarios/length.ts";
 import { oracleTest } from "../../oracle/oracle-test.ts";
 import { startBehind } from "./place-behind.ts";

@@ -9,6 +9,7 @@ import { HistoryRecorder, type History } from "../../simulation/history.ts";
 import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
 import { Observer, type Look } from "../../simulation/world/look.ts";
 import { HttpClient } from "../../oracle/http-client.ts";
+import { createNamespace } from "../create-namespace.ts";
 import { startOurs, type Driver } from "../ours.ts";
 import type { Target } from "../target.ts";
 import { Clients } from "./clients.ts";
@@ -223,12 +224,7 @@ export class Scene {
     const { url = "", ca = "", admin } = server ?? {};
     using first = new HttpClient({ url, ca, ...admin });
     for (const name of namespaces) {
-      const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-      const { status, text } = await (cluster?.client ?? first).send(
-        { method: "POST", path: "/api/v1/namespaces", body },
-        signal,
-      );
-      if (status !== 201) throw new Error(`cannot create ${name}: ${text}`);
+      await createNamespace({ client: cluster?.client ?? first }, name, signal);
     }
     using clients = new Clients({ seed, servers, recorder, writers: 12, objects });
     this.#clients = clients;

@@ -1,22 +1,21 @@
 // A real server on each backend for the scenarios of a suite.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, suite, test, type TestContext } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
 
+import { residentBytes } from "../../e2e/resident.ts";
 import { reasonForNoOracle } from "../../oracle/build.ts";
 import type { Method, Response } from "../../oracle/http-client.ts";
 import { until } from "../../oracle/until.ts";
+import { createNamespace } from "../create-namespace.ts";
 import { LoadGenerator } from "../loadgen.ts";
-import { startOurs, type Driver, type OursOptions } from "../ours.ts";
+import { drivers, startOurs, type Driver, type OursOptions } from "../ours.ts";
 import type { Target } from "../target.ts";
 import { Commands, type CommandOptions } from "../walks/commands.ts";
 import { concurrency } from "./length.ts";
 import { openStream } from "./stream.ts";
-
-export const drivers: readonly Driver[] = ["sqlite", "postgresql"];
 
 /** What scenarios are run against: a server of ours, reached straight or through a host. */
 export interface ScenarioServer extends Target {
@@ -87,8 +86,7 @@ export class ScenarioBed {
   }
 
   async namespace(name: string): Promise<string> {
-    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-    await this.must("POST", "/api/v1/namespaces", body);
+    await createNamespace(this.server, name, this.signal);
     // What every namespace is given comes a moment later.
     const given = ["serviceaccounts/default", "configmaps/kube-root-ca.crt"];
     await until(async () => {
@@ -185,8 +183,9 @@ export function eachDriver(
 
 /** Resident memory of a process, in MB. */
 export function residentMegabytes(pid: number | undefined): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024) / 1e6;
+  const bytes = residentBytes(pid);
+  assert.ok(bytes !== undefined, `nothing is known of process ${pid}`);
+  return bytes / 1e6;
 }
 
 /** Tells a figure that is recorded and not judged. */

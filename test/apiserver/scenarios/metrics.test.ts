@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 
 import { until } from "../../oracle/until.ts";
 import { configMap } from "../objects.ts";
-import { startOurs, type Driver } from "../ours.ts";
+import { drivers, startOurs } from "../ours.ts";
 import { metricsOf, type Sample } from "./metrics.ts";
 import { openStream } from "./stream.ts";
 
@@ -50,7 +50,7 @@ const counters = ["keelson_notify_received_total", "keelson_notify_reconnects_to
 const path = "/api/v1/namespaces/default/configmaps";
 
 suite("metrics of the API server", () => {
-  for (const driver of ["sqlite", "postgresql"] as const satisfies readonly Driver[]) {
+  for (const driver of drivers) {
     test(`every one that the contract names is there, with its labels, on ${driver}`, async (t) => {
       await using server = await startOurs({ driver }, t.signal);
       using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`);

@@ -6,15 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { connect as connectTls } from "node:tls";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { CertificateAuthority } from "../../oracle/certificates.ts";
+import { shownCertificate } from "../../oracle/shown-certificate.ts";
 import { until } from "../../oracle/until.ts";
 import { configMap } from "../objects.ts";
-import { startOurs, type Driver, type Ours } from "../ours.ts";
-import { drivers } from "./bed.ts";
+import { drivers, startOurs, type Driver, type Ours } from "../ours.ts";
 import { concurrency, measure } from "./length.ts";
 import { Service } from "./service.ts";
 import { openStream } from "./stream.ts";
@@ -157,13 +156,5 @@ async function replaceCertificate(driver: Driver, t: TestContext): Promise<void>
 
 /** The name in the certificate that a new connection is shown. */
 async function shownName(port: number, ca: string): Promise<string> {
-  const socket = connectTls({ port, host: "127.0.0.1", ca, ALPNProtocols: ["http/1.1"] });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once("secureConnect", resolve).once("error", reject);
-    });
-    return String(socket.getPeerCertificate().subject.CN);
-  } finally {
-    socket.destroy();
-  }
+  return String((await shownCertificate(port, ca)).subject.CN);
 }

@@ -1,10 +1,10 @@
 // Informers against writes: what they hold in the end is what a list says.
 
-import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { seededRandom, type Random } from "@keelson/base";
 
+import { createNamespace } from "../create-namespace.ts";
 import { configMap, deployment, secret } from "../objects.ts";
 import type { Target } from "../target.ts";
 import { Caches } from "./caches.ts";
@@ -24,17 +24,6 @@ export async function informerWalk(
   await using caches = await Caches.start(target, { namespace }, signal);
   await writeAround(target, { namespace, writes, seed: namespace }, signal);
   await caches.assertLevel(signal);
-}
-
-export async function createNamespace(
-  { client }: Pick<Target, "client">,
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-  const made = { method: "POST", path: "/api/v1/namespaces", body } as const;
-  const { status, text } = await client.send(made, signal);
-  assert.equal(status, 201, text);
 }
 
 /** Objects that are written, and whether an update replaces them or is a merge patch. */

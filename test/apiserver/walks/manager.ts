@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 
 import { until } from "../../oracle/until.ts";
+import { createNamespace } from "../create-namespace.ts";
 import { configMap } from "../objects.ts";
 import type { Target } from "../target.ts";
 import { Commands } from "./commands.ts";
@@ -14,14 +15,7 @@ export async function managerWalk(
 ): Promise<void> {
   const { client } = target;
   const commands = new Commands(target);
-  await client.send(
-    {
-      method: "POST",
-      path: "/api/v1/namespaces",
-      body: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
-    },
-    signal,
-  );
+  await createNamespace(target, namespace, signal);
   const create = async (name: string): Promise<void> => {
     const body = configMap(name, { a: "1", b: "2" }, { labels: { reconcile: "yes" } });
     const { status, text } = await client.send(
