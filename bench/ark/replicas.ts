@@ -10,7 +10,7 @@ import { failuresOf, LoadGenerator, type LoadResult } from "../../test/apiserver
 import type { KeyPair } from "../../test/oracle/certificates.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
-import { CoreMeter } from "./cores.ts";
+import { CoreMeter } from "../cores.ts";
 import { meanOf, stagesOf } from "./stages.ts";
 
 const path = pathOf("memories", "default");

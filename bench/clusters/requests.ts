@@ -2,7 +2,7 @@
 
 import { systemClock } from "@keelson/base";
 import { statement } from "@keelson/database";
-import { CoreMeter } from "../ark/cores.ts";
+import { CoreMeter } from "../cores.ts";
 import { closedLoop, Latencies } from "../measure.ts";
 import { judged, type Bound, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "@keelson/base";
 import { statement } from "@keelson/database";
 import { readServed } from "../../packages/fleet/src/sql/served-targets.ts";
 import { claimWork } from "../../packages/fleet/src/sql/work.ts";
-import { CoreMeter } from "../ark/cores.ts";
+import { CoreMeter } from "../cores.ts";
 import { Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";

@@ -13,7 +13,6 @@ export interface Sample {
   readonly events: number;
   readonly elapsedMs: number;
   readonly rss: number;
-  readonly heap: number;
   readonly bytes: number;
 }
 
@@ -96,10 +95,10 @@ async function follow(
 async function sample(backend: Backend, progress: { events: number }, signal: AbortSignal) {
   const start = performance.now();
   const send = async (): Promise<void> => {
-    const { rss, heapUsed: heap } = process.memoryUsage();
+    const { rss } = process.memoryUsage();
     const { bytes } = await backend.size(never);
     const { events } = progress;
-    process.send?.({ events, elapsedMs: performance.now() - start, rss, heap, bytes });
+    process.send?.({ events, elapsedMs: performance.now() - start, rss, bytes });
   };
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, sampleEveryMs));
