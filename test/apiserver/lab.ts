@@ -15,7 +15,7 @@ import {
 import type { ProtobufCodec } from "@keelson/kube";
 
 import type { Subject } from "../oracle/certificates.ts";
-import { patchTypes, type PatchType } from "../oracle/differential.ts";
+import { patchTypes, type PatchType } from "../oracle/patch-types.ts";
 import { until } from "../oracle/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
@@ -162,6 +162,12 @@ export class Lab implements Disposable {
   /** Creates an object, as preparation. */
   async create(path: string, body: Json): Promise<Answer> {
     return await this.must({ method: "POST", path, body });
+  }
+
+  /** Changes an object by a merge patch, as preparation. */
+  async mustPatch(path: string, body: Json): Promise<Answer> {
+    const headers = { "content-type": patchTypes.merge };
+    return await this.must({ method: "PATCH", path, body, headers });
   }
 
   /** Waits until a cache, which a real server asks for version zero, has everything of a collection, as preparation. */

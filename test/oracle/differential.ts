@@ -8,6 +8,7 @@ import { readJson, writeJson, type Json } from "@keelson/base";
 import { startOracle, type Oracle } from "./cluster.ts";
 import { CustomKind, type CustomKindOptions } from "./custom-kind.ts";
 import type { Method } from "./http-client.ts";
+import { patchTypes, type PatchType } from "./patch-types.ts";
 
 export { compare, describeDifference, type Difference } from "./compare.ts";
 export { CustomKind, DefinitionRefused, type CustomKindOptions } from "./custom-kind.ts";
@@ -16,16 +17,6 @@ export { oracleTest } from "./oracle-test.ts";
 export { runTrials, TrialReport, type Trial, type TrialOptions } from "./trials.ts";
 
 const namespacesDefault = 8;
-
-/** The media types of patches. */
-export const patchTypes = {
-  json: "application/json-patch+json",
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  apply: "application/apply-patch+yaml",
-} as const;
-
-export type PatchType = keyof typeof patchTypes;
 
 export interface LaboratoryRequest {
   readonly method?: Method;

@@ -7,8 +7,6 @@ import type { Lab } from "../lab.ts";
 import { configMap, definition, deployment, podTemplate, service } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-
 async function apply(lab: Lab, manager: string, object: Json, query = ""): Promise<void> {
   const { kind, metadata } = object as { kind: string; metadata: { name: string } };
   const path =
@@ -369,12 +367,7 @@ const scripts: Record<string, Script> = {
   },
   "after ownership was cleared": async (lab) => {
     await apply(lab, "one", configMap("a", { a: "1" }));
-    await lab.must({
-      method: "PATCH",
-      path: lab.core("configmaps", "a"),
-      body: { metadata: { managedFields: [{}] } },
-      headers: merge,
-    });
+    await lab.mustPatch(lab.core("configmaps", "a"), { metadata: { managedFields: [{}] } });
     await apply(lab, "one", configMap("a", { a: "2" }));
     await apply(lab, "one", configMap("a", { a: "1", b: "1" }));
   },

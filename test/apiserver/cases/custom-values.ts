@@ -190,12 +190,7 @@ const scripts: Record<string, Script> = {
         },
       },
     });
-    await lab.must({
-      method: "PATCH",
-      path: `${path}/things.${groupOf(lab)}`,
-      body: { spec: crd["spec"] ?? null },
-      headers: { "content-type": "application/merge-patch+json" },
-    });
+    await lab.mustPatch(`${path}/things.${groupOf(lab)}`, { spec: crd["spec"] ?? null });
     await lab
       .until(`${things}?x=1`, ({ status }) => status === 200)
       .then(() => lab.observations.pop());

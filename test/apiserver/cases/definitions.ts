@@ -33,12 +33,7 @@ const scripts: Record<string, Script> = {
     await lab.must({ method: "DELETE", path: `${path}/things.${groupOf(lab)}` });
     await lab.until(`${things}/held`, ({ text }) => text.includes("deletionTimestamp"));
     await lab.post(things, object(lab, "late")).then(() => lab.observations.pop());
-    await lab.must({
-      method: "PATCH",
-      path: `${things}/held`,
-      body: { metadata: { finalizers: null } },
-      headers: { "content-type": "application/merge-patch+json" },
-    });
+    await lab.mustPatch(`${things}/held`, { metadata: { finalizers: null } });
     await lab.until(`${path}/things.${groupOf(lab)}`, ({ status }) => status === 404);
   },
   ...casesFor(

@@ -12,7 +12,6 @@ const options = (more: JsonObject): JsonObject => ({
   kind: "DeleteOptions",
   ...more,
 });
-const merge = { "content-type": "application/merge-patch+json" };
 const isGone = ({ status }: { readonly status: number }): boolean => status === 404;
 
 /** An owner and what it owns; answers the owner's path. */
@@ -244,12 +243,7 @@ const scripts: Record<string, Script> = {
     await lab.delete(lab.core("configmaps", "owner"), options({ propagationPolicy: "Foreground" }));
     await lab.until(lab.core("secrets", "child"), ({ text }) => text.includes("deletionTimestamp"));
     await lab.get(lab.core("configmaps", "owner"));
-    await lab.must({
-      method: "PATCH",
-      path: lab.core("secrets", "child"),
-      body: { metadata: { finalizers: null } },
-      headers: merge,
-    });
+    await lab.mustPatch(lab.core("secrets", "child"), { metadata: { finalizers: null } });
     await lab.until(lab.core("configmaps", "owner"), isGone);
   },
   "an owner that never was": async (lab) => {
@@ -404,12 +398,7 @@ const scripts: Record<string, Script> = {
   },
   "a pod that has finished": async (lab) => {
     await lab.create(lab.core("pods"), pod("p", { nodeName: "n" }));
-    await lab.must({
-      method: "PATCH",
-      path: `${lab.core("pods", "p")}/status`,
-      body: { status: { phase: "Succeeded" } },
-      headers: merge,
-    });
+    await lab.mustPatch(`${lab.core("pods", "p")}/status`, { status: { phase: "Succeeded" } });
     await lab.delete(lab.core("pods", "p"));
     await lab.get(lab.core("pods", "p"));
   },

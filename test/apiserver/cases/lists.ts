@@ -14,8 +14,6 @@ async function fill(lab: Lab, count: number): Promise<void> {
   }
 }
 
-const merge = { "content-type": "application/merge-patch+json" };
-
 const lists: Record<string, Script> = {
   "nothing is an empty list": async (lab) => {
     await lab.get(lab.core("secrets"));
@@ -42,12 +40,7 @@ const lists: Record<string, Script> = {
     const { token, version } = await lab.get(`${lab.core("secrets")}?limit=2`);
     await lab.create(lab.core("secrets"), secret("s-011"));
     await lab.must({ method: "DELETE", path: lab.core("secrets", "s-03") });
-    await lab.must({
-      method: "PATCH",
-      path: lab.core("secrets", "s-02"),
-      body: { metadata: { labels: { late: "1" } } },
-      headers: merge,
-    });
+    await lab.mustPatch(lab.core("secrets", "s-02"), { metadata: { labels: { late: "1" } } });
     const second = await lab.get(
       `${lab.core("secrets")}?limit=2&continue=${encodeURIComponent(token)}`,
     );

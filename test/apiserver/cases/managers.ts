@@ -5,8 +5,6 @@ import { isJsonObject } from "@keelson/base";
 import { casesOf, type Script } from "../case.ts";
 import { configMap } from "../objects.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-
 const scripts: Record<string, Script> = {
   "managers by parameter and by user agent": async (lab) => {
     const agent = (name: string) => ({ headers: { "user-agent": name } });
@@ -36,11 +34,8 @@ const scripts: Record<string, Script> = {
   "eleven managers": async (lab) => {
     await lab.create(lab.core("configmaps"), configMap("a"));
     for (let turn = 0; turn < 12; turn += 1) {
-      await lab.must({
-        method: "PATCH",
-        path: `${lab.core("configmaps", "a")}?fieldManager=m${turn}`,
-        body: { data: { [`k${turn}`]: "1" } },
-        headers: merge,
+      await lab.mustPatch(`${lab.core("configmaps", "a")}?fieldManager=m${turn}`, {
+        data: { [`k${turn}`]: "1" },
       });
     }
     const { body } = await lab.quietly({ path: lab.core("configmaps", "a") });

@@ -5,7 +5,6 @@ import { isJsonObject, type Json } from "@keelson/base";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { configMap, pod } from "../objects.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
 const namespace = (name: string, more: Record<string, Json> = {}): Record<string, Json> => ({
   apiVersion: "v1",
   kind: "Namespace",
@@ -90,12 +89,7 @@ const scripts: Record<string, Script> = {
         .map(({ type, status, reason }) => [type, status, reason])
         .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
     );
-    await lab.must({
-      method: "PATCH",
-      path: `${at}/held`,
-      body: { metadata: { finalizers: null } },
-      headers: merge,
-    });
+    await lab.mustPatch(`${at}/held`, { metadata: { finalizers: null } });
     await lab.until(`/api/v1/namespaces/${name}`, ({ status }) => status === 404);
   },
   ...casesFor(

@@ -188,12 +188,7 @@ const scripts: Record<string, Script> = {
         },
       ],
     };
-    await lab.must({
-      method: "PATCH",
-      path: `${lab.core("pods", "b")}/status`,
-      body: { status },
-      headers: { "content-type": "application/merge-patch+json" },
-    });
+    await lab.mustPatch(`${lab.core("pods", "b")}/status`, { status });
     await lab.get(lab.core("pods"), { headers });
     await lab.create(
       lab.core("services"),

@@ -7,7 +7,6 @@ import { casesFor, casesOf, type Script } from "../case.ts";
 import { definition, deployment, pod, podTemplate, serviceAccount } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
 const scale = (name: string, replicas: Json, metadata: JsonObject = {}): JsonObject => ({
   apiVersion: "autoscaling/v1",
   kind: "Scale",
@@ -247,11 +246,8 @@ const scripts: Record<string, Script> = {
       metadata: { name: "x" },
       spec: { minAvailable: 1, selector: { matchLabels: { app: "x" } } },
     });
-    await lab.must({
-      method: "PATCH",
-      path: `${lab.core("pods", "b")}/status`,
-      body: { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } },
-      headers: merge,
+    await lab.mustPatch(`${lab.core("pods", "b")}/status`, {
+      status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
     });
     await lab.post(`${lab.core("pods", "b")}/eviction`, eviction("b"));
   },

@@ -9,23 +9,12 @@ import { createKind } from "./custom-kinds.ts";
 async function changes(lab: Lab): Promise<string> {
   const { version } = await lab.quietly({ path: lab.core("secrets") });
   await lab.create(lab.core("secrets"), secret("a", { labels: { app: "x" } }));
-  await lab.must({
-    method: "PATCH",
-    path: lab.core("secrets", "a"),
-    body: { metadata: { labels: { app: "y" } } },
-    headers: merge,
-  });
-  await lab.must({
-    method: "PATCH",
-    path: lab.core("secrets", "a"),
-    body: { metadata: { labels: { app: "x" } } },
-    headers: merge,
-  });
+  await lab.mustPatch(lab.core("secrets", "a"), { metadata: { labels: { app: "y" } } });
+  await lab.mustPatch(lab.core("secrets", "a"), { metadata: { labels: { app: "x" } } });
   await lab.must({ method: "DELETE", path: lab.core("secrets", "a") });
   return version;
 }
 
-const merge = { "content-type": "application/merge-patch+json" };
 const table = { headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } };
 const partial = {
   headers: { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" },
@@ -83,18 +72,8 @@ const scripts: Record<string, Script> = {
       metadata: { name: "p" },
       spec: { automountServiceAccountToken: false, containers: [{ name: "c", image: "i" }] },
     });
-    await lab.must({
-      method: "PATCH",
-      path: `${lab.core("pods", "p")}/status`,
-      body: { status: { phase: "Running" } },
-      headers: merge,
-    });
-    await lab.must({
-      method: "PATCH",
-      path: `${lab.core("pods", "p")}/status`,
-      body: { status: { phase: "Failed" } },
-      headers: merge,
-    });
+    await lab.mustPatch(`${lab.core("pods", "p")}/status`, { status: { phase: "Running" } });
+    await lab.mustPatch(`${lab.core("pods", "p")}/status`, { status: { phase: "Failed" } });
     const query = `watch=1&resourceVersion=${version}&fieldSelector=status.phase%3DRunning`;
     await lab.events(await lab.watch(`${lab.core("pods")}?${query}`), 2);
   },
@@ -176,11 +155,8 @@ const scripts: Record<string, Script> = {
   "thirty quick updates are thirty changes": async (lab) => {
     const { version } = await lab.create(lab.core("secrets"), secret("a"));
     for (let turn = 1; turn <= 30; turn += 1) {
-      await lab.must({
-        method: "PATCH",
-        path: lab.core("secrets", "a"),
-        body: { metadata: { labels: { turn: String(turn) } } },
-        headers: merge,
+      await lab.mustPatch(lab.core("secrets", "a"), {
+        metadata: { labels: { turn: String(turn) } },
       });
     }
     await lab.events(
@@ -217,12 +193,7 @@ const scripts: Record<string, Script> = {
       secret("a", { finalizers: ["example.com/f"] }),
     );
     await lab.must({ method: "DELETE", path: lab.core("secrets", "a") });
-    await lab.must({
-      method: "PATCH",
-      path: lab.core("secrets", "a"),
-      body: { metadata: { finalizers: null } },
-      headers: merge,
-    });
+    await lab.mustPatch(lab.core("secrets", "a"), { metadata: { finalizers: null } });
     await lab.events(
       await lab.watch(`${lab.core("secrets")}?watch=1&resourceVersion=${version}`),
       2,

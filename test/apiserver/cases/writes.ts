@@ -2,10 +2,11 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { patchTypes } from "../../oracle/patch-types.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { configMap, deployment, pod, secret, service } from "../objects.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
+const merge = { "content-type": patchTypes.merge };
 const owner = {
   apiVersion: "v1",
   kind: "ConfigMap",

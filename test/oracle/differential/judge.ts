@@ -31,6 +31,8 @@ import {
 } from "@keelson/kube";
 
 import type { HttpClient, Request, Response } from "../http-client.ts";
+import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
+import { patchTypes } from "../patch-types.ts";
 import { ourRefusal } from "./refused-creation.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";
@@ -59,10 +61,7 @@ export interface Verdict {
 }
 
 const mediaTypes: Readonly<Record<StepType, string>> = {
-  json: "application/json-patch+json",
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  apply: "application/apply-patch+yaml",
+  ...patchTypes,
   update: "application/json",
 };
 
@@ -103,15 +102,9 @@ export function benchFor(
   return { subject, schema, kinds, manager, statusManager, client };
 }
 
-export function apiVersionOf({ group, version }: Subject): string {
-  return group === "" ? version : `${group}/${version}`;
-}
-
 export function pathOf(subject: Subject, name?: string): string {
-  const prefix = subject.group === "" ? "/api" : `/apis/${subject.group}`;
-  const namespace = subject.isNamespaced ? "/namespaces/default" : "";
-  const end = name === undefined ? "" : `/${name}`;
-  return `${prefix}/${subject.version}${namespace}/${subject.plural}${end}`;
+  const path = collectionPath(subject, subject.isNamespaced ? "default" : undefined);
+  return name === undefined ? path : `${path}/${name}`;
 }
 
 /** Creates an object and compares who manages it, or why it is refused. */

@@ -4,9 +4,10 @@ import { seededRandom, type Json, type JsonObject } from "@keelson/base";
 import { customKindSchema, loadBuiltinKinds, type StructuralSchema } from "@keelson/kube";
 
 import type { HttpClient } from "../http-client.ts";
+import { apiVersionOf } from "../kinds/paths.ts";
 import { until } from "../until.ts";
 import { Coverage } from "./coverage.ts";
-import { apiVersionOf, benchFor, judge, judgeCreate, pathOf, type Bench } from "./judge.ts";
+import { benchFor, judge, judgeCreate, pathOf, type Bench } from "./judge.ts";
 import { publishedSchemas } from "./openapi-schemas.ts";
 import { makeStep, type Step } from "./steps.ts";
 import { blobDefinition, builtInSubjects, customSubjects, widgetDefinition } from "./subjects.ts";
