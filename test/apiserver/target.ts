@@ -1,6 +1,7 @@
 // An API server that a test can be run against: the real one, or ours.
 
 import type { KeyPair, Subject } from "../oracle/certificates.ts";
+import { everyKind } from "../oracle/every-kind.ts";
 import type { HttpClient } from "../oracle/http-client.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 
@@ -39,8 +40,7 @@ export async function startReference(signal: AbortSignal): Promise<Oracle> {
     "kube-apiserver": [
       "--enable-priority-and-fairness=false",
       // Kinds that ours serves and that are off by default (KB §2.2).
-      "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
-      "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
+      ...everyKind,
     ],
     "kube-controller-manager": ["--kube-api-qps=1000", "--kube-api-burst=2000"],
   };

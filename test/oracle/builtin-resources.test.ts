@@ -9,6 +9,8 @@ import { loadKindExamples } from "@keelson/kube/testing";
 
 import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference, type Difference } from "./compare.ts";
+import { everyKind } from "./every-kind.ts";
+import { collectionPath } from "./kinds/paths.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { until } from "./until.ts";
 
@@ -20,25 +22,14 @@ const namespace = "minimal";
 
 /** The oracle with every kind that we serve. */
 async function startComplete(signal: AbortSignal): Promise<Oracle> {
-  const versions = [
-    "coordination.k8s.io/v1beta1",
-    "certificates.k8s.io/v1beta1",
-    "internal.apiserver.k8s.io/v1alpha1",
-    "storagemigration.k8s.io/v1beta1",
-  ].map((version) => `${version}=true`);
-  const flags = [
-    `--runtime-config=${versions.join(",")}`,
-    "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
-  ];
-  const oracle = await startOracle({ flags: { "kube-apiserver": flags } }, signal);
+  const oracle = await startOracle({ flags: { "kube-apiserver": everyKind } }, signal);
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
   await oracle.client.send({ method: "POST", path: "/api/v1/namespaces", body }, signal);
   return oracle;
 }
 
-function collectionOf({ group, version, plural, isNamespaced }: Resource): string {
-  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return `${root}${isNamespaced ? `/namespaces/${namespace}` : ""}/${plural}`;
+function collectionOf(resource: Resource): string {
+  return collectionPath(resource, resource.isNamespaced ? namespace : undefined);
 }
 
 /** The entries of our own managers, without their times: controllers write in between. */

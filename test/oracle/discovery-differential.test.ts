@@ -19,6 +19,7 @@ import { compare, describeDifference } from "./compare.ts";
 import { definitions } from "./discovery-definitions.ts";
 import { normaliseDiscovery, normaliseOpenApi } from "./discovery-normalise.ts";
 import { trialSettings } from "./differential.ts";
+import { versionsOnRequest } from "./every-kind.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { randomSchema } from "./schema-cases.ts";
 import { createKind, customGroup } from "./schema-differential.ts";
@@ -29,12 +30,7 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** Kinds that the oracle has only when it is asked for them. */
-const onlyOurs = new Set([
-  "certificates.k8s.io/v1beta1",
-  "coordination.k8s.io/v1beta1",
-  "internal.apiserver.k8s.io/v1alpha1",
-  "storagemigration.k8s.io/v1beta1",
-]);
+const onlyOurs: ReadonlySet<string> = new Set(versionsOnRequest);
 
 const kinds = await loadBuiltinKinds();
 

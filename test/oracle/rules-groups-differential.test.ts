@@ -12,6 +12,7 @@ import {
   servedKinds,
 } from "@keelson/kube";
 
+import { everyKind } from "./every-kind.ts";
 import { collectionPath } from "./kinds/paths.ts";
 import { oracleTest, runTrials, sharedLaboratory, trialSettings } from "./differential.ts";
 import { testCasesByHand } from "./rules-groups/by-hand.ts";
@@ -20,12 +21,6 @@ import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
 import { Runner } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
 import { until } from "./until.ts";
-
-/** What the server serves when asked, and what it takes to ask. */
-const flags = [
-  "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
-  "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
-];
 
 const lives: readonly { readonly group: string; readonly steps: readonly LifeStep[] }[] = [
   {
@@ -86,7 +81,7 @@ const lives: readonly { readonly group: string; readonly steps: readonly LifeSte
 ];
 
 suite("rules of the other groups against the oracle", () => {
-  const open = sharedLaboratory({ flags });
+  const open = sharedLaboratory({ flags: everyKind });
 
   testCasesByHand({ tables, open });
 

@@ -7,6 +7,7 @@ import { loadKindExamples } from "@keelson/kube/testing";
 import type { PrinterColumn } from "@keelson/kube";
 import type { HttpClient } from "./http-client.ts";
 import { startOracle } from "./cluster.ts";
+import { collectionPath } from "./kinds/paths.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { podStatuses } from "./table-cases.ts";
 import { getTable, runTableDifferential } from "./table-differential.ts";
@@ -142,9 +143,7 @@ async function createExamples(client: HttpClient, signal: AbortSignal): Promise<
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
       await client.send({ method: "POST", path: "/api/v1/namespaces", body }, signal);
     }
-    const prefix = kind.group === "" ? "/api" : `/apis/${kind.group}`;
-    const where = namespace === undefined ? "" : `/namespaces/${namespace}`;
-    const path = `${prefix}/${kind.version}${where}/${kind.plural}`;
+    const path = collectionPath(kind, namespace);
     await client.send({ method: "POST", path, body: example.sent }, signal);
   }
 }

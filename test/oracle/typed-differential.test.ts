@@ -8,7 +8,8 @@ import { loadKindExamples } from "../../packages/kube/src/kinds/builtin-kinds.ts
 import { Laboratory, oracleTest, runTrials, TrialReport, trialSettings } from "./differential.ts";
 import { compareWithCompiled } from "./typed/compiled.ts";
 import { otherKinds } from "./typed/sent-kinds.ts";
-import { everyKind, ServedComparison } from "./typed/served.ts";
+import { everyKind } from "./every-kind.ts";
+import { ServedComparison } from "./typed/served.ts";
 
 const kinds = await loadBuiltinKinds();
 const examples = await loadKindExamples();

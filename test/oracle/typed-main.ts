@@ -7,7 +7,8 @@ import { loadBuiltinKinds } from "@keelson/kube";
 import { loadKindExamples } from "../../packages/kube/src/kinds/builtin-kinds.ts";
 import { Laboratory, runTrials, TrialReport } from "./differential.ts";
 import { compareWithCompiled } from "./typed/compiled.ts";
-import { everyKind, ServedComparison } from "./typed/served.ts";
+import { everyKind } from "./every-kind.ts";
+import { ServedComparison } from "./typed/served.ts";
 
 const { values } = parseArgs({
   strict: false,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { shortTypeName } from "../../../packages/kube/src/kinds/type-name.ts";
 import { startOracle, type Oracle } from "../cluster.ts";
+import { everyKind } from "../every-kind.ts";
 import { columnsOf } from "./columns.ts";
 import { writeData } from "./data-file.ts";
 import { boilDown } from "./defaults.ts";
@@ -26,18 +27,6 @@ import { readSchemas, type RawSchema } from "./schemas.ts";
 import { statusSample } from "./status-sample.ts";
 import { Experiment, type Example } from "./switches.ts";
 
-/**
- * Besides what is on by default: kinds of the generic control plane that are not, or not yet, in a
- * stable version.
- */
-const versions = [
-  "coordination.k8s.io/v1beta1",
-  "certificates.k8s.io/v1beta1",
-  "internal.apiserver.k8s.io/v1alpha1",
-  "storagemigration.k8s.io/v1beta1",
-];
-const features = ["ClusterTrustBundle", "StorageVersionMigrator"];
-
 /** Where the data is committed. */
 export const dataFolder = join(import.meta.dirname, "../../../packages/kube/src/kinds/data");
 
@@ -45,9 +34,7 @@ const namespace = "minimal";
 
 /** Starts an oracle, asks it everything and writes the files into `folder`. */
 export async function extractKinds(folder: string, signal: AbortSignal): Promise<void> {
-  const on = (names: readonly string[]): string => names.map((name) => `${name}=true`).join(",");
-  const flags = [`--runtime-config=${on(versions)}`, `--feature-gates=${on(features)}`];
-  await using oracle = await startOracle({ flags: { "kube-apiserver": flags } }, signal);
+  await using oracle = await startOracle({ flags: { "kube-apiserver": everyKind } }, signal);
 
   const discovered = await discoverKinds(oracle, signal);
   const { schemas, typeOfKind } = await readSchemas(oracle, signal);

@@ -19,18 +19,13 @@ import {
 } from "@keelson/kube";
 
 import type { Answer, Laboratory } from "../differential.ts";
+import { collectionPath } from "../kinds/paths.ts";
 import type { Trial } from "../trials.ts";
 import { writeBody } from "./body-text.ts";
 import { changedExample } from "./changed-example.ts";
 import { withoutServerFields } from "./server-fields.ts";
 
 const fieldValidations = ["Ignore", "Warn", "Strict"] as const;
-
-/** Flags under which the real server serves every kind of the data. */
-export const everyKind = [
-  "--runtime-config=coordination.k8s.io/v1beta1=true,certificates.k8s.io/v1beta1=true,internal.apiserver.k8s.io/v1alpha1=true,storagemigration.k8s.io/v1beta1=true",
-  "--feature-gates=ClusterTrustBundle=true,StorageVersionMigrator=true",
-];
 
 /** The namespace that the examples name. */
 const exampleNamespace = "minimal";
@@ -125,9 +120,8 @@ function nameOf({ group, version, kind }: BuiltinKind): string {
   return `${group}/${version}/${kind}`;
 }
 
-function collectionOf({ group, version, plural, isNamespaced }: BuiltinKind): string {
-  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return `${root}${isNamespaced ? `/namespaces/${exampleNamespace}` : ""}/${plural}`;
+function collectionOf(kind: BuiltinKind): string {
+  return collectionPath(kind, kind.isNamespaced ? exampleNamespace : undefined);
 }
 
 interface Sent {
