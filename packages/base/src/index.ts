@@ -2,6 +2,7 @@
 // metrics, the caller's identity, the REST error and JSON that loses nothing. It runs anywhere, imports
 // nothing, does no work on import, and whatever waits here can be cancelled.
 
+export { append } from "./append.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { systemClock, type Clock } from "./clock.ts";
 export {

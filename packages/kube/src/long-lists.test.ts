@@ -5,6 +5,8 @@ import { suite, test } from "node:test";
 
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
+import { validateObject } from "./cel/validate-object.ts";
+import { validateSchema } from "./cel/validate-schema.ts";
 import { fieldManager } from "./apply/field-manager.ts";
 import { keepTimes } from "./apply/keep-times.ts";
 import { validateMetadataUpdate } from "./object/metadata-rules.ts";
@@ -311,6 +313,59 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
     },
     true,
   ],
+  "a definition has nothing but versions": [
+    () => definitionIsTold({ versions: many(400_000, () => ({})) }),
+    true,
+  ],
+  "a definition has many columns and short names": [
+    () => {
+      const additionalPrinterColumns = many(200_000, () => ({}));
+      const names = { plural: "as", kind: "A", shortNames: many(200_000, () => "") };
+      return definitionIsTold({ names, versions: [{ name: "v1", additionalPrinterColumns }] });
+    },
+    true,
+  ],
+  "a schema has many properties that are none": [
+    () => definitionIsTold({ versions: [versionOf(objectOf(200_000, {}))] }),
+    true,
+  ],
+  "a schema is deep: what stands at its bottom is not read for each above it": [
+    () => {
+      let reads = 0;
+      const bottom = {
+        type: "string",
+        get $ref() {
+          reads += 1;
+          return undefined;
+        },
+      };
+      validateSchema(deep(400, bottom as unknown as JsonObject), { path: "" });
+      return reads > 0 && reads < 40;
+    },
+    true,
+  ],
+  "a schema is deep and wide, and wrong": [
+    () => definitionIsTold({ versions: [versionOf(deep(100, objectOf(150_000, {})))] }),
+    true,
+  ],
+  "a list has many items of the same keys": [
+    () => {
+      const schema = {
+        type: "object",
+        properties: {
+          a: {
+            type: "array",
+            items: { type: "object", properties: { k: { type: "integer" } } },
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["k"],
+          },
+        },
+      } as const;
+      const a = many(400_000, (i) => ({ k: i >> 1 }));
+      return validateObject(schema, { a }).errors.length;
+    },
+    200_000,
+  ],
   "what is being deleted keeps many finalizers": [
     () => {
       const finalizers = many(300_000, (i) => `a/${i}`);
@@ -340,6 +395,39 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
     ["tls: failed to find any PEM data in certificate input"],
   ],
 };
+
+const definitionSpec = {
+  group: "a.io",
+  names: { plural: "as", singular: "a", kind: "A", listKind: "AList" },
+  scope: "Cluster",
+};
+
+const versionOf = (openAPIV3Schema: JsonObject): JsonObject => ({
+  name: "v1",
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema },
+});
+
+function objectOf(count: number, property: JsonObject): JsonObject {
+  const properties = Object.fromEntries(many(count, (i) => [`p${i}`, property]));
+  return { type: "object", properties };
+}
+
+/** A schema below so many others. */
+function deep(levels: number, bottom: JsonObject): JsonObject {
+  let schema = bottom;
+  for (let i = 0; i < levels; i++) schema = { type: "object", properties: { a: schema } };
+  return schema;
+}
+
+/** Whether a definition is refused with more errors than are told. */
+function definitionIsTold(spec: JsonObject): boolean {
+  const object = { metadata: { name: "as.a.io" }, spec: { ...definitionSpec, ...spec } };
+  const rules = rulesOf({ group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" });
+  const errors = rules.validate?.(object, context) ?? [];
+  return tellFieldErrors(errors).text.endsWith(`${untoldText}]`);
+}
 
 const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
 

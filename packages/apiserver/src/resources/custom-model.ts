@@ -1,6 +1,6 @@
 // What is done to the objects of a custom kind: all of it is in its schema.
 
-import { cloneJson, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import { append, cloneJson, type JsonObject, type MutableJsonObject } from "@keelson/base";
 import {
   applyDefaults,
   coerceEmbedded,
@@ -109,7 +109,10 @@ function readObject(kind: CustomKind, object: MutableJsonObject): string[] {
   if (metadata !== undefined) {
     const coerced = coerceMetadata(metadata);
     if (coerced.error !== undefined) throw new TypedDecodeError(coerced.error);
-    unknown.push(...coerced.unknown.map((path) => `metadata.${path}`));
+    append(
+      unknown,
+      coerced.unknown.map((path) => `metadata.${path}`),
+    );
     object["metadata"] = coerced.metadata;
   }
   return [...unknown, ...prepare(kind, object)];

@@ -1,6 +1,6 @@
 // Defaults must be what they stand in for: valid, pruned, and of valid metadata.
 
-import { cloneJson, type Json, type MutableJson } from "@keelson/base";
+import { append, cloneJson, type Json, type MutableJson } from "@keelson/base";
 import { coerceEmbedded, EmbeddedInvalid, validateEmbedded } from "../schema/embedded.ts";
 import {
   childPath,
@@ -51,14 +51,14 @@ function visit(schema: StructuralSchema, place: Place, errors: FieldError[]): vo
     const found = here.isInsideMeta
       ? metaErrors(schema, schema.default, here)
       : plainErrors(schema, schema.default, { at, isObject });
-    if (found.length > 0) errors.push(...found);
+    if (found.length > 0) append(errors, found);
     else {
       const isWhole = schema["x-kubernetes-embedded-resource"] === true;
       const options = { path: at, isObject: isWhole };
       const kept = validateRules(schema, schema.default, { ...options, old: schema.default });
-      errors.push(...kept.errors);
+      append(errors, kept.errors);
       if (kept.errors.length === 0) {
-        errors.push(...validateRules(schema, schema.default, options).errors);
+        append(errors, validateRules(schema, schema.default, options).errors);
       }
     }
   }

@@ -1,5 +1,7 @@
 // What a schema must say of a list that is a set or a map.
 
+import { append } from "@keelson/base";
+
 import {
   childPath,
   itemPath,
@@ -25,7 +27,7 @@ export function validateListSchema(schema: StructuralSchema, path: string): Fiel
       type === undefined ? requiredField(place, detail) : invalidField(place, type, detail),
     );
   } else if (listType === "set" && items !== undefined) {
-    errors.push(...setItemErrors(items, childPath(path, "items")));
+    append(errors, setItemErrors(items, childPath(path, "items")));
   }
   if (listType !== undefined && !["atomic", "set", "map"].includes(listType)) {
     errors.push(notSupportedField(typePlace, listType, ["atomic", "set", "map"]));
@@ -38,9 +40,9 @@ export function validateListSchema(schema: StructuralSchema, path: string): Fiel
         : invalidField(typePlace, listType, detail),
     );
   }
-  if (listType === "map") errors.push(...mapErrors(schema, keys, path));
+  if (listType === "map") append(errors, mapErrors(schema, keys, path));
   if ((listType === "map" || listType === "set") && items !== undefined) {
-    errors.push(...itemErrors(items, listType, keys, childPath(path, "items")));
+    append(errors, itemErrors(items, listType, keys, childPath(path, "items")));
   }
   return errors;
 }

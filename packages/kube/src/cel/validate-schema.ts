@@ -1,6 +1,6 @@
 // Whether a schema may be used in a CustomResourceDefinition.
 
-import type { Json } from "@keelson/base";
+import { append, type Json } from "@keelson/base";
 import { validateDefaults } from "./validate-defaults.ts";
 import {
   childPath,
@@ -34,7 +34,7 @@ export function validateSchema(
   { path, hasStatus = false }: SchemaValidity,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (hasStatus) errors.push(...rootErrors(schema, path));
+  if (hasStatus) append(errors, rootErrors(schema, path));
   if (schema.nullable === true) {
     errors.push(forbiddenField(childPath(path, "nullable"), "nullable cannot be true at the root"));
   }
@@ -43,12 +43,13 @@ export function validateSchema(
   if (unsupported === undefined) {
     const structural = validateStructure(schema, path);
     const found = structural.length > 0 ? structural : validateDefaults(schema, path);
-    errors.push(...found);
+    append(errors, found);
     isUsable = found.length === 0;
   }
   const walk = new Walk();
   walk.visit(schema, path, { ...rootContext, isUsable });
-  errors.push(...walk.errors, ...walk.ruleErrors);
+  append(errors, walk.errors);
+  append(errors, walk.ruleErrors);
   if (errors.length === 0 && unsupported !== undefined) {
     errors.push(invalidField(path, "", unsupported));
   }
@@ -75,8 +76,22 @@ function rootErrors(schema: WrittenSchema, path: string): FieldError[] {
   return [invalidShownField(path, schemaText(schema as Json), detail)];
 }
 
-/** Keys that keep a schema from being read as a structural one; each has an error of its own below. */
-export function unsupportedIn(schema: WrittenSchema): string | undefined {
+/**
+ * Keys that keep a schema from being read as a structural one; each has an error of its own below. Who asks about parts
+ * of a schema too passes what is `known`, so that no part is looked at for each that it stands in.
+ */
+export function unsupportedIn(
+  schema: WrittenSchema,
+  known = new Map<WrittenSchema, string | undefined>(),
+): string | undefined {
+  if (!known.has(schema)) known.set(schema, findUnsupported(schema, known));
+  return known.get(schema);
+}
+
+function findUnsupported(
+  schema: WrittenSchema,
+  known: Map<WrittenSchema, string | undefined>,
+): string | undefined {
   const { $ref = "", id = "", $schema = "" } = schema;
   const name = [
     id !== "" ? "id" : undefined,
@@ -103,7 +118,7 @@ export function unsupportedIn(schema: WrittenSchema): string | undefined {
   if (schema.not !== undefined) parts.push(schema.not);
   if (typeof schema.additionalProperties === "object") parts.push(schema.additionalProperties);
   for (const part of parts) {
-    const found = unsupportedIn(part);
+    const found = unsupportedIn(part, known);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -135,21 +150,22 @@ const metaFields = new Set(["metadata", "kind", "apiVersion"]);
 class Walk {
   readonly errors: FieldError[] = [];
   readonly ruleErrors: FieldError[] = [];
+  readonly #unsupported = new Map<WrittenSchema, string | undefined>();
 
   /** Visits a schema; returns whether it and everything below are free of errors. */
   visit(schema: WrittenSchema, path: string, context: Context): boolean {
     const before = this.errors.length;
     this.#own(schema, path, context);
     this.#parts(schema, path, { ...context, isRoot: false }, context);
-    this.errors.push(...validateListSchema(schema, path));
+    append(this.errors, validateListSchema(schema, path));
     const rules = schema["x-kubernetes-validations"] ?? [];
-    const isReadable = unsupportedIn(schema) === undefined;
-    this.errors.push(...validateRuleTexts(rules, isReadable ? schema : undefined, path));
+    const isReadable = unsupportedIn(schema, this.#unsupported) === undefined;
+    append(this.errors, validateRuleTexts(rules, isReadable ? schema : undefined, path));
     const isRight = this.errors.length === before;
     if (isRight && context.isUsable && rules.length > 0) {
       const isObject = context.isRoot || schema["x-kubernetes-embedded-resource"] === true;
       const { uncorrelated } = context;
-      this.ruleErrors.push(...validateRuleTypes(schema, { path, isObject, uncorrelated }));
+      append(this.ruleErrors, validateRuleTypes(schema, { path, isObject, uncorrelated }));
     }
     return isRight;
   }

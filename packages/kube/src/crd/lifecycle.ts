@@ -1,7 +1,7 @@
 // The life of a definition: named, established, and one day taken away with its objects. Pure: each step takes a
 // definition and gives the next, the same object where there is nothing to do.
 
-import { isJsonObject, type JsonObject } from "@keelson/base";
+import { append, isJsonObject, type JsonObject } from "@keelson/base";
 
 import { unsupportedIn } from "../cel/validate-schema.ts";
 import { caBundleProblem } from "../kinds/rules/meta/ca-bundle.ts";
@@ -109,7 +109,7 @@ function structureCondition(definition: JsonObject): DefinitionCondition | undef
       const message = `failed to check validation schema for version ${textOf(version, "name")}: ${unsupported}`;
       return { type: "NonStructuralSchema", status: "Unknown", reason: "StructuralError", message };
     }
-    errors.push(...validateStructure(schema, `spec.versions[${index}].schema.openAPIV3Schema`));
+    append(errors, validateStructure(schema, `spec.versions[${index}].schema.openAPIV3Schema`));
   }
   if (errors.length === 0) return undefined;
   const message = printFieldErrors(errors);

@@ -1,6 +1,6 @@
 // Objects inside objects: their `apiVersion`, `kind` and `metadata` follow the rules of any object.
 
-import { isJsonArray, isJsonObject } from "@keelson/base";
+import { append, isJsonArray, isJsonObject } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject } from "@keelson/base";
 import {
   childPath,
@@ -27,7 +27,7 @@ export function validateEmbedded(
 ): FieldError[] {
   const errors: FieldError[] = [];
   visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
-    errors.push(...resourceErrors(object, at));
+    append(errors, resourceErrors(object, at));
   });
   return errors;
 }
@@ -43,7 +43,7 @@ export function coerceEmbedded(
 ): string[] {
   const unknown: string[] = [];
   visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
-    unknown.push(...coerceResource(object as MutableJsonObject, at));
+    append(unknown, coerceResource(object as MutableJsonObject, at));
   });
   return unknown.sort();
 }
@@ -110,7 +110,7 @@ function resourceErrors(object: JsonObject, path: string): FieldError[] {
       if (detail !== undefined) errors.push(invalidField(place, value, detail));
     } else if (name === "metadata") {
       const coerced = coerceMetadata(value);
-      if (coerced.error === undefined) errors.push(...metadataErrors(coerced.metadata, place));
+      if (coerced.error === undefined) append(errors, metadataErrors(coerced.metadata, place));
       else errors.push(invalidField(place, value, coerced.error));
     }
   }

@@ -1,6 +1,6 @@
 // Lists that are sets or maps hold nothing twice.
 
-import { isJsonArray, isJsonObject, setMember } from "@keelson/base";
+import { append, isJsonArray, isJsonObject, setMember } from "@keelson/base";
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import {
   childPath,
@@ -34,7 +34,7 @@ function visit(schema: StructuralSchema, value: Json, path: string, errors: Fiel
         }
         break;
       case "map":
-        errors.push(...mapErrors(schema, value, path));
+        append(errors, mapErrors(schema, value, path));
         break;
       case "atomic":
       case undefined:

@@ -8,17 +8,23 @@ import {
   requiredField,
   type FieldError,
 } from "../status/field-error.ts";
+import { FieldErrorList } from "../status/field-error-list.ts";
 import { patternOf } from "./pattern-cache.ts";
 import { valuesEqual } from "./go-value.ts";
 import type { Json } from "@keelson/base";
 import type { StructuralSchema } from "./structural.ts";
 
-/** Why a schema is not structural; nothing if it is. Sorted by message. */
+/** Why a schema is not structural; nothing if it is. Sorted by message; of very many only the first that are found. */
 export function validateStructure(schema: StructuralSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   visitStructure(schema, "root", path, errors);
   visitCompleteness(schema, schema, { structure: path, validation: path }, errors);
-  return errors.sort((a, b) => compareBytes(printFieldError(a), printFieldError(b)));
+  const told = new FieldErrorList([]);
+  for (const error of errors) told.add(() => error);
+  return told.errors
+    .map((error) => ({ error, text: printFieldError(error) }))
+    .sort((a, b) => compareBytes(a.text, b.text))
+    .map(({ error }) => error);
 }
 
 type Level = "root" | "item" | "field";

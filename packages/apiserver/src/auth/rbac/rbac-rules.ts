@@ -1,6 +1,6 @@
 // Roles and bindings in memory, by who holds them: what RBAC knows, kept current.
 
-import type { JsonObject } from "@keelson/base";
+import { append, type JsonObject } from "@keelson/base";
 import { quote } from "@keelson/kube";
 
 import type { Attributes, Decision } from "../authorizer.ts";
@@ -101,7 +101,7 @@ export class RbacRules {
       for (const binding of holders?.bindingsOf(user) ?? []) {
         const role = this.#roleOf(binding);
         if (role === undefined) missing.push(binding.roleRef);
-        else rules.push(...role.rules);
+        else append(rules, role.rules);
       }
     }
     return { rules, missing };

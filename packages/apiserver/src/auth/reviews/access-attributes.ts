@@ -1,6 +1,6 @@
 // What an access review asks, and what is wrong with how it asks.
 
-import { isJsonObject, writeJson, type Json, type JsonObject } from "@keelson/base";
+import { append, isJsonObject, writeJson, type Json, type JsonObject } from "@keelson/base";
 import {
   BadSelector,
   labelKeyProblems,
@@ -63,7 +63,7 @@ export function specProblems(
   if (isJsonObject(resource)) {
     for (const name of ["fieldSelector", "labelSelector"] as const) {
       const selector = memberOf(resource, name);
-      if (isJsonObject(selector)) errors.push(...selectorProblems(selector, name));
+      if (isJsonObject(selector)) append(errors, selectorProblems(selector, name));
     }
   }
   return errors;
@@ -125,12 +125,18 @@ function selectorProblems(
     if (isField && key === "") {
       errors.push({ type: "FieldValueRequired", field: `${at}.key`, detail: "must be specified" });
     }
-    errors.push(...valuesProblems(requirement, at));
+    append(errors, valuesProblems(requirement, at));
     if (isField) continue;
-    errors.push(...labelKeyProblems(key).map((text) => invalid(`${at}.key`, key, text)));
+    append(
+      errors,
+      labelKeyProblems(key).map((text) => invalid(`${at}.key`, key, text)),
+    );
     for (const [n, value] of textsAt(requirement, "values").entries()) {
       const problems = labelValueProblems(value);
-      errors.push(...problems.map((text) => invalid(`${at}.values[${n}]`, value, text)));
+      append(
+        errors,
+        problems.map((text) => invalid(`${at}.values[${n}]`, value, text)),
+      );
     }
   }
   return errors;

@@ -1,7 +1,7 @@
 // Questions that are asked by creating an object, and answered in it; none is ever stored (KB 63).
 
 import { timeFromMs, failures, type FieldError } from "@keelson/kube";
-import type { Clock, JsonObject } from "@keelson/base";
+import { append, type Clock, type JsonObject } from "@keelson/base";
 
 import { namespaceOf } from "../../object-metadata.ts";
 import type { Authorizer } from "../authorizer.ts";
@@ -80,7 +80,7 @@ async function reviewLocalSubject(review: Review, signal: AbortSignal): Promise<
   const spec = objectAt(object, "spec");
   const home = namespaceOf(object);
   const errors = [...specProblems(spec, { checksUser: true })];
-  errors.push(...metadataProblems(object, "namespace"));
+  append(errors, metadataProblems(object, "namespace"));
   const asked = attributesOf(spec);
   if (asked.isResource && asked.namespace !== home) {
     const field = "spec.resourceAttributes.namespace";

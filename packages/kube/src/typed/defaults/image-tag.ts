@@ -14,7 +14,8 @@ const digestCharacters: Readonly<Record<string, number>> = { sha256: 64, sha384:
 
 /** The tag that an image's name means: `latest` if it has neither tag nor digest, nothing if it is no name. */
 export function imageTag(image: string): string | undefined {
-  if (image.length > imageCharactersMax || /^[a-f0-9]{64}$/.test(image)) return undefined;
+  if (image === "" || image.length > imageCharactersMax || /^[a-f0-9]{64}$/.test(image))
+    return undefined;
   const { domain, rest } = splitDomain(image);
   const [repository = ""] = rest.split(":", 1);
   if (repository.toLowerCase() !== repository) return undefined;

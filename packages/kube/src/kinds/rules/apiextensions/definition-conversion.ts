@@ -1,6 +1,6 @@
 // How objects of one version become objects of another.
 
-import type { JsonObject } from "@keelson/base";
+import { append, type JsonObject } from "@keelson/base";
 
 import {
   childPath,
@@ -51,10 +51,10 @@ export function validateConversion(
   if (config === undefined) {
     errors.push(requiredField(configPath, "required when strategy is set to Webhook"));
   } else {
-    errors.push(...validateClient(config, configPath));
+    append(errors, validateClient(config, configPath));
     const bundle = textOf(config, "caBundle");
     if (bundle !== "" && !allowsBadBundle) {
-      errors.push(...validateCaBundle(bundle, childPath(configPath, "caBundle")));
+      append(errors, validateCaBundle(bundle, childPath(configPath, "caBundle")));
     }
   }
   if (reviews.length === 0) errors.push(requiredField(reviewsPath));

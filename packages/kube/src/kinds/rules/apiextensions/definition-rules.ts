@@ -1,6 +1,6 @@
 // The rules of CustomResourceDefinitions.
 
-import { jsonEqual, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import { append, jsonEqual, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { quote } from "../../../go-text/quote.ts";
 import { validateSchema } from "../../../cel/validate-schema.ts";
@@ -17,6 +17,7 @@ import {
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
+import { FieldErrorList } from "../../../status/field-error-list.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
 import { caBundleProblem } from "../meta/ca-bundle.ts";
@@ -116,24 +117,24 @@ function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldE
   else if (!scopes.includes(scope))
     Place.root("spec.scope", errors).notSupportedText(scope, scopes);
 
-  errors.push(...missingSchemas(form, oldForm));
+  append(errors, missingSchemas(form, oldForm));
   const preserves = flagOf(spec, "preserveUnknownFields");
   if (preserves && hasDefaults(form)) {
     const detail = "must be false in order to use defaults in the schema";
     errors.push(invalidField("spec.preserveUnknownFields", true, detail));
   }
-  errors.push(...versionErrors(form, oldForm));
+  append(errors, versionErrors(form, oldForm));
   for (const name of ["plural", "singular", "kind", "listKind"]) {
     if (textOf(objectOf(spec, "names"), name) === "")
       errors.push(requiredField(`spec.names.${name}`));
   }
-  errors.push(...validateDefinitionNames(objectOf(spec, "names"), "spec.names"));
+  append(errors, validateDefinitionNames(objectOf(spec, "names"), "spec.names"));
   const hasAnyStatus =
     hasStatus(form.subresources) ||
     form.versions.some(({ subresources }) => hasStatus(subresources));
-  errors.push(...schemaErrors(form.validation, "spec.validation", hasAnyStatus));
-  errors.push(...validateSubresources(form.subresources, "spec.subresources"));
-  errors.push(...validateColumns(form.additionalPrinterColumns, "spec.additionalPrinterColumns"));
+  append(errors, schemaErrors(form.validation, "spec.validation", hasAnyStatus));
+  append(errors, validateSubresources(form.subresources, "spec.subresources"));
+  append(errors, validateColumns(form.additionalPrinterColumns, "spec.additionalPrinterColumns"));
   const { selectableFields = [] } = form;
   if (selectableFields.length > 0) {
     if (form.validation === undefined) {
@@ -143,7 +144,7 @@ function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldE
       const mayBeMany = wereMany(oldForm?.selectableFields, selectableFields);
       const options = { path: "spec.selectableFields", mayBeMany };
       const schema = objectOf(form.validation, "openAPIV3Schema");
-      errors.push(...validateSelectableFields(selectableFields, schema, options));
+      append(errors, validateSelectableFields(selectableFields, schema, options));
     }
   }
   const strategy = textOf(objectOf(spec, "conversion"), "strategy");
@@ -152,8 +153,9 @@ function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldE
     Place.root("spec.conversion.strategy", errors).invalidWord(strategy, detail);
   }
   const oldReviews = textsOf(conversionWebhookOf(old ?? {}), "conversionReviewVersions");
-  errors.push(
-    ...validateConversion(maybeObject(spec, "conversion"), {
+  append(
+    errors,
+    validateConversion(maybeObject(spec, "conversion"), {
       path: "spec.conversion",
       needsKnownReview: oldReviews.length === 0 || knowsReview(oldReviews),
       allowsBadBundle: old === undefined || allowsBadBundle(old),
@@ -203,13 +205,14 @@ function versionErrors(form: DefinitionForm, old: DefinitionForm | undefined): F
         : [invalidField(childPath(path, "name"), version.name, problems.join(","))];
     return [...found, ...oneVersionErrors(form, version, { path, old })];
   });
+  const all = new FieldErrorList(errors);
   if (new Set(form.versions.map(({ name }) => name)).size < form.versions.length) {
     const detail = "must contain unique version names";
-    errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
+    all.add(() => invalidShownField("spec.versions", versionsText(form.versions), detail));
   }
   if (form.versions.filter(({ written }) => flagOf(written, "storage")).length !== 1) {
     const detail = "must have exactly one version marked as storage version";
-    errors.push(invalidShownField("spec.versions", versionsText(form.versions), detail));
+    all.add(() => invalidShownField("spec.versions", versionsText(form.versions), detail));
   }
   if (form.version !== "") {
     const problems = dns1035LabelProblems(form.version);
@@ -231,10 +234,10 @@ function oneVersionErrors(
     Place.root(childPath(path, "deprecationWarning"), errors).invalidWord(warning, problem);
   }
   const withStatus = hasStatus(subresourcesOf(form, version));
-  errors.push(...schemaErrors(version.schema, childPath(path, "schema"), withStatus));
-  errors.push(...validateSubresources(version.subresources, childPath(path, "subresources")));
+  append(errors, schemaErrors(version.schema, childPath(path, "schema"), withStatus));
+  append(errors, validateSubresources(version.subresources, childPath(path, "subresources")));
   const columns = childPath(path, "additionalPrinterColumns");
-  errors.push(...validateColumns(version.additionalPrinterColumns, columns));
+  append(errors, validateColumns(version.additionalPrinterColumns, columns));
   const { selectableFields = [] } = version;
   if (selectableFields.length > 0) {
     const place = childPath(path, "selectableFields");
@@ -246,7 +249,7 @@ function oneVersionErrors(
       const mayBeMany = wereMany(before?.selectableFields, selectableFields);
       const schema = objectOf(version.schema ?? {}, "openAPIV3Schema");
       const options = { path: place, mayBeMany };
-      errors.push(...validateSelectableFields(selectableFields, schema, options));
+      append(errors, validateSelectableFields(selectableFields, schema, options));
     }
   }
   return errors;

@@ -17,7 +17,7 @@ function schemasOf(form: DefinitionForm): WrittenSchema[] {
 /** Whether a schema of the definition has a default anywhere. */
 export function hasDefaults(form: DefinitionForm): boolean {
   return schemasOf(form).some((schema) =>
-    [...everySchema(schema)].some((part) => part.default !== undefined),
+    everySchema(schema).some((part) => part.default !== undefined),
   );
 }
 
@@ -25,7 +25,7 @@ export function hasDefaults(form: DefinitionForm): boolean {
 export function unknownFormats(definition: JsonObject): string[] {
   const schemas = schemasOf(definitionForm(objectOf(definition, "spec")));
   return schemas.flatMap((schema) =>
-    [...everySchema(schema)].flatMap(({ type, format = "" }) =>
+    everySchema(schema).flatMap(({ type, format = "" }) =>
       format === "" || isKnownFormat(type, format) ? [] : [format],
     ),
   );
@@ -45,20 +45,21 @@ function isKnownFormat(type: string | undefined, format: string): boolean {
   }
 }
 
-/** A schema and every schema in it. */
-function* everySchema(schema: WrittenSchema): Generator<WrittenSchema> {
-  yield schema;
+/** A schema and every schema in it, added to those that were `found`. */
+function everySchema(schema: WrittenSchema, found: WrittenSchema[] = []): WrittenSchema[] {
+  found.push(schema);
   const { items, allOf = [], anyOf = [], oneOf = [], not, properties = {} } = schema;
   if (items !== undefined) {
     const parts = Array.isArray(items) ? (items as readonly WrittenSchema[]) : [items];
-    for (const part of parts) yield* everySchema(part);
+    for (const part of parts) everySchema(part, found);
   }
-  for (const part of [...allOf, ...anyOf, ...oneOf]) yield* everySchema(part);
-  if (not !== undefined) yield* everySchema(not);
-  for (const part of Object.values(properties)) yield* everySchema(part);
+  for (const part of [...allOf, ...anyOf, ...oneOf]) everySchema(part, found);
+  if (not !== undefined) everySchema(not, found);
+  for (const part of Object.values(properties)) everySchema(part, found);
   if (typeof schema.additionalProperties === "object") {
-    yield* everySchema(schema.additionalProperties);
+    everySchema(schema.additionalProperties, found);
   }
-  for (const part of Object.values(schema.patternProperties ?? {})) yield* everySchema(part);
-  for (const part of Object.values(schema.definitions ?? {})) yield* everySchema(part);
+  for (const part of Object.values(schema.patternProperties ?? {})) everySchema(part, found);
+  for (const part of Object.values(schema.definitions ?? {})) everySchema(part, found);
+  return found;
 }

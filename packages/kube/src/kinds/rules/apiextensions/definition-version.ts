@@ -1,6 +1,6 @@
 // What a version of a definition says besides its schema: subresources, columns, selectable fields, deprecation.
 
-import type { JsonObject } from "@keelson/base";
+import { append, type JsonObject } from "@keelson/base";
 
 import { resolveFieldPath } from "../../../cel/field-path.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
@@ -75,7 +75,7 @@ export function validateSubresources(
   if (selector !== "") {
     const detail = "should be a json path under either .spec or .status";
     const place = childPath(path, "scale.labelSelectorPath");
-    errors.push(...pathErrors(selector, place, [".spec.", ".status."], detail));
+    append(errors, pathErrors(selector, place, [".spec.", ".status."], detail));
   }
   return errors;
 }
@@ -120,7 +120,7 @@ function validateColumn(column: JsonObject, path: string): FieldError[] {
   const jsonPath = textOf(column, "jsonPath");
   const place = childPath(path, "JSONPath");
   if (jsonPath === "") errors.push(requiredField(place));
-  else errors.push(...validateSimplePath(jsonPath, place));
+  else append(errors, validateSimplePath(jsonPath, place));
   return errors;
 }
 

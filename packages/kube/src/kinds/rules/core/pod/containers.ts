@@ -24,6 +24,7 @@ export function checkContainers(spec: JsonObject, at: Place, pod: ContainerSurro
   }
   const names = new Set<string>();
   for (const [index, container] of containers.entries()) {
+    if (at.isFull) break;
     const place = at.item(index);
     checkContainer(container, place, pod);
     const name = textOf(container, "name");
@@ -43,6 +44,7 @@ export function checkInitContainers(spec: JsonObject, at: Place, pod: ContainerS
     objectsOf(spec, "containers").map((container) => textOf(container, "name")),
   );
   for (const [index, container] of containers.entries()) {
+    if (at.isFull) break;
     const place = at.item(index);
     checkContainer(container, place, pod);
     checkInitRestart(container, place);
@@ -93,6 +95,7 @@ export function checkEphemeralContainers(
   );
   const names = new Set(others);
   for (const [index, container] of containers.entries()) {
+    if (at.isFull) break;
     const place = at.item(index);
     checkContainer(container, place, pod);
     checkImageSpaces(container, place);
