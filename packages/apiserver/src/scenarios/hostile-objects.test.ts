@@ -115,6 +115,16 @@ suite("hostile objects", () => {
     });
   }
 
+  test("a Pod's status that defaults make a hundred megabytes of is refused", async () => {
+    const pods = "/api/v1/namespaces/default/pods";
+    const own = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" } };
+    assert.equal((await api.create(pods, { ...own, spec: podSpec({}) })).code, 201);
+    const body = { ...own, status: { containerStatuses: fill(() => ({})) } };
+    const reply = await api.send("PUT", `${pods}/p/status`, { body });
+    assert.equal(reply.code, 413, messageOf(reply));
+    assert.equal((await api.get("/api/v1/namespaces/default")).code, 200);
+  });
+
   for (const [what, path, object] of [
     [
       "a quota of scopes that do not fit",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
-import { eventually, meta, type Reply } from "../testing/api.ts";
+import { eventually, messageOf, meta, type Reply } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { agent, ark, configMap, core, query } from "../testing/objects.ts";
 
@@ -34,6 +34,28 @@ eachBackend(
       });
       assert.deepEqual(again.object, patched.object);
       assert.equal(await store.head(t.signal), head + 1);
+    });
+
+    it("KB 33 an object grows by its patches up to a bound, and may always be made smaller", async ({
+      api,
+      namespace,
+    }) => {
+      const path = `${ark(await namespace(), "queries")}/q`;
+      const text = "x".repeat(2_900_000);
+      const answer = { status: { response: { raw: text } } };
+      await api.create(path.slice(0, -2), query("q"));
+      await api.merge(path, { spec: { input: text } });
+      const grown = await api.merge(path, { spec: { sessionId: text } });
+      assert.equal(grown.code, 200, messageOf(grown));
+      const refused = await api.merge(`${path}/status`, answer);
+      assert.equal(refused.code, 413);
+      assert.match(
+        messageOf(refused),
+        /^Request entity too large: the object would have 87\d{5} characters, limit is 8388608$/,
+      );
+      assert.deepEqual((await api.get(path)).object, grown.object);
+      assert.equal((await api.merge(path, { spec: { sessionId: null } })).code, 200);
+      assert.equal((await api.merge(`${path}/status`, answer)).code, 200);
     });
 
     it("API-4 a replace without the status leaves it alone", async ({ api, namespace }) => {

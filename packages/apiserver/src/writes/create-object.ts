@@ -16,6 +16,7 @@ import { findRow } from "../find-row.ts";
 import { inStoredOrder } from "../encoding/stored-text.ts";
 import { isTerminating, metadataText, nameOf, ownMetadata } from "../object-metadata.ts";
 import type { Resource } from "../resources/resource.ts";
+import { refuseTooLarge } from "./object-size.ts";
 import { mergeOwnerReferences } from "./owner-references.ts";
 import {
   admissionRequest,
@@ -150,6 +151,7 @@ async function persist(
   for (let attempt = 1; ; attempt++) {
     const key = keyOf({ ...request, name: nameOf(object) });
     const body = Body.of(inStoredOrder(resource.model.toStored(object)));
+    refuseTooLarge(body);
     try {
       if (isDryRun) {
         const row = await findRow(writing.store, key, signal);

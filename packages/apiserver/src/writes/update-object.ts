@@ -29,6 +29,7 @@ import {
 import type { Resource } from "../resources/resource.ts";
 import { createObject } from "./create-object.ts";
 import { deletionRule } from "./deletion-rules.ts";
+import { refuseTooLarge } from "./object-size.ts";
 import { mergeOwnerReferences } from "./owner-references.ts";
 import { copyMember, keepAllBut } from "./subresource-parts.ts";
 import {
@@ -170,6 +171,7 @@ async function updateOnce(
       isStored = true;
       return { body, revision: row.revision };
     }
+    refuseTooLarge(body, row.body);
     if (isDryRun) return { body, revision: row.revision };
     const change = { body, expect, replaced: row.body };
     const stored = await writing.store.update(key, change, signal);
