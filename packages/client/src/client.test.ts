@@ -214,17 +214,22 @@ suite("Client", () => {
     assert.equal((await Promise.all(calls)).length, 450);
   });
 
-  test("reads warnings, and keeps numbers that JavaScript cannot hold", async (t) => {
+  test("reads warnings in UTF-8, and keeps numbers that JavaScript cannot hold", async (t) => {
+    // Node sends each character of a header as a byte.
+    const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
     await using server = await serve((_, response) => {
-      response.setHeader("warning", ['299 - "unknown field \\"spec.x\\""', '299 - "old"']);
+      response.setHeader("warning", [
+        '299 - "unknown field \\"spec.x\\""',
+        `299 - "${latin1("é")}"`,
+      ]);
       response.setHeader("content-type", "application/json");
-      response.end('{"big":9007199254740993}');
+      response.end(Buffer.from('{"big":9007199254740993}'));
     });
     await using client = server.client({});
     const { warnings, body } = await client.call({ method: "GET", path: "/" }, t.signal);
     assert.deepEqual(
       [warnings, body],
-      [['unknown field "spec.x"', "old"], { big: 9007199254740993n }],
+      [['unknown field "spec.x"', "é"], { big: 9007199254740993n }],
     );
   });
 });

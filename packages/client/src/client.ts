@@ -248,9 +248,10 @@ function bodyOf(headers: HttpResponse["headers"], text: string): Json | undefine
   }
 }
 
-/** `299 - "text"`, with quotes and backslashes escaped. */
+/** `299 - "text"` in UTF-8, with quotes and backslashes escaped. Node makes a character of each byte of a header. */
 function warningsOf(headers: HttpResponse["headers"]): string[] {
-  const all = [headers["warning"] ?? []].flat().join(", ");
+  const bytes = [headers["warning"] ?? []].flat().join(", ");
+  const all = Buffer.from(bytes, "latin1").toString();
   return [...all.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) =>
     text.replaceAll(/\\(.)/g, "$1"),
   );

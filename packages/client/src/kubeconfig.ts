@@ -98,7 +98,11 @@ async function read(source: KubeconfigSource, trust: "anything" | "data"): Promi
       config.clusters = config.clusters.map((cluster) => ({ ...cluster, server }));
     }
     if (!URL.canParse(config.getCurrentCluster()?.server ?? "")) {
-      throw new BadKubeconfig("this is no Pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
+      throw new BadKubeconfig(
+        server === undefined
+          ? "this is no Pod of a cluster: KUBERNETES_SERVICE_HOST is not set"
+          : `the server of a Pod must be a URL, not ${server}`,
+      );
     }
     return { config, clusters: new Map(), users: new Map() };
   }

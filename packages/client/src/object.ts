@@ -20,7 +20,7 @@ export type Metadata = {
   readonly generation?: number;
   readonly creationTimestamp?: string | null;
   readonly deletionTimestamp?: string;
-  readonly deletionGracePeriodSeconds?: number;
+  readonly deletionGracePeriodSeconds?: number | bigint;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];

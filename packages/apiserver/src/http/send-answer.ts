@@ -41,7 +41,8 @@ function endWith(output: Output, body: Answer["body"], length: number): void {
   if (!("writeHead" in output) || length <= 2 * tailBytes) {
     // A byte for each character: it is all ASCII, and need not be looked at again to become bytes.
     if (typeof body === "string" && body.length === length) output.end(body, "latin1");
-    else output.end(body);
+    // Of a string Node makes one with the headers, whose bytes would be encoded again.
+    else output.end(typeof body === "string" ? Buffer.from(body) : body);
     return;
   }
   const bytes = typeof body === "string" ? Buffer.from(body) : body;

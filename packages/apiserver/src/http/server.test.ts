@@ -12,7 +12,7 @@ import { ManualClock } from "@keelson/base/testing";
 
 import type { FinishedRequest } from "../audit.ts";
 import { createAuthority, createKey, issueCertificate } from "../auth/pki/certificate.ts";
-import { Api } from "../testing/api.ts";
+import { Api, eventually } from "../testing/api.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { bodyBytesMax } from "./receive-body.ts";
 
@@ -178,9 +178,9 @@ suite("the transport", () => {
     }
   });
 
-  test("warns in UTF-8, over HTTP/1.1 and HTTP/2", async (t) => {
+  test("warns in UTF-8, over HTTP/1.1 and HTTP/2, whatever the body", async (t) => {
     await using server = await startTestServer({ tls: await certificates() }, t.signal);
-    const body = JSON.stringify(configMap("a", { "é 日本": 1 }));
+    const body = JSON.stringify(configMap("a", { "é 日本": 1, data: { a: "é" } }));
     const request = https.request(`${server.url}${maps}?dryRun=All`, {
       method: "POST",
       rejectUnauthorized: false,
@@ -202,6 +202,36 @@ suite("the transport", () => {
     } finally {
       session.close();
     }
+  });
+
+  test("warns in UTF-8 before a watch", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    const spec = {
+      group: "example.com",
+      scope: "Cluster",
+      names: { plural: "things", kind: "Thing" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object" } },
+          deprecated: true,
+          deprecationWarning: "étrange",
+        },
+      ],
+    };
+    const metadata = { name: "things.example.com" };
+    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert.equal((await api.create(definitions, { metadata, spec })).code, 201);
+    const path = "/apis/example.com/v1/things";
+    await eventually(async () => (await api.get(path)).code === 200, "Things are served");
+    const answer = await rawly(
+      server,
+      `GET ${path}?watch=1&timeoutSeconds=1 HTTP/1.1\r\nhost: x\r\n\r\n`,
+    );
+    assert.match(answer, /^warning: 299 - "étrange"\r$/im);
   });
 
   test("outlives a client that leaves in the middle of a request, and tells where it came from", async (t) => {

@@ -310,7 +310,8 @@ export class Server implements AsyncDisposable {
     if (isEndless && "writeHead" in output) head["connection"] = "close";
     respond(output, answer.code, head);
     if (!isEndless) corkTurn(output);
-    if ("writeHead" in output) output.flushHeaders();
+    // Not by `flushHeaders`, which would encode the bytes of warnings again.
+    if ("writeHead" in output) output.write("", "latin1");
     using _ = isEndless
       ? onAbort(this.#stopping.signal, () => controller.abort(this.#stopping.signal.reason))
       : undefined;

@@ -211,6 +211,8 @@ eachBackend(
         assert.equal((await api.get(path)).code, 200);
         assert.equal(await grace({ gracePeriodSeconds: seconds - 1n }), seconds - 1n);
         assert.equal(await grace({ gracePeriodSeconds: -5 }), 1);
+        const { code } = await api.delete(path, { gracePeriodSeconds: 1e21 });
+        assert.equal(code, 400);
       }
     });
 

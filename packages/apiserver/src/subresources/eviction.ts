@@ -10,7 +10,7 @@ import {
   type Labels,
 } from "@keelson/kube";
 
-import { numberAt, objectAt } from "../fields.ts";
+import { integerAt, objectAt } from "../fields.ts";
 import { objectOf } from "../encoding/object-text.ts";
 import type { ResourceExchange } from "../http/exchange.ts";
 import {
@@ -209,5 +209,5 @@ function phaseOf(pod: JsonObject): Json | undefined {
 
 /** A number of a budget's status. */
 function countOf(budget: JsonObject, name: string): number {
-  return numberAt(objectAt(budget, "status"), name);
+  return Number(integerAt(objectAt(budget, "status"), name));
 }

@@ -118,7 +118,7 @@ function integerOf(object: JsonObject, name: string): number | bigint | undefine
   const value = memberOf(object, name) ?? null;
   if (value === null) return undefined;
   if (typeof value === "bigint") return value;
-  if (typeof value === "number" && Number.isInteger(value)) return value;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   if (value instanceof JsonNumber && value.text === "-0") return 0;
   const isNumber = typeof value === "number" || value instanceof JsonNumber;
   throw wrongType(isNumber ? `number ${value.toString()}` : jsonTypeName(value), name, "int64");

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 
-import { jsonEqual, type JsonObject } from "@keelson/base";
+import { jsonEqual, writeJson, type JsonObject } from "@keelson/base";
 
 import { numberAt, objectAt, textAt } from "../../fields.ts";
 import {
@@ -193,7 +193,7 @@ function revisionOf(set: JsonObject): number {
 
 /** Ten characters that a label takes, from the template. */
 export function hashOf(template: JsonObject): string {
-  const digest = createHash("sha256").update(JSON.stringify(template)).digest();
+  const digest = createHash("sha256").update(writeJson(template)).digest();
   const alphabet = "bcdfghjklmnpqrstvwxz2456789";
   return [...digest.subarray(0, 10)].map((byte) => alphabet[byte % alphabet.length]).join("");
 }

@@ -54,6 +54,9 @@ suite("simulated workloads", () => {
     };
     await eventually(isRolled, "three are available");
     assert.deepEqual(await images(), ["i:1", "i:1", "i:1"]);
+    const patient = { spec: { terminationGracePeriodSeconds: 2n ** 53n + 1n } };
+    await api.merge(path, { spec: { template: patient } });
+    await eventually(isRolled, "three with a grace of 64 bits are available");
     await api.merge(path, { spec: { template: template("i:2") } });
     await eventually(isRolled, "three of the new kind are available");
     await eventually(

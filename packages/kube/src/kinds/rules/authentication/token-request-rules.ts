@@ -1,5 +1,6 @@
 // The rules of tokens that are asked for.
 
+import { memberOf } from "../../../object/member.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { numberOf, objectOf } from "../members.ts";
@@ -9,11 +10,11 @@ export const tokenRequest: KindRules = {
   names: pathSegmentNames,
   validate: (object) => {
     const at = Place.root("spec").child("expirationSeconds");
-    const seconds = numberOf(objectOf(object, "spec"), "expirationSeconds");
-    if (seconds < 600) at.invalid(seconds, "may not specify a duration less than 10 minutes");
-    if (seconds > 2 ** 32) {
-      at.invalid(seconds, "may not specify a duration larger than 2^32 seconds");
-    }
+    const spec = objectOf(object, "spec");
+    const seconds = numberOf(spec, "expirationSeconds");
+    const shown = memberOf(spec, "expirationSeconds") ?? 0;
+    if (seconds < 600) at.invalid(shown, "may not specify a duration less than 10 minutes");
+    if (seconds > 2 ** 32) at.invalid(shown, "may not specify a duration larger than 2^32 seconds");
     return at.errors;
   },
 };

@@ -6,7 +6,7 @@ import { goJson } from "../../../go-text/go-json.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
-import { maybeNumber, numberOf, textOf } from "../members.ts";
+import { numberOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 /** Reports a value that is not what it was. */
@@ -70,8 +70,8 @@ function checkCondition(condition: JsonObject, at: Place): void {
   const [type, status] = [textOf(condition, "type"), textOf(condition, "status")];
   at.child("type").invalidEach(type, labelKeyProblems(type));
   if (!statuses.includes(status)) at.child("status").notSupported(status, statuses);
-  const generation = maybeNumber(condition, "observedGeneration") ?? 0;
-  if (generation < 0) {
+  if (numberOf(condition, "observedGeneration") < 0) {
+    const generation = memberOf(condition, "observedGeneration") ?? 0;
     at.child("observedGeneration").invalid(generation, "must be greater than or equal to zero");
   }
   if (textOf(condition, "lastTransitionTime") === "") at.child("lastTransitionTime").required();

@@ -28,7 +28,7 @@ export function checkProbes(
     const place = at.child(name);
     checkProbe(probe, place, gracePeriod);
     if (name === "readinessProbe") {
-      const seconds = maybeNumber(probe, "terminationGracePeriodSeconds");
+      const seconds = memberOf(probe, "terminationGracePeriodSeconds");
       if (seconds !== undefined) {
         place
           .child("terminationGracePeriodSeconds")
@@ -92,7 +92,8 @@ function checkProbe(probe: JsonObject, at: Place, gracePeriod: number | undefine
   }
   const seconds = maybeNumber(probe, "terminationGracePeriodSeconds");
   if (seconds !== undefined && seconds <= 0) {
-    at.child("terminationGracePeriodSeconds").invalid(seconds, "must be greater than 0");
+    const shown = memberOf(probe, "terminationGracePeriodSeconds") ?? 0;
+    at.child("terminationGracePeriodSeconds").invalid(shown, "must be greater than 0");
   }
 }
 
