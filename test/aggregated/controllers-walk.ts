@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { createNamespace } from "../apiserver/create-namespace.ts";
 import { configMap } from "../apiserver/objects.ts";
+import { untilCollectorKnows, type Collected } from "../apiserver/until-collector-knows.ts";
 import { until } from "../oracle/until.ts";
 import { create, expectStatus, messageOf } from "./asking.ts";
 import type { Bed } from "./bed.ts";
@@ -97,6 +98,8 @@ async function propagation(bed: Bed, signal: AbortSignal): Promise<void> {
   const { client } = bed.oracle;
   await createNamespace(bed.oracle, "cascade", signal);
   const memories = pathOf("memories", "cascade");
+  const make: Collected["make"] = (name, owners) => memory(name, { owners });
+  const send: Collected["send"] = async (request) => await client.send(request, signal);
   for (const [policy, left] of [
     ["Foreground", []],
     ["Orphan", ["child-0", "child-1", "child-2"]],
@@ -106,6 +109,7 @@ async function propagation(bed: Bed, signal: AbortSignal): Promise<void> {
     for (let n = 0; n < 3; n += 1) {
       await create(bed, memories, memory(`child-${n}`, { owners }), signal);
     }
+    await untilCollectorKnows({ namespace: "cascade", collection: memories, make, send }, signal);
     const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: policy };
     const path = `${memories}/parent`;
     await expectStatus(client, { method: "DELETE", path, body }, 200, signal);

@@ -1,5 +1,7 @@
 // Objects of ours for tests, and where they are.
 
+import type { JsonObject } from "@keelson/base";
+
 import { ark } from "../apiserver/scenarios/ark.ts";
 import { group } from "./host-objects.ts";
 
@@ -22,7 +24,7 @@ export interface MemoryOptions {
 }
 
 /** The smallest of our kinds that refers to nothing. */
-export function memory(name: string, options: MemoryOptions = {}): object {
+export function memory(name: string, options: MemoryOptions = {}): JsonObject {
   const { labels, owners, finalizers, address = "http://memory.example.com" } = options;
   return {
     apiVersion: `${group}/v1alpha1`,
@@ -30,7 +32,7 @@ export function memory(name: string, options: MemoryOptions = {}): object {
     metadata: {
       name,
       ...(labels === undefined ? {} : { labels }),
-      ...(owners === undefined ? {} : { ownerReferences: owners }),
+      ...(owners === undefined ? {} : { ownerReferences: owners.map((owner) => ({ ...owner })) }),
       ...(finalizers === undefined ? {} : { finalizers }),
     },
     spec: { address: { value: address } },

@@ -2,10 +2,10 @@
 
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import type { Lab } from "../lab.ts";
 import { configMap, deployment, pod, secret } from "../objects.ts";
+import { untilCollectorKnows, type Collected } from "../until-collector-knows.ts";
 
 const options = (more: JsonObject): JsonObject => ({
   apiVersion: "v1",
@@ -22,26 +22,19 @@ async function family(
   const { uid } = await lab.create(lab.core("configmaps"), configMap("owner"));
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, ...extra }];
   await lab.create(lab.core("secrets"), secret("child", { ownerReferences }));
-  await untilCollectorKnows(lab, lab.core("secrets"), secret);
+  await known(lab, "secrets", ownedSecret);
   return { owner: lab.core("configmaps", "owner"), child: lab.core("secrets", "child") };
 }
 
-/**
- * Resolves when the garbage collector has seen what was made in a collection so far: it hears of it in order, and lets one go that
- * came after. A real one is a process of its own and may be behind; whom it does not know it does not orphan, nor wait for.
- */
-async function untilCollectorKnows(
-  lab: Lab,
-  collection: string,
-  make: (name: string, metadata: JsonObject) => JsonObject,
-): Promise<void> {
-  const { uid } = await lab.create(lab.core("configmaps"), configMap("known-by"));
-  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "known-by", uid }];
-  await lab.create(collection, make("known", { ownerReferences }));
-  await lab.must({ method: "DELETE", path: lab.core("configmaps", "known-by") });
-  const isKnown = async () => isGone(await lab.quietly({ path: `${collection}/known` }));
-  await until(isKnown, lab.signal, "the garbage collector to know");
+/** Resolves when the garbage collector knows what the case has made in a collection. */
+async function known(lab: Lab, plural: string, make: Collected["make"]): Promise<void> {
+  const send: Collected["send"] = async (request) => await lab.quietly(request);
+  const made = { namespace: lab.ns, collection: lab.core(plural), make, send };
+  await untilCollectorKnows(made, lab.signal);
 }
+
+const ownedSecret: Collected["make"] = (name, ownerReferences) => secret(name, { ownerReferences });
+const ownedPod: Collected["make"] = (name, ownerReferences) => pod(name, {}, { ownerReferences });
 
 const scripts: Record<string, Script> = {
   "once, twice": async (lab) => {
@@ -239,7 +232,7 @@ const scripts: Record<string, Script> = {
       lab.core("secrets"),
       secret("child", { ownerReferences, finalizers: ["example.com/a"] }),
     );
-    await untilCollectorKnows(lab, lab.core("secrets"), secret);
+    await known(lab, "secrets", ownedSecret);
     await lab.delete(lab.core("configmaps", "owner"), options({ propagationPolicy: "Foreground" }));
     await lab.until(lab.core("secrets", "child"), ({ text }) => text.includes("deletionTimestamp"));
     await lab.get(lab.core("configmaps", "owner"));
@@ -321,7 +314,7 @@ const scripts: Record<string, Script> = {
       },
     ];
     await lab.create(lab.core("pods"), pod("p", {}, { ownerReferences }));
-    await untilCollectorKnows(lab, lab.core("pods"), (name, metadata) => pod(name, {}, metadata));
+    await known(lab, "pods", ownedPod);
     await lab.delete(
       lab.group("apps/v1", "deployments", "d"),
       options({ propagationPolicy: "Foreground" }),

@@ -8,8 +8,9 @@ import { parse, stringify } from "yaml";
 
 import { until } from "../../oracle/until.ts";
 import { deployment } from "../objects.ts";
+import { untilCollectorKnows, type Collected } from "../until-collector-knows.ts";
 import { agent, ark, query } from "./ark.ts";
-import type { Answered, ScenarioBed, Scenarios } from "./bed.ts";
+import type { Answered, Scenarios } from "./bed.ts";
 import { openStream } from "./stream.ts";
 
 const mergePatch = { "content-type": "application/merge-patch+json" };
@@ -255,17 +256,16 @@ export const kubectlScenarios: Scenarios = (it) => {
       const ownerReferences = [{ ...reference, blockOwnerDeletion: true }];
       const names = Array.from({ length: 20 }, (_, index) => `tool-${index}`);
       const spec = { type: "mcp", mcp: { mcpServerRef: { name: "server" }, toolName: "t" } };
-      await Promise.all(
-        names.map((name) =>
-          bed.must("POST", tools, {
-            apiVersion,
-            kind: "Tool",
-            metadata: { name, ownerReferences },
-            spec,
-          }),
-        ),
-      );
-      await untilCollectorKnows(bed, namespace);
+      const make: Collected["make"] = (name, owners) => ({
+        apiVersion,
+        kind: "Tool",
+        metadata: { name, ownerReferences: owners },
+        spec,
+      });
+      await Promise.all(names.map((name) => bed.must("POST", tools, make(name, ownerReferences))));
+      const send: Collected["send"] = async (request) =>
+        await bed.server.client.send(request, bed.signal);
+      await untilCollectorKnows({ namespace, collection: tools, make, send }, bed.signal);
       await bed.kubectl(`delete mcpserver server -n ${namespace} --cascade=${cascade}`);
       assert.equal((await bed.send("GET", `${servers}/server`)).status, 404);
       const left = async (): Promise<readonly Answered[]> =>
@@ -405,22 +405,3 @@ export const kubectlScenarios: Scenarios = (it) => {
     assert.match(await bed.refused(`${get} spec.input=hello`), /field label not supported/);
   });
 };
-
-/**
- * Resolves when the garbage collector has seen the Tools made so far: it hears of them in order, and lets one go that came after
- * them. A real one is a process of its own and may be behind.
- */
-async function untilCollectorKnows(bed: ScenarioBed, namespace: string): Promise<void> {
-  const [agents, tools] = [ark(namespace, "agents"), ark(namespace, "tools")];
-  const apiVersion = "ark.mckinsey.com/v1alpha1";
-  const { metadata } = await bed.must("POST", agents, agent("owner"));
-  const owner = { apiVersion, kind: "Agent", name: "owner", uid: metadata.uid };
-  await bed.must("POST", tools, {
-    apiVersion,
-    kind: "Tool",
-    metadata: { name: "owned", ownerReferences: [owner] },
-    spec: { type: "builtin", builtin: { name: "noop" } },
-  });
-  await bed.must("DELETE", `${agents}/owner`);
-  await until(async () => (await bed.send("GET", `${tools}/owned`)).status === 404, bed.signal);
-}
