@@ -23,8 +23,9 @@ import type { Target } from "./target.ts";
 import { Wire, type WireRequest } from "./wire.ts";
 import { textOf } from "./text-of.ts";
 
-const untilMs = 60_000;
-const eventMs = 60_000;
+/** Below the time that a case has, so that it says what it waited for. */
+const untilMs = 150_000;
+const eventMs = 150_000;
 
 /** One step of a case: what was asked, and the normalised answer. */
 export interface Observation {
@@ -198,7 +199,7 @@ export class Lab implements Disposable {
         const step = `until ${path}`;
         this.#record(step, { status, headers: headers as JsonObject, body });
         // Not a difference alone: two servers that are waited for in vain are alike.
-        if (!isThere) throw new Error(`waited for a minute in vain: ${step}`);
+        if (!isThere) throw new Error(`waited ${untilMs / 1_000} s in vain: ${step}`);
         return answer;
       }
       await wait(pauseMs, undefined, { signal: this.signal });
@@ -221,18 +222,23 @@ export class Lab implements Disposable {
       events.map(({ json }) => bookmarkless(json)),
     );
     if (events.length < count && !watch.hasEnded) {
-      throw new Error(`waited for a minute in vain: ${events.length} of ${count} events came`);
+      const came = `${events.length} of ${count} events came`;
+      throw new Error(`waited ${eventMs / 1_000} s in vain: ${came}`);
     }
     return events;
   }
 
-  /** Waits for the end of a watch and records what came until then. */
+  /** Waits for the end of a watch and records what came until then. If it does not end the case breaks. */
   async rest(watch: Watch): Promise<readonly WatchEvent[]> {
     const events = await watch.take(Infinity);
     this.#record("events until the end", [
       ...events.map(({ json }) => bookmarkless(json)),
       watch.hasEnded ? "end" : "still open",
     ]);
+    if (!watch.hasEnded) {
+      const came = `after ${events.length} events the watch did not end`;
+      throw new Error(`waited ${eventMs / 1_000} s in vain: ${came}`);
+    }
     return events;
   }
 
