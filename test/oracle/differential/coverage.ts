@@ -2,7 +2,7 @@
 
 import type { StepType } from "./steps.ts";
 
-type WriteType = "create" | StepType;
+export type WriteType = "create" | StepType;
 
 interface Counts {
   accepted: number;
@@ -14,9 +14,15 @@ export class Coverage {
   /** Writes on which the real server gave up without an answer. */
   readonly crashes: string[] = [];
   #cases = 0;
+  #creations = 0;
 
+  /** Writes of objects that are there. */
   get cases(): number {
     return this.#cases;
+  }
+
+  get creations(): number {
+    return this.#creations;
   }
 
   /** How many of all writes the real server accepted, from 0 to 1. */
@@ -25,11 +31,13 @@ export class Coverage {
     for (const types of this.#counts.values()) {
       for (const counts of types.values()) accepted += counts.accepted;
     }
-    return this.#cases === 0 ? 0 : accepted / this.#cases;
+    const writes = this.#cases + this.#creations;
+    return writes === 0 ? 0 : accepted / writes;
   }
 
   count(kind: string, type: WriteType, accepted: boolean): void {
-    this.#cases += 1;
+    if (type === "create") this.#creations += 1;
+    else this.#cases += 1;
     let types = this.#counts.get(kind);
     if (types === undefined) this.#counts.set(kind, (types = new Map()));
     let counts = types.get(type);
@@ -62,6 +70,7 @@ export class Coverage {
     );
     const share = `${(this.acceptedShare * 100).toFixed(0)} % accepted`;
     const crashes = this.crashes.length === 0 ? "" : `, ${this.crashes.length} without an answer`;
-    return [...lines, `${this.#cases} cases, ${share}${crashes}`].join("\n");
+    const counts = `${this.#cases} cases, ${this.#creations} creations`;
+    return [...lines, `${counts}, ${share}${crashes}`].join("\n");
   }
 }

@@ -6,7 +6,7 @@ import { customKindSchema, loadBuiltinKinds, type StructuralSchema } from "@keel
 import type { HttpClient } from "../http-client.ts";
 import { apiVersionOf } from "../kinds/paths.ts";
 import { until } from "../until.ts";
-import { Coverage } from "./coverage.ts";
+import { Coverage, type WriteType } from "./coverage.ts";
 import { benchFor, judge, judgeCreate, pathOf, type Bench } from "./judge.ts";
 import { publishedSchemas } from "./openapi-schemas.ts";
 import { makeStep, type Step } from "./steps.ts";
@@ -36,10 +36,13 @@ export interface RunOptions {
 export interface Difference {
   readonly kind: string;
   readonly case: string;
-  readonly step: Step;
+  readonly step: Written;
   readonly before: Json;
   readonly found: readonly string[];
 }
+
+/** A step, or the creation before them. */
+type Written = Omit<Step, "type"> & { readonly type: WriteType };
 
 export interface RunResult {
   readonly coverage: Coverage;
@@ -62,7 +65,7 @@ export async function prepareCluster(client: HttpClient, signal: AbortSignal): P
   }
 }
 
-/** Runs at least `cases` writes, some at a time, each on an object of its own. */
+/** Runs at least `cases` writes of objects, some at a time, each on an object of its own. Where none can be created it ends after as many tries. */
 export async function runDifferential(
   client: HttpClient,
   { cases, seed, differencesMax = 20, kinds = /./ }: RunOptions,
@@ -75,7 +78,8 @@ export async function runDifferential(
   const differences: Difference[] = [];
   let object = 0;
   const work = async (): Promise<void> => {
-    while (coverage.cases < cases && differences.length < differencesMax) {
+    const isDone = (): boolean => coverage.cases >= cases || coverage.creations >= cases;
+    while (!isDone() && differences.length < differencesMax) {
       object += 1;
       const bench = benches[object % benches.length];
       if (bench === undefined) return;
@@ -125,16 +129,18 @@ async function runObject(bench: Bench, run: ObjectRun, signal: AbortSignal): Pro
   };
   const created = await judgeCreate(bench, body, signal);
   run.coverage.count(subject.kind, "create", created.accepted);
-  const note = (step: Step, before: Json, found: readonly string[]): void => {
+  const note = (step: Written, before: Json, found: readonly string[]): void => {
     if (found.length > 0) {
       run.differences.push({ kind: subject.kind, case: run.name, step, before, found });
     }
   };
   note(
-    { type: "update", manager: "creator", force: false, subresource: "", body },
+    { type: "create", manager: "creator", force: false, subresource: "", body },
     null,
     created.differences,
   );
+  if (created.crashed === true)
+    run.coverage.crashes.push(`${subject.kind} create ${JSON.stringify(body)}`);
   if (!created.accepted) return;
   let { live } = created;
   const isCrowded = random.float() < 0.1;
