@@ -56,6 +56,9 @@ function builtinIn(namespace: string): readonly WrittenKind[] {
   ];
 }
 
+/** Longer than any trouble lasts. */
+const silenceMsMax = 180_000;
+
 /** Creates, updates and deletes a few objects until so many tries were answered. Answers how many of the writes were taken. */
 export async function writeAround(
   { client }: Pick<Target, "client">,
@@ -69,6 +72,7 @@ export async function writeAround(
 ): Promise<number> {
   const random = seededRandom(seed);
   let taken = 0;
+  let answeredAt = performance.now();
   for (let answered = 0; answered < writes;) {
     const { path, make, isPatched = false } = random.pick(kinds);
     const name = `o-${random.integer(12)}`;
@@ -92,10 +96,15 @@ export async function writeAround(
     // While a server restarts connections break, or whoever stands before it says so; that is no write, or one nobody was told of.
     const status = await send().catch(() => 0);
     if (status === 0 || status === 503) {
+      if (performance.now() - answeredAt > silenceMsMax) {
+        const last = status === 0 ? "no connection" : `status ${status}`;
+        throw new Error(`nobody has answered for ${silenceMsMax / 60_000} minutes: ${last}`);
+      }
       await wait(50, undefined, { signal });
       continue;
     }
     answered += 1;
+    answeredAt = performance.now();
     if (status >= 200 && status < 300) taken += 1;
   }
   return taken;
