@@ -167,7 +167,7 @@ async function watchedEverywhere(servers: readonly Server[], signal: AbortSignal
   using open = new DisposableStack();
   const watch = `${path}?watch=1&resourceVersion=${metadata.resourceVersion}`;
   const streams: Stream[] = [];
-  for (const server of servers) streams.push(open.use(await openStream(server, watch)));
+  for (const server of servers) streams.push(open.use(await openStream(server, watch, signal)));
   for (let n = 0; n < 10; n += 1) {
     const name = `told-${n}`;
     await expectStatus(client, { method: "POST", path, body: memory(name) }, 201, signal);

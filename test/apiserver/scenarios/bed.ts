@@ -102,7 +102,11 @@ export class ScenarioBed {
     path: string,
     { from, mark }: { readonly from: string; readonly mark: JsonObject },
   ): Promise<readonly string[]> {
-    using stream = await openStream(this.server, `${path}?watch=1&resourceVersion=${from}`);
+    using stream = await openStream(
+      this.server,
+      `${path}?watch=1&resourceVersion=${from}`,
+      this.signal,
+    );
     const { metadata } = await this.must("POST", path, mark);
     const told: string[] = [];
     for (;;) {

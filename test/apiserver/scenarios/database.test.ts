@@ -77,7 +77,7 @@ suite("a database in trouble", { concurrency }, () => {
     await using one = await database.createDatabase();
     await using server = await startOurs({ driver: "postgresql", databaseUrl: one.url }, t.signal);
     for (let index = 0; index < 40; index += 1) await create(server, `c-${index}`, t.signal);
-    using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`);
+    using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`, t.signal);
     await stream.take(41, t.signal);
     const stop = new AbortController();
     const answers: Timed[] = [];
@@ -189,13 +189,14 @@ suite("a database in trouble", { concurrency }, () => {
     t.diagnostic(`the last request ended after ${Math.round(longest)} ms`);
     proxy.isStalled = false;
     proxy.cut();
+    const healing = patienceOf(t);
     await until(
-      async () => (await timed(server, { path: "/readyz" }, t.signal)).status === 200,
-      patienceOf(t),
+      async () => (await timed(server, { path: "/readyz" }, healing)).status === 200,
+      healing,
     );
     await until(
-      async () => (await timed(server, { path: `${path}/a` }, t.signal)).status !== 503,
-      patienceOf(t),
+      async () => (await timed(server, { path: `${path}/a` }, healing)).status !== 503,
+      healing,
     );
   });
 
@@ -259,7 +260,7 @@ suite("a database in trouble", { concurrency }, () => {
         { driver: "postgresql", databaseUrl: one.url },
         t.signal,
       );
-      using stream = await openStream(server, `${path}?watch=1`);
+      using stream = await openStream(server, `${path}?watch=1`, t.signal);
       await create(server, "a", t.signal);
       await until(async () => (await stream.next(t.signal))?.name === "a", t.signal);
       assert.deepEqual(await traces(), none);

@@ -282,7 +282,11 @@ export const kubectlScenarios: Scenarios = (it) => {
       if (cascade === "foreground") assert.deepEqual(await left(), []);
       else await until(async () => (await left()).length === 0, bed.signal);
       const gone = async (path: string, count: number): Promise<number> => {
-        using stream = await openStream(bed.server, `${path}?watch=1&resourceVersion=${from}`);
+        using stream = await openStream(
+          bed.server,
+          `${path}?watch=1&resourceVersion=${from}`,
+          bed.signal,
+        );
         const events = await stream.take(count, bed.signal);
         assert.equal(events.at(-1)?.type, "DELETED");
         return Number(events.at(-1)?.revision);

@@ -192,6 +192,7 @@ export const loadScenarios =
           );
         }
       })();
+      sampling.catch(() => undefined); // It is awaited below.
       let result: LoadResult;
       let turns = 0;
       do {

@@ -84,6 +84,7 @@ export const manyScenarios: Scenarios = (it) => {
       using stream = await openStream(
         bed.server,
         `${path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+        bed.signal,
       );
       const state: StreamEvent[] = [];
       const following: StreamEvent[] = [];
@@ -164,6 +165,7 @@ export const manyScenarios: Scenarios = (it) => {
     using stream = await openStream(
       bed.server,
       `${path}?watch=1&resourceVersion=${from}&timeoutSeconds=${seconds}`,
+      bed.signal,
     );
     assert.equal(await stream.next(bed.signal), undefined);
     assert.ok(performance.now() - began > seconds * 900, "the watch ended early");

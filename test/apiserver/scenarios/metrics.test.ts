@@ -53,7 +53,7 @@ suite("metrics of the API server", () => {
   for (const driver of drivers) {
     test(`every one that the contract names is there, with its labels, on ${driver}`, async (t) => {
       await using server = await startOurs({ driver }, t.signal);
-      using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`);
+      using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`, t.signal);
       await server.client.send({ method: "POST", path, body: configMap("a") }, t.signal);
       await stream.take(2, t.signal);
 

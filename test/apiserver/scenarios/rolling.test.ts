@@ -48,6 +48,7 @@ suite("what nobody should notice", { concurrency }, () => {
     const watchers = Array.from({ length: 6 }, (_, index) =>
       service.follow(path, { from, first: index % 2, over: over.signal }, signal),
     );
+    for (const one of watchers) one.catch(() => undefined); // All are awaited below.
     const acknowledged: { readonly name: string; readonly at: number; readonly ms: number }[] = [];
     const sent: Promise<void>[] = [];
     const stop = new AbortController();
@@ -134,7 +135,7 @@ async function replaceCertificate(driver: Driver, t: TestContext): Promise<void>
   const servingCa = authority.certificate;
   const server = undo.use(await startOurs({ driver, flags, servingCa }, t.signal));
   const { pid } = server;
-  using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`);
+  using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`, t.signal);
   await stream.take(1, t.signal);
   const port = Number(new URL(server.url).port);
   assert.equal(await shownName(port, servingCa), "first");

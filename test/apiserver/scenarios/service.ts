@@ -55,6 +55,7 @@ export class Service implements Disposable {
         using stream = await openStream(
           server,
           `${path}?watch=1&allowWatchBookmarks=true&timeoutSeconds=20&resourceVersion=${position}`,
+          signal,
         );
         if (stream.status !== 200) {
           await wait(10, undefined, { signal });

@@ -27,7 +27,7 @@ export class SlowWatcher implements AsyncDisposable {
   #last = Infinity;
 
   static async open(options: SlowOptions, signal: AbortSignal): Promise<SlowWatcher> {
-    return new SlowWatcher(options, await openAt(options, options.from), signal);
+    return new SlowWatcher(options, await openAt(options, options.from, signal), signal);
   }
 
   private constructor(options: SlowOptions, first: Stream, signal: AbortSignal) {
@@ -61,7 +61,11 @@ export class SlowWatcher implements AsyncDisposable {
 
   /** A stream that ends in order is taken up where it was. */
   async #read(first: Stream): Promise<void> {
-    for (let stream = first; ; stream = await openAt(this.#options, String(this.#position))) {
+    for (
+      let stream = first;
+      ;
+      stream = await openAt(this.#options, String(this.#position), this.#signal)
+    ) {
       using open = stream;
       for (;;) {
         const event = await open.next(this.#signal);
@@ -84,6 +88,10 @@ export class SlowWatcher implements AsyncDisposable {
   }
 }
 
-async function openAt({ server, path }: SlowOptions, from: string): Promise<Stream> {
-  return await openStream(server, `${path}?watch=1&resourceVersion=${from}`);
+async function openAt(
+  { server, path }: SlowOptions,
+  from: string,
+  signal: AbortSignal,
+): Promise<Stream> {
+  return await openStream(server, `${path}?watch=1&resourceVersion=${from}`, signal);
 }

@@ -16,20 +16,28 @@ export interface StreamEvent {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Opens a watch on a connection of its own. */
+/** Opens a watch on a connection of its own; the signal ends the wait for its head. */
 export async function openStream(
   server: Pick<Target, "url" | "ca" | "admin">,
   path: string,
+  signal: AbortSignal,
 ): Promise<Stream> {
   const { certificate, key } = server.admin;
   const agent = new Agent({ ca: server.ca, cert: certificate, key, keepAlive: false });
   const outgoing = startRequest(new URL(path, server.url), { agent });
   outgoing.end();
-  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
-  return new Stream(incoming, () => {
+  const close = (): void => {
     outgoing.destroy();
     agent.destroy();
-  });
+  };
+  try {
+    const [incoming] = (await once(outgoing, "response", { signal })) as [IncomingMessage];
+    return new Stream(incoming, close);
+  } catch (error) {
+    outgoing.on("error", () => undefined);
+    close();
+    throw error;
+  }
 }
 
 export class Stream implements Disposable {

@@ -26,7 +26,7 @@ const namesOf = ({ items = [] }: Answered): readonly string[] =>
 
 /** Everything that a watch tells until it ends by itself. */
 async function wholeOf(bed: ScenarioBed, path: string) {
-  using stream = await openStream(bed.server, path);
+  using stream = await openStream(bed.server, path, bed.signal);
   const events: StreamEvent[] = [];
   for (;;) {
     const event = await stream.next(bed.signal);
@@ -59,7 +59,7 @@ export const watchScenarios: Scenarios = (it) => {
     const agents = ark(await bed.namespace("watch-3"), "agents");
     const from = await bed.revisionOf(agents);
     const path = `${agents}?watch=1&resourceVersion=${from}&labelSelector=app%3Dx`;
-    using stream = await openStream(bed.server, path);
+    using stream = await openStream(bed.server, path, bed.signal);
     const made = await bed.must("POST", agents, agent("a", { labels: { app: "x" } }));
     const gone = await merge(bed, `${agents}/a`, {
       metadata: { labels: { app: null } },
@@ -79,7 +79,7 @@ export const watchScenarios: Scenarios = (it) => {
     const agents = ark(await bed.namespace("watch-4"), "agents");
     const { metadata } = await bed.must("POST", agents, agent("a"));
     const path = `${agents}?watch=1&resourceVersion=${metadata.resourceVersion}`;
-    using stream = await openStream(bed.server, path);
+    using stream = await openStream(bed.server, path, bed.signal);
     const changes = Array.from({ length: 30 }, (_, index) =>
       merge(bed, `${agents}/a`, { spec: { prompt: String(index) } }),
     );
@@ -99,7 +99,11 @@ export const watchScenarios: Scenarios = (it) => {
   it("WATCH-5 shows what was created and deleted at once", async (bed) => {
     const agents = ark(await bed.namespace("watch-5"), "agents");
     const from = await bed.revisionOf(agents);
-    using stream = await openStream(bed.server, `${agents}?watch=1&resourceVersion=${from}`);
+    using stream = await openStream(
+      bed.server,
+      `${agents}?watch=1&resourceVersion=${from}`,
+      bed.signal,
+    );
     const made = await bed.must("POST", agents, agent("a"));
     await bed.must("DELETE", `${agents}/a`);
     const deletion = await bed.revisionOf(agents);
@@ -137,7 +141,11 @@ export const watchScenarios: Scenarios = (it) => {
     await bed.must("POST", agents, agent("a"));
     await merge(bed, `${agents}/a`, { spec: { prompt: "other" } });
     await bed.must("DELETE", `${agents}/a`);
-    using stream = await openStream(bed.server, `${agents}?watch=1&resourceVersion=${from}`);
+    using stream = await openStream(
+      bed.server,
+      `${agents}?watch=1&resourceVersion=${from}`,
+      bed.signal,
+    );
     const events = await stream.take(3, bed.signal);
     assert.deepEqual(told(events), ["ADDED a", "MODIFIED a", "DELETED a"]);
   });
@@ -156,7 +164,7 @@ export const watchScenarios: Scenarios = (it) => {
     const queries = ark(await bed.namespace("watch-12"), "queries");
     const { metadata } = await bed.must("POST", queries, query("q"));
     const path = `${queries}?watch=1&resourceVersion=${metadata.resourceVersion}`;
-    using stream = await openStream(bed.server, path);
+    using stream = await openStream(bed.server, path, bed.signal);
     for (let turn = 1; turn <= 20; turn += 1) {
       const status = { phase: "running", duration: `${turn}s` };
       const written = await merge(bed, `${queries}/q/status`, { status });
