@@ -19,7 +19,7 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   await using folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
   await using keelson = new KeelsonProcess(dataDir);
-  await keelson.ready();
+  await keelson.ready(run.signal);
   run.say(`${seconds} s for the start to settle`);
   await wait(seconds * 1_000, undefined, { signal: run.signal });
   const [postmaster = ""] = readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split(

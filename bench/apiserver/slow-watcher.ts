@@ -21,10 +21,10 @@ async function ofOne(run: Run, driver: Driver): Promise<Row> {
   const watchers = numberOf(run, "watchers", run.isQuick ? 60 : 1_000);
   const seconds = numberOf(run, "seconds", run.isQuick ? 3 : 30);
   const rounds = numberOf(run, "rounds", run.isQuick ? 1 : 4);
-  const undo = new AsyncDisposableStack();
+  await using undo = new AsyncDisposableStack();
   const databaseUrl = driver === "postgresql" ? await syncing(undo, run.signal) : undefined;
   const server = undo.use(await startOurs({ driver, databaseUrl }, run.signal));
-  await using contender = new Contender(driver, server, { pids: () => [], undo });
+  await using contender = new Contender(driver, server, { pids: () => [], undo: undo.move() });
   run.say(
     `${driver}: 100 writes a second, ${watchers} watchers, ${rounds} rounds of ${seconds} s each way`,
   );

@@ -40,7 +40,7 @@ export async function startBed(run: Run): Promise<Bed> {
   const flags = ["--kube-port", "0", "--log-level", "error"];
   const keelson = new KeelsonProcess(join(folder.path, "data"), { flags });
   setup.defer(async () => void (await keelson.stop()));
-  const { rest = "", metrics = "", database: url = "" } = await keelson.ready();
+  const { rest = "", metrics = "", database: url = "" } = await keelson.ready(run.signal);
   const database = setup.use(
     openDatabase({ url, name: "bench", searchPath: ["lifecycle", "public"], deadlineMs: 600_000 }),
   );

@@ -43,7 +43,7 @@ export async function startBed(
   const flags = ["--kube-port", "0", "--log-level", "error"];
   const keelson = new KeelsonProcess(join(folder.path, "data"), { flags, environment });
   setup.defer(async () => void (await keelson.stop()));
-  const { rest = "", kubeconfig = "", database: url = "" } = await keelson.ready();
+  const { rest = "", kubeconfig = "", database: url = "" } = await keelson.ready(signal);
   const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock });
   const client = setup.use(new Client({ access, rateLimit: "none" }));
   const database = setup.use(

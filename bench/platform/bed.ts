@@ -38,7 +38,7 @@ export async function startBed(folder: string, { signal }: Pick<Run, "signal">):
   const flags = ["--log-level", "error", "--audit-log-path", auditLog];
   const keelson = new KeelsonProcess(join(folder, "data"), { flags });
   setup.defer(async () => void (await keelson.stop()));
-  const { kubeconfig = "", database: url = "", metrics = "" } = await keelson.ready();
+  const { kubeconfig = "", database: url = "", metrics = "" } = await keelson.ready(signal);
   const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock });
   const client = setup.use(new Client({ access, rateLimit: "none", userAgent: "bench" }));
   const ofApps = new URL(url);

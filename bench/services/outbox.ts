@@ -177,6 +177,7 @@ interface Written {
 
 async function written(writers: ChildProcess): Promise<Written> {
   const ended = once(writers, "exit");
+  ended.catch(() => undefined); // It is awaited below.
   const [message] = (await Promise.race([
     once(writers, "message"),
     once(writers, "disconnect").then(() => {
