@@ -97,6 +97,7 @@ async function hostAway(bed: Bed, signal: AbortSignal): Promise<void> {
   await create(bed, memories, memory("back"), signal);
   // A watch that was open all the while has heard of it.
   await until(() => watch.names.includes("back"), signal, "the watch to tell of it");
+  assert.equal(watch.opened, 1);
 }
 
 /** The host's files are replaced as `kubeadm` does: it reads them again, and tells us in its ConfigMap. */

@@ -9,7 +9,8 @@ suite("the guard", () => {
     await using guard = new Guard();
     const sleep = { name: "sleep", path: "/bin/sleep", arguments: ["600"] };
     const first = await guard.start(sleep);
-    process.kill(guard.pid ?? 0, "SIGKILL");
+    assert.ok(guard.pid !== undefined);
+    process.kill(guard.pid, "SIGKILL");
     await until(() => first.hasEnded, t.signal, "the end of the guard");
     await assert.rejects(guard.start(sleep), ProcessEnded);
   });

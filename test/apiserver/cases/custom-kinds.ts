@@ -15,8 +15,9 @@ export async function createKind(lab: Lab, definition: JsonObject): Promise<void
 /** Waits until every version of a definition that is to be served is. */
 export async function served(lab: Lab, definition: JsonObject): Promise<void> {
   const { spec } = definition as unknown as Definition;
-  for (const version of spec.versions) {
-    if (!version.served) continue;
+  const versions = spec.versions.filter((version) => version.served);
+  if (versions.length === 0) throw new Error(`no version of ${spec.names.plural} is to be served`);
+  for (const version of versions) {
     const path = `/apis/${spec.group}/${version.name}/${spec.names.plural}?limit=1`;
     const isServed = async () => (await lab.quietly({ path })).status === 200;
     await until(isServed, lab.signal, `${path} to be served`);

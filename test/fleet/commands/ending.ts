@@ -183,20 +183,23 @@ export function testProcess(lab: CommandLab): void {
       said: 'keelson: there is no resource cm/nobody: "keelson get" shows what there is\n',
     });
 
+    const { signal } = t;
     const watching = spawnKeelson(["get", "cm", "-w"], options);
-    const [first] = (await once(watching.stdout, "data")) as [Buffer];
+    t.after(() => watching.kill("SIGKILL"));
+    const [first] = (await once(watching.stdout, "data", { signal })) as [Buffer];
     assert.match(first.toString(), /^NAME .*\nconfigmap\/one /);
-    const closed = once(watching, "close");
+    const closed = once(watching, "close", { signal });
     watching.kill("SIGINT");
     const [code] = (await closed) as [number | null];
     assert.equal(code, 130);
 
     const unread = spawnKeelson(["get", "cm", "-w"], options);
-    await once(unread.stdout, "data");
+    t.after(() => unread.kill("SIGKILL"));
+    await once(unread.stdout, "data", { signal });
     unread.stdout.destroy();
     await lab.file("one.yaml", settings.replace("settings", "one").replace("yes", "no"));
     await lab.keelson("apply -f one.yaml --cluster prod");
-    const [quiet] = (await once(unread, "close")) as [number | null];
+    const [quiet] = (await once(unread, "close", { signal })) as [number | null];
     assert.equal(quiet, 0);
     await lab.keelson("delete cm/one --wait");
   });
