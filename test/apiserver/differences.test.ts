@@ -87,6 +87,8 @@ suite("the comparison", () => {
     const page = `${all}?limit=1`;
     assert.deepEqual(explained(name, page, list(["a-b", "2"]), list(["a", "1"])), ["S7"]);
     assert.deepEqual(explained(name, page, list(["a", "1"]), list(["a-b", "2"])), ["nothing"]);
+    const next = `${page}&continue=…`;
+    assert.deepEqual(explained(name, next, list(["a-b", "2"]), list(["a", "1"])), ["nothing"]);
   });
 
   test("limits and classes that change no Pod explain a Pod that is taken, and no failure of ours", () => {
