@@ -559,6 +559,14 @@ export const podSpecChanges: readonly Change[] = [
     ...security({ appArmorProfile: { type: "Unconfined" } }),
   },
   {
+    ...annotation("container.apparmor.security.beta.kubernetes.io/c", "runtime/default"),
+    ...security({ appArmorProfile: { type: "RuntimeDefault" } }),
+  },
+  {
+    ...annotation("container.apparmor.security.beta.kubernetes.io/c", "runtime/default"),
+    ...podSecurity({ appArmorProfile: { type: "RuntimeDefault" } }),
+  },
+  {
     ...annotation("seccomp.security.alpha.kubernetes.io/pod", "unconfined"),
     ...podSecurity({ seccompProfile: { type: "RuntimeDefault" } }),
   },

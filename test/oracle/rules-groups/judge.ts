@@ -69,7 +69,8 @@ export interface Judged {
 export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
   const rules = rulesOf(kind);
   const copy = cloneJson(object);
-  rules.prepareForCreate?.(copy, context);
+  const told: string[] = [];
+  rules.prepareForCreate?.(copy, { ...context, warn: (text) => void told.push(text) });
   const nameRule = rules.names ?? subdomainNames;
   const isBuiltIn = rules.takesBareFinalizers !== true;
   const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn };
@@ -78,7 +79,8 @@ export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
     ...(isStored ? validateMetadata(metadataOf(copy), options) : []),
     ...(rules.validate?.(copy, context) ?? []),
   ];
-  const warnings = errors.length === 0 ? (rules.warnings?.(copy, undefined) ?? []) : [];
+  const warnings =
+    errors.length === 0 ? [...told, ...(rules.warnings?.(copy, undefined) ?? [])] : [];
   return { verdict: verdict(kind, copy, errors), object: copy, warnings };
 }
 

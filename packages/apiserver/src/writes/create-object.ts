@@ -74,7 +74,7 @@ export async function createObject(
   const finish = await effectsOf(writing, resource).beginCreate?.(tracked, named, signal);
   let isStored: boolean | undefined = false;
   try {
-    prepare(resource, tracked, context);
+    prepare(resource, tracked, { ...context, warn });
     const found = [
       ...validateMetadata(ownMetadata(tracked), {
         isNamespaced: resource.isNamespaced,

@@ -19,6 +19,8 @@ export interface RuleContext {
     readonly groups: readonly string[];
     readonly extra: Readonly<Record<string, readonly string[]>>;
   };
+  /** Told while an object is prepared, whatever is said of it afterwards. */
+  readonly warn?: (text: string) => void;
   /** Whether a signature is that of its key; where there is no cryptography, none is looked at. */
   readonly isSigned?: (signed: SignedBytes) => boolean;
 }

@@ -28,7 +28,6 @@ import { preferred, required } from "./affinity-terms.ts";
 import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
 import { takenProfileOf } from "./app-armor.ts";
 import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
-import { allContainers } from "./each-container.ts";
 import { checkPod } from "./check-pod.ts";
 import { optionsForUpdate, strictOptions } from "./pod-options.ts";
 import { checkPodStatus } from "./pod-status.ts";
@@ -37,7 +36,7 @@ import { podSpecWarnings } from "./pod-warnings.ts";
 import { qosClass } from "./qos.ts";
 
 export const podRules: KindRules = {
-  prepareForCreate: (pod) => {
+  prepareForCreate: (pod, { warn = () => undefined }) => {
     const spec = writableOrMade(pod, "spec");
     const status: MutableJsonObject = { phase: "Pending", qosClass: qosClass(spec) };
     pod["status"] = status;
@@ -55,7 +54,7 @@ export const podRules: KindRules = {
       ];
     }
     completeSelectors(pod, spec);
-    takeAppArmorFromAnnotations(pod, spec);
+    takeAppArmorFromAnnotations(pod, spec, warn);
   },
   prepareForUpdate: (pod, old) => {
     const spec = writableObject(pod, "spec");
@@ -96,11 +95,7 @@ export const podRules: KindRules = {
   },
   warnings: (pod, old) => {
     if (old === undefined) {
-      return [
-        ...appArmorWarnings(pod),
-        ...podNameWarnings(pod, "the Pod's hostname"),
-        ...podSpecWarnings(pod),
-      ];
+      return [...podNameWarnings(pod, "the Pod's hostname"), ...podSpecWarnings(pod)];
     }
     // Only a change of the status is spoken of.
     if (!isStatusChange(pod, old)) return [];
@@ -166,41 +161,30 @@ function completeSelectors(pod: JsonObject, spec: MutableJsonObject): void {
   writableObjects(spec, "topologySpreadConstraints").forEach(complete);
 }
 
-/** Old clients say the profile of a container in an annotation. */
-function takeAppArmorFromAnnotations(pod: JsonObject, spec: MutableJsonObject): void {
+/** Old clients say the profile of a container in an annotation. They are told where to say it, unless the Pod's own says the same. */
+function takeAppArmorFromAnnotations(
+  pod: JsonObject,
+  spec: MutableJsonObject,
+  warn: (text: string) => void,
+): void {
   if (textOf(objectOf(spec, "os"), "name") === "windows") return;
   const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
   const ofPod = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
   for (const list of ["initContainers", "containers", "ephemeralContainers"]) {
     for (const container of writableObjects(spec, list)) {
-      const text = maybeText(annotations, appArmorPrefix + textOf(container, "name"));
+      const key = appArmorPrefix + textOf(container, "name");
+      const text = maybeText(annotations, key);
       const isSet = has(objectOf(container, "securityContext"), "appArmorProfile");
       if (text === undefined || isSet) continue;
       const profile = takenProfileOf(text);
-      if (profile === undefined || semanticEqual(profile, ofPod)) continue;
+      if (profile !== undefined && semanticEqual(profile, ofPod)) continue;
+      warn(
+        `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
+      );
+      if (profile === undefined) continue;
       writableOrMade(container, "securityContext")["appArmorProfile"] = Object.fromEntries(
-        Object.keys(profile).map((key) => [key, textOf(profile, key)]),
+        Object.keys(profile).map((name) => [name, textOf(profile, name)]),
       );
     }
   }
-}
-
-/** Containers whose profile an annotation says. By now their field says the same. */
-function appArmorWarnings(pod: JsonObject): readonly string[] {
-  const spec = objectOf(pod, "spec");
-  if (textOf(objectOf(spec, "os"), "name") === "windows") return [];
-  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
-  const ofPod = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
-  return allContainers(spec).flatMap(({ container }) => {
-    const key = appArmorPrefix + textOf(container, "name");
-    const text = maybeText(annotations, key);
-    if (text === undefined) return [];
-    const own = maybeObject(objectOf(container, "securityContext"), "appArmorProfile");
-    const meant = takenProfileOf(text);
-    const isTaken = own === undefined ? meant === undefined : semanticEqual(own, meant);
-    if (!isTaken || (meant !== undefined && semanticEqual(meant, ofPod))) return [];
-    return [
-      `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
-    ];
-  });
 }
