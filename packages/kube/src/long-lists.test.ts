@@ -18,6 +18,7 @@ import { rulesOf } from "./kinds/rules/rules-of.ts";
 import { keyPairWarnings } from "./kinds/rules/core/key-pair-warnings.ts";
 import { caBundleProblem } from "./kinds/rules/meta/ca-bundle.ts";
 import { decodePem } from "./kinds/rules/meta/pem.ts";
+import type { StructuralSchema } from "./schema/structural.ts";
 import { validate } from "./schema/validate.ts";
 import { tellFieldErrors, untoldText } from "./status/field-error.ts";
 import { StatusError } from "./status/status.ts";
@@ -147,6 +148,30 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       );
       return errors.length > 0 && tellFieldErrors(errors).text.endsWith(`${untoldText}]`);
     },
+    true,
+  ],
+  "an object of many members is none of many texts": [
+    () =>
+      isRefused(
+        alternatives(1_000, (i) => `a${i}`),
+        wide(300_000),
+      ),
+    true,
+  ],
+  "an object with a long name is none of many objects": [
+    () =>
+      isRefused(
+        alternatives(50_000, (i) => ({ a: i })),
+        { ["n".repeat(3_000_000)]: 1 },
+      ),
+    true,
+  ],
+  "a long text is none of many": [
+    () =>
+      isRefused(
+        alternatives(50_000, (i) => `a${i}`),
+        "\n".repeat(1_500_000),
+      ),
     true,
   ],
   "a write keeps the times of many managers": [
@@ -395,6 +420,17 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
     ["tls: failed to find any PEM data in certificate input"],
   ],
 };
+
+/** Allows each of the values, in an alternative of its own. */
+const alternatives = (count: number, value: (index: number) => Json): StructuralSchema => ({
+  anyOf: many(count, (i) => ({ enum: [value(i)] })),
+});
+
+const wide = (count: number): JsonObject =>
+  Object.fromEntries(many(count, (i) => [`m${(i * 7_919) % count}`, i]));
+
+const isRefused = (schema: StructuralSchema, value: Json): boolean =>
+  validate(schema, value).length > 0;
 
 const definitionSpec = {
   group: "a.io",

@@ -2,7 +2,7 @@
 
 import type { Json } from "@keelson/base";
 import { goJson } from "../go-text/go-json.ts";
-import { floatOf, kindOf, truncateToInt64 } from "./go-value.ts";
+import { floatOf, kindOf, truncateToInt64, type ValueKind } from "./go-value.ts";
 import { identityOf } from "./identity.ts";
 import type { StructuralSchema } from "./structural.ts";
 
@@ -24,6 +24,7 @@ export class Enumeration {
   readonly texts: readonly string[];
   /** All of them in one text. */
   readonly text: string;
+  readonly #kinds = new Set<ValueKind>();
   readonly #identities = new Set<string>();
   readonly #floats = new Set<number>();
   #longest = 0;
@@ -33,6 +34,7 @@ export class Enumeration {
     this.text = this.texts.join(" ");
     for (const value of allowed) {
       const identity = identityOf(value);
+      this.#kinds.add(kindOf(value));
       this.#identities.add(identity);
       this.#longest = Math.max(this.#longest, identity.length);
       if (kindOf(value) === "number") this.#floats.add(floatOf(value));
@@ -42,8 +44,9 @@ export class Enumeration {
   /** Whether a value, converted to the type of an allowed one where Go can do so, equals it; null never does. */
   has(value: Json): boolean {
     if (value === null) return false;
-    if (this.#identities.has(identityOf(value, this.#longest))) return true;
     const kind = kindOf(value);
+    const isKind = this.#kinds.has(kind);
+    if (isKind && this.#identities.has(identityOf(value, this.#longest))) return true;
     if (kind === "number") return this.#identities.has(String(truncateToInt64(floatOf(value))));
     if (kind !== "integer") return false;
     // Go turns an integer into the character of that number.

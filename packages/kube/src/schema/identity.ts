@@ -19,13 +19,18 @@ export function identityOf(value: Json, lengthMax = Infinity): string {
         pending.push(next[index] ?? null, comma);
       }
     } else if (isJsonObject(next)) {
-      const names = Object.keys(next).sort();
+      const names = Object.keys(next);
       text += `{${names.length}`;
+      if (isLonger(names, lengthMax)) break;
+      names.sort();
       for (let index = names.length - 1; index >= 0; index--) {
         const name = names[index] ?? "";
         pending.push(next[name] ?? null, new Mark(`,${JSON.stringify(name)}:`));
       }
-    } else text += scalarIdentity(next);
+    } else {
+      if (typeof next === "string" && next.length > lengthMax) break;
+      text += scalarIdentity(next);
+    }
   }
   return text;
 }
@@ -39,6 +44,16 @@ class Mark {
 }
 
 const comma = new Mark(",");
+
+/** Whether names are longer than that, all together; each counts for one more. */
+function isLonger(names: readonly string[], lengthMax: number): boolean {
+  let length = names.length;
+  for (const name of names) {
+    if (length > lengthMax) break;
+    length += name.length;
+  }
+  return length > lengthMax;
+}
 
 function scalarIdentity(value: Json): string {
   if (typeof value === "string") return JSON.stringify(value);

@@ -267,6 +267,8 @@ function membersOutcome(
 ): Outcome {
   const outcome = new Outcome();
   const { properties = {}, additionalProperties, minProperties, maxProperties } = schema;
+  // To list the members takes long where there are many.
+  if (!asksForMembers(schema)) return outcome;
   const keys = Object.keys(value);
   const size = keys.length;
   if (minProperties !== undefined && size < minProperties) {
@@ -308,4 +310,15 @@ function membersOutcome(
     });
   }
   return outcome;
+}
+
+function asksForMembers(schema: StructuralSchema): boolean {
+  const { properties, additionalProperties, minProperties, maxProperties, required } = schema;
+  return (
+    properties !== undefined ||
+    additionalProperties !== undefined ||
+    minProperties !== undefined ||
+    maxProperties !== undefined ||
+    required !== undefined
+  );
 }
