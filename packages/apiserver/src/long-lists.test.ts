@@ -27,6 +27,9 @@ const rule = (part: Partial<PolicyRule>): PolicyRule => ({
   ...part,
 });
 
+const named = (resourceNames: readonly string[]): PolicyRule =>
+  rule({ verbs: ["get"], apiGroups: [""], resources: ["pods"], resourceNames });
+
 /** A rule that stands for more parts than anybody can look at. */
 const wide = rule({
   verbs: words(1000),
@@ -57,6 +60,34 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
   ],
   "rights beyond count are held by whoever holds all": [
     () => uncoveredRules([rule({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] })], [wide]),
+    [],
+  ],
+  "rights to many names are held in another order": [
+    () => {
+      const names = words(99_000);
+      const owned = many(10, (i) => named(i === 9 ? names : names.map((name) => `${i}${name}`)));
+      return uncoveredRules(owned, [named([...names.toReversed(), "x"])]);
+    },
+    [named(["x"])],
+  ],
+  "rights to many paths are held in another order": [
+    () => {
+      const owned = rule({ verbs: ["get"], nonResourceURLs: many(99_000, (i) => `/p${i}/*`) });
+      const paths = many(99_000, (i) => `/p${98_999 - i}/a`);
+      const wanted = rule({ verbs: ["get"], nonResourceURLs: [...paths, "/x"] });
+      return uncoveredRules(
+        many(5, () => owned),
+        [wanted],
+      );
+    },
+    [rule({ verbs: ["get"], nonResourceURLs: ["/x"] })],
+  ],
+  "rights to a path of many stars are held": [
+    () => {
+      const stars = "*".repeat(1_000_000);
+      const owned = rule({ verbs: ["get"], nonResourceURLs: [`/a${stars}b*`] });
+      return uncoveredRules([owned], [rule({ verbs: ["get"], nonResourceURLs: [`/a${stars}bc`] })]);
+    },
     [],
   ],
   "many verbs of one resource are described together": [

@@ -2,7 +2,8 @@
 
 import { compareBytes, quote } from "@keelson/kube";
 
-import { pathCovers, type PolicyRule } from "./policy-rule.ts";
+import { Holding } from "./holding.ts";
+import type { PolicyRule } from "./policy-rule.ts";
 
 /** How many parts are looked at to find what somebody lacks. */
 const partsMax = 100_000;
@@ -15,15 +16,16 @@ export function uncoveredRules(
   owned: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] {
+  const holdings = owned.map((rule) => new Holding(rule));
   const uncovered: PolicyRule[] = [];
   let parts = 0;
   for (const half of wanted.flatMap(halves)) {
     // Mostly one rule has it all; then it need not be taken apart.
-    if (owned.some((rule) => covers(rule, half))) continue;
+    if (holdings.some((holding) => holding.covers(half))) continue;
     for (const part of takeApart(half)) {
       parts += 1;
       if (parts > partsMax) return [...uncovered, half];
-      if (!owned.some((rule) => covers(rule, part))) uncovered.push(part);
+      if (!holdings.some((holding) => holding.covers(part))) uncovered.push(part);
     }
   }
   return uncovered;
@@ -103,29 +105,4 @@ function* takeApart(rule: PolicyRule): Generator<PolicyRule> {
       };
     }
   }
-}
-
-/** Whether a rule includes all of a part, which speaks of resources or of paths. */
-function covers(owner: PolicyRule, part: PolicyRule): boolean {
-  return (
-    includesAll(owner.verbs, part.verbs) &&
-    includesAll(owner.apiGroups, part.apiGroups) &&
-    part.resources.every((resource) => coversResource(owner.resources, resource)) &&
-    part.nonResourceURLs.every((path) =>
-      owner.nonResourceURLs.some((own) => pathCovers(own, path)),
-    ) &&
-    (owner.resourceNames.length === 0 ||
-      (part.resourceNames.length > 0 &&
-        part.resourceNames.every((name) => owner.resourceNames.includes(name))))
-  );
-}
-
-function coversResource(owned: readonly string[], resource: string): boolean {
-  if (owned.includes("*") || owned.includes(resource)) return true;
-  const slash = resource.indexOf("/");
-  return slash >= 0 && owned.includes(`*${resource.slice(slash)}`);
-}
-
-function includesAll(owned: readonly string[], wanted: readonly string[]): boolean {
-  return owned.includes("*") || wanted.every((item) => owned.includes(item));
 }

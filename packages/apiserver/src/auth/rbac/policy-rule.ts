@@ -45,7 +45,14 @@ export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
 
 /** Whether the path pattern `owner` matches whatever `path` matches: equal, or a prefix before its stars. */
 export function pathCovers(owner: string, path: string): boolean {
-  return owner === path || (owner.endsWith("*") && path.startsWith(owner.replace(/\*+$/, "")));
+  return owner === path || (owner.endsWith("*") && path.startsWith(pathStem(owner)));
+}
+
+/** A path pattern before its stars. */
+export function pathStem(pattern: string): string {
+  let end = pattern.length;
+  while (pattern[end - 1] === "*") end -= 1;
+  return pattern.slice(0, end);
 }
 
 function allowsPath({ nonResourceURLs }: PolicyRule, path: string): boolean {
