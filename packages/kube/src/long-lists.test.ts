@@ -174,6 +174,17 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       ),
     true,
   ],
+  "many items are none of some long texts": [
+    () => {
+      const allOf = many(6, (i) => ({ enum: ["a".repeat(16_000 - i)] }));
+      const schema = { type: "array", items: { allOf } } as const;
+      return isRefused(
+        schema,
+        many(1_000_000, () => 0),
+      );
+    },
+    true,
+  ],
   "a write keeps the times of many managers": [
     () => {
       const at = (time: string): JsonObject => ({

@@ -20,14 +20,15 @@ export interface Problem {
 export class Outcome {
   readonly problems: Problem[] = [];
   matches = 0;
-  readonly #messages = new Set<string>();
+  /** The messages, once there are more than a few. */
+  #messages: Set<string> | undefined;
   #length = 0;
 
   add(problem: Problem): void {
     const { length } = this.problems;
     if (length > toldErrorsMax || (length > 1 && this.#length > textMax)) return;
-    if (this.#messages.has(problem.message)) return;
-    this.#messages.add(problem.message);
+    if (this.#has(problem.message)) return;
+    this.#messages?.add(problem.message);
     this.problems.push(problem);
     this.#length += problem.message.length;
   }
@@ -44,8 +45,17 @@ export class Outcome {
   /** Drops the problems; the checks were made all the same. */
   forgive(): void {
     this.problems.length = 0;
-    this.#messages.clear();
+    this.#messages = undefined;
     this.#length = 0;
+  }
+
+  /** A set reads the whole of each message: too much for the many outcomes that have one or two. */
+  #has(message: string): boolean {
+    if (this.problems.length < fewProblems) {
+      return this.problems.some((problem) => problem.message === message);
+    }
+    this.#messages ??= new Set(this.problems.map((problem) => problem.message));
+    return this.#messages.has(message);
   }
 
   /** The problems as errors of fields below `base`. */
@@ -60,3 +70,5 @@ export class Outcome {
 
 /** Errors say it in other words than their problems, but not in so much fewer that all of them could be told. */
 const textMax = 4 * toldTextMax;
+
+const fewProblems = 8;
