@@ -347,6 +347,15 @@ suite("the transport", () => {
     await stopped;
   });
 
+  test("a request that has come when the server begins to stop is answered", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const { listener } = server.api.server;
+    const stopped = once(listener, "request").then(() => server.api.server[Symbol.asyncDispose]());
+    const answer = await rawly(server, `GET ${maps} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    await stopped;
+  });
+
   test("a client that leaves ends its watch, and its place is free again", async (t) => {
     await using server = await startTestServer({}, t.signal);
     const ended = Promise.withResolvers<void>();

@@ -16,6 +16,7 @@ import { anonymous } from "../auth/user.ts";
 import type { EncodeFailure } from "../encoding/failure-answer.ts";
 import { toStatusError } from "../errors.ts";
 import { isStreaming, type Answer, type Streaming } from "./answer.ts";
+import { Arrivals } from "./arrivals.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
 import { bodyBytesMax, receiveBody } from "./receive-body.ts";
@@ -62,6 +63,7 @@ export class Server implements AsyncDisposable {
   readonly #deadlines: Deadlines;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #connections = new Map<Socket, Connection>();
+  readonly #arrivals = new Arrivals<Begun>((begun) => void this.#serve(begun));
   readonly #server: PlainServer | Http2SecureServer;
   /** Whether proxies are asked to go elsewhere. */
   #isLeaving = false;
@@ -182,7 +184,7 @@ export class Server implements AsyncDisposable {
       if (!output.writableFinished) abort(new DOMException("the client left", "AbortError"));
     });
     if (body === undefined) {
-      void this.#serve(begun);
+      this.#arrive(begun);
       return;
     }
     receiveBody(body, headers["content-length"], (outcome) => {
@@ -193,8 +195,15 @@ export class Server implements AsyncDisposable {
         return;
       }
       incoming.body = outcome;
-      void this.#serve(begun);
+      this.#arrive(begun);
     });
+  }
+
+  /** From here on it will be answered, also by a server that stops. */
+  #arrive(begun: Begun): void {
+    begun.isAnswering = true;
+    if (begun.connection !== undefined) begun.connection.answering += 1;
+    this.#arrivals.add(begun);
   }
 
   /** Answers a request that never gets to be handled. */
@@ -224,10 +233,8 @@ export class Server implements AsyncDisposable {
   }
 
   async #serve(begun: Begun): Promise<void> {
-    const { received, incoming, credentials, connection, controller } = begun;
+    const { received, incoming, credentials, controller } = begun;
     const { output } = received;
-    begun.isAnswering = true;
-    if (connection !== undefined) connection.answering += 1;
     const handled = await this.#options.handler.handle(incoming, credentials);
     try {
       if (isStreaming(handled.answer)) {
