@@ -53,7 +53,13 @@ export interface Handled {
 /** Paths that answer before anybody can be known: whoever watches over us must always see them. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/;
 
-/** Handles requests. Never rejects: every failure is an answer. */
+/** Whether a request may go on, from what its head says. */
+export interface Admitted extends Pick<Handled, "user" | "asker" | "constraint" | "done"> {
+  /** What it is told if it may not. */
+  readonly refusal: Answer | undefined;
+}
+
+/** Handles requests in two steps: who may go on is known before its body is read. Never rejects: every failure is an answer. */
 export class ApiHandler {
   readonly #options: ApiHandlerOptions;
 
@@ -61,10 +67,9 @@ export class ApiHandler {
     this.#options = options;
   }
 
-  async handle(incoming: Incoming, credentials: Credentials): Promise<Handled> {
-    const { info } = incoming;
-    const warnings = new WarningList();
-    const warn = (text: string): void => warnings.add(text);
+  /** Who asks, and whether it is its turn and it may. The body of `incoming` is not looked at. */
+  async admit(incoming: Incoming, credentials: Credentials): Promise<Admitted> {
+    const { info, signal } = incoming;
     let asker: User | undefined;
     let user = anonymous;
     let constraint = "";
@@ -75,43 +80,56 @@ export class ApiHandler {
       this.#tellRunning();
     };
     try {
-      const { authenticator, authorizer, dispatch } = this.#options;
+      const { authenticator, authorizer } = this.#options;
       // A promise only where somebody waits: each costs every request.
-      const found = authenticator.authenticate(credentials, incoming.signal);
+      const found = authenticator.authenticate(credentials, signal);
       asker = (found instanceof Promise ? await found : found)?.user ?? anonymous;
       user = asker;
       if (isImpersonating(incoming.headers)) {
         const request = { user: asker, headers: incoming.headers, attributes: attributesOf(info) };
-        const acting = await this.#impersonate(request, incoming.signal);
+        const acting = await this.#impersonate(request, signal);
         if (acting instanceof StatusError) {
-          const answer = withNoSniff(this.#options.encodeFailure(acting, incoming));
-          return { answer, info, user, asker, constraint, warnings: [], done };
+          const refusal = withNoSniff(this.#options.encodeFailure(acting, incoming));
+          return { user, asker, constraint, refusal, done };
         }
         user = acting?.user ?? asker;
         constraint = acting?.constraint ?? "";
       }
-      const turned = this.#turnOf(user, info, incoming.signal);
+      const turned = this.#turnOf(user, info, signal);
       turn = turned instanceof Promise ? await turned : turned;
       this.#tellRunning();
       if (!openPaths.test(info.path)) {
         const attributes = attributesOf(info);
-        const outcome = authorizer.authorize(user, attributes, incoming.signal);
+        const outcome = authorizer.authorize(user, attributes, signal);
         const { isAllowed, reason } = outcome instanceof Promise ? await outcome : outcome;
         if (!isAllowed) {
-          const refusal = forbidden(user, attributes, reason);
-          const answer = withNoSniff(this.#options.encodeFailure(refusal, incoming));
-          return { answer, info, user, asker, constraint, warnings: [], done };
+          const status = forbidden(user, attributes, reason);
+          const refusal = withNoSniff(this.#options.encodeFailure(status, incoming));
+          return { user, asker, constraint, refusal, done };
         }
       }
-      const exchange = { ...incoming, user, warn, warnings: [] };
-      const answer = info.isResource
-        ? await dispatch.answer({ ...exchange, info })
-        : await this.#answerPath(exchange);
-      return { answer, info, user, asker, constraint, warnings: warnings.told, done };
+      return { user, asker, constraint, refusal: undefined, done };
     } catch (error) {
-      const answer = this.#failure(error, info, incoming);
-      return { answer, info, user, asker, constraint, warnings: warnings.told, done };
+      const refusal = this.#failure(error, info, incoming);
+      return { user, asker, constraint, refusal, done };
     }
+  }
+
+  /** Answers a request that may go on. */
+  async handle(incoming: Incoming, { user, asker, constraint, done }: Admitted): Promise<Handled> {
+    const { info } = incoming;
+    const warnings = new WarningList();
+    const warn = (text: string): void => warnings.add(text);
+    let answer: Answer | Streaming;
+    try {
+      const exchange = { ...incoming, user, warn, warnings: [] };
+      answer = info.isResource
+        ? await this.#options.dispatch.answer({ ...exchange, info })
+        : await this.#answerPath(exchange);
+    } catch (error) {
+      answer = this.#failure(error, info, incoming);
+    }
+    return { answer, info, user, asker, constraint, warnings: warnings.told, done };
   }
 
   /** A place among those who run. Health is answered whatever happens. */

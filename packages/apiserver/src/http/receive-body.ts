@@ -5,6 +5,12 @@ import type { Readable } from "node:stream";
 /** How large a body may be (KB 33). */
 export const bodyBytesMax = 3 * 1024 * 1024;
 
+/**
+ * How much of a body is taken from whoever sends it, before it is known who that is: what the connection would hold anyway, so that
+ * most bodies are read as they come.
+ */
+export const strangersBytesMax = 64 * 1024;
+
 /** What became of a body: it came, it is too large, or its client left. */
 export type BodyOutcome = Uint8Array | "too large" | "gone";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once, type EventEmitter } from "node:events";
 import http from "node:http";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, type Settings } from "node:http2";
 import https from "node:https";
 import { connect, type Socket } from "node:net";
 import { suite, test } from "node:test";
@@ -9,12 +9,14 @@ import { connect as connectTls } from "node:tls";
 
 import { systemRandom, type JsonObject } from "@keelson/base";
 import { ManualClock } from "@keelson/base/testing";
+import { failures } from "@keelson/kube";
 
 import type { FinishedRequest } from "../audit.ts";
+import type { Credentials } from "../auth/authenticator.ts";
 import { createAuthority, createKey, issueCertificate } from "../auth/pki/certificate.ts";
 import { Api, eventually } from "../testing/api.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
-import { bodyBytesMax } from "./receive-body.ts";
+import { bodyBytesMax, strangersBytesMax } from "./receive-body.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const configMap = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -260,19 +262,87 @@ suite("the transport", () => {
   });
 
   test("does not wait for a body for ever (KB 54)", async (t) => {
-    const clock = new ManualClock();
-    await using server = await startTestServer({ clock }, t.signal);
+    for (const length of [100, strangersBytesMax + 1]) {
+      const clock = new ManualClock();
+      await using server = await startTestServer({ clock }, t.signal);
+      const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+      const begun = once(server.api.server.listener, "request");
+      const head = `POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`;
+      socket.write(`${head}{"half":`);
+      await begun;
+      const answered = (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of socket) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks).toString();
+      })();
+      await clock.advance(34_250);
+      assert.deepEqual(statusIn(await answered), { code: 504, kind: "Status" });
+    }
+  });
+
+  test("tells a stranger so before its body has come, and takes no more of it than a connection holds", async (t) => {
+    const finished: FinishedRequest[] = [];
+    const audit = (request: FinishedRequest): void => void finished.push(request);
+    const authenticator = {
+      authenticate: ({ authorization }: Credentials) => {
+        if (authorization !== undefined) throw failures.unauthorized();
+        return undefined;
+      },
+    };
+    const tls = await certificates();
+    await using server = await startTestServer({ tls, authenticator, audit }, t.signal);
+    const session = connectHttp2(server.url, { rejectUnauthorized: false });
+    try {
+      const [settings] = (await once(session, "remoteSettings")) as [Settings];
+      assert.equal(settings.initialWindowSize, strangersBytesMax);
+      const half = async (headers: Record<string, string>): Promise<number> => {
+        const stream = session.request({ ":method": "POST", ":path": maps, ...headers });
+        stream.write(Buffer.alloc(bodyBytesMax / 2, " "));
+        const [response] = (await once(stream, "response")) as [{ ":status": number }];
+        await once(stream.resume(), "close");
+        return response[":status"];
+      };
+      const length = { "content-length": String(2 * bodyBytesMax) };
+      const bad = { authorization: "Bearer nobody" };
+      assert.deepEqual(
+        [await half(length), await half({}), await half({ ...length, ...bad }), await half(bad)],
+        [403, 403, 401, 401],
+      );
+    } finally {
+      session.close();
+    }
+    const told = finished.map(({ code, user }) => [code, user?.name]);
+    assert.deepEqual(told, [
+      [403, "system:anonymous"],
+      [403, "system:anonymous"],
+      [401, undefined],
+      [401, undefined],
+    ]);
+  });
+
+  test("a client that leaves before its large body was asked for keeps nobody waiting", async (t) => {
+    const finished = Promise.withResolvers<FinishedRequest>();
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const authenticator = {
+      authenticate: async () => {
+        asked.resolve();
+        await left.promise;
+        return { user: { name: "tester", uid: "", groups: ["system:masters"], extra: {} } };
+      },
+    };
+    const audit = (request: FinishedRequest): void => finished.resolve(request);
+    await using server = await startTestServer({ authenticator, audit }, t.signal);
+    const { listener } = server.api.server;
+    const arrived = once(listener, "request") as Promise<[EventEmitter, EventEmitter]>;
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    const begun = once(server.api.server.listener, "request");
-    socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"half":`);
-    await begun;
-    const answered = (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of socket) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks).toString();
-    })();
-    await clock.advance(34_250);
-    assert.deepEqual(statusIn(await answered), { code: 504, kind: "Status" });
+    const length = strangersBytesMax + 1;
+    socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n{"half":`);
+    const [, response] = await arrived;
+    await asked.promise;
+    response.once("close", () => left.resolve());
+    socket.destroy();
+    assert.equal((await finished.promise).user?.name, "tester");
   });
 
   test("refuses a timeout that is none before anything else", async (t) => {

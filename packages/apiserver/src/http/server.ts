@@ -3,12 +3,13 @@
 import { STATUS_CODES, type OutgoingHttpHeaders, type Server as PlainServer } from "node:http";
 import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 
 import { type Clock, type Log, onAbort, type Random } from "@keelson/base";
 import { failures, type StatusError } from "@keelson/kube";
 
-import type { ApiHandler, Handled } from "../api-handler.ts";
+import type { Admitted, ApiHandler, Handled } from "../api-handler.ts";
 import type { Credentials } from "../auth/authenticator.ts";
 import { clientCertificates } from "../auth/client-certificates.ts";
 import { distinctHeaders } from "../auth/headers.ts";
@@ -19,12 +20,12 @@ import { isStreaming, type Answer, type Streaming } from "./answer.ts";
 import { Arrivals } from "./arrivals.ts";
 import { Deadlines } from "./deadlines.ts";
 import { warningHeader, type Incoming } from "./exchange.ts";
-import { bodyBytesMax, receiveBody } from "./receive-body.ts";
+import { bodyBytesMax, type BodyOutcome, receiveBody, strangersBytesMax } from "./receive-body.ts";
 import { requestInfo } from "./request-info.ts";
 import { requestTimeoutMs } from "./request-timeout.ts";
 import { send } from "./send-answer.ts";
 import { corkTurn, sinkTo } from "./sink.ts";
-import { isGone, makeServer, respond, type Output, type Received } from "./wire.ts";
+import { isGone, letGo, makeServer, respond, type Output, type Received } from "./wire.ts";
 
 export interface ServerOptions {
   readonly handler: ApiHandler;
@@ -154,25 +155,22 @@ export class Server implements AsyncDisposable {
       credentials: credentialsOf(received, incoming),
       connection: this.#connections.get(socket),
       isAnswering: false,
+      stopReceiving: undefined,
       controller,
       begunMs: clock.monotonic(),
       startedAtMs: clock.now(),
     };
-    let isReceiving = body !== undefined;
     // Not a listener of the signal: that costs every request, and there are two who end one.
     const abort = (reason: DOMException): void => {
       controller.abort(reason);
-      if (!isReceiving) return;
-      isReceiving = false;
-      this.#refuse(begun, toStatusError(reason));
-      body?.destroy();
+      begun.stopReceiving?.();
     };
     let timeoutMs: number | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
       timeoutMs = requestTimeoutMs(incoming.info, incoming.query);
     } catch (error) {
-      body?.resume();
+      if (body !== undefined) letGo(body, output);
       this.#refuse(begun, toStatusError(error));
       return;
     }
@@ -183,17 +181,21 @@ export class Server implements AsyncDisposable {
       this.#finished(begun);
       if (!output.writableFinished) abort(new DOMException("the client left", "AbortError"));
     });
-    if (body === undefined) {
+    const length = headers["content-length"];
+    const isSmall = length !== undefined && Number(length) <= strangersBytesMax;
+    if (body === undefined || !isSmall) {
       this.#arrive(begun);
       return;
     }
-    receiveBody(body, headers["content-length"], (outcome) => {
-      if (outcome === "gone") return; // It has its answer, or nobody waits for one.
-      isReceiving = false;
-      if (outcome === "too large") {
-        this.#refuse(begun, failures.requestTooLarge(`limit is ${bodyBytesMax}`));
-        return;
-      }
+    begun.stopReceiving = () => {
+      begun.stopReceiving = undefined;
+      this.#refuse(begun, toStatusError(controller.signal.reason));
+      body.destroy();
+    };
+    receiveBody(body, length, (outcome) => {
+      // It has its answer, or nobody waits for one; and no more comes than was announced.
+      if (typeof outcome === "string") return;
+      begun.stopReceiving = undefined;
       incoming.body = outcome;
       this.#arrive(begun);
     });
@@ -235,7 +237,8 @@ export class Server implements AsyncDisposable {
   async #serve(begun: Begun): Promise<void> {
     const { received, incoming, credentials, controller } = begun;
     const { output } = received;
-    const handled = await this.#options.handler.handle(incoming, credentials);
+    const admitted = await this.#options.handler.admit(incoming, credentials);
+    const handled = await this.#handle(begun, admitted);
     try {
       if (isStreaming(handled.answer)) {
         await this.#stream(output, incoming, { ...handled, answer: handled.answer }, controller);
@@ -250,6 +253,44 @@ export class Server implements AsyncDisposable {
       handled.done();
       this.#told(begun, handled);
     }
+  }
+
+  /** What a request is told: why it may not go on, what is wrong with its body, or what there is to answer. */
+  #handle(begun: Begun, admitted: Admitted): Promise<Handled> | Handled {
+    const { received, incoming } = begun;
+    const { body } = received;
+    const { refusal } = admitted;
+    const isLate = body !== undefined && incoming.body === noBody;
+    if (refusal !== undefined) {
+      if (isLate) letGo(body, received.output);
+      return { ...admitted, answer: refusal, info: incoming.info, warnings: [] };
+    }
+    if (isLate) return this.#handleLate(begun, admitted, body);
+    return this.#options.handler.handle(incoming, admitted);
+  }
+
+  /** The same once a body has come that was not taken from a stranger. */
+  async #handleLate(begun: Begun, admitted: Admitted, body: Readable): Promise<Handled> {
+    const { received, incoming, controller } = begun;
+    const { promise, resolve } = Promise.withResolvers<BodyOutcome>();
+    begun.stopReceiving = () => resolve("gone");
+    // Whoever has left meanwhile tells nobody again.
+    if (controller.signal.aborted) resolve("gone");
+    receiveBody(body, received.headers["content-length"], resolve);
+    const outcome = await promise;
+    begun.stopReceiving = undefined;
+    if (typeof outcome !== "string") {
+      incoming.body = outcome;
+      return await this.#options.handler.handle(incoming, admitted);
+    }
+    const status =
+      outcome === "too large"
+        ? failures.requestTooLarge(`limit is ${bodyBytesMax}`)
+        : toStatusError(controller.signal.reason);
+    if (outcome === "too large") letGo(body, received.output);
+    else received.output.once("finish", () => body.destroy());
+    const answer = this.#options.encodeFailure(status, incoming);
+    return { ...admitted, answer, info: incoming.info, warnings: [] };
   }
 
   #told({ received, incoming, begunMs, startedAtMs }: Begun, handled: Handled): void {
@@ -363,6 +404,8 @@ interface Begun {
   readonly connection: Connection | undefined;
   /** Whether it has arrived. */
   isAnswering: boolean;
+  /** Ends the wait for its body; undefined if nobody waits for it. */
+  stopReceiving: (() => void) | undefined;
   readonly credentials: Credentials;
   readonly controller: AbortController;
   readonly begunMs: number;

@@ -18,10 +18,10 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 
+import { strangersBytesMax } from "./receive-body.ts";
+
 /** How many streams one HTTP/2 connection may hold open: Go clients put all their watches on one. */
 const streamsMax = 2_000;
-/** How much of a stream may be on its way to one client; beyond it the client sets the pace. */
-const windowBytes = 1024 * 1024;
 /** After how much silence the other side is asked whether it is still there. */
 const probeAfterMs = 60_000;
 
@@ -96,7 +96,7 @@ export function makeServer(
     // Asked for, not demanded, and verified by our own code: against two CAs, and with a Status as answer.
     requestCert: true,
     rejectUnauthorized: false,
-    settings: { maxConcurrentStreams: streamsMax, initialWindowSize: windowBytes },
+    settings: { maxConcurrentStreams: streamsMax, initialWindowSize: strangersBytesMax },
   });
   // Only those of HTTP/1.1 arrive there, whatever the types say.
   (server as unknown as PlainServer).on("request", onRequest);
@@ -157,4 +157,13 @@ export function respond(output: Output, code: number, head: OutgoingHttpHeaders)
 /** Whether nothing more can be written. */
 export function isGone(output: Output): boolean {
   return output.destroyed || output.writableEnded || ("closed" in output && output.closed);
+}
+
+/**
+ * Lets go of a body that nobody reads. A client of HTTP/2 is told so with the end of its answer; one of HTTP/1.1 would not see
+ * an answer before it has sent everything, so the rest is let through to nowhere.
+ */
+export function letGo(body: Readable, output: Output): void {
+  body.resume();
+  if (!("writeHead" in output)) output.once("finish", () => output.close());
 }
