@@ -5,7 +5,7 @@ import { startThrowawayPostgres } from "@keelson/database/testing";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { kubernetes, ours } from "./contenders.ts";
-import { rateOf, takeTurns } from "./turns.ts";
+import { rateOf, takeTurns, warmUp } from "./turns.ts";
 
 const collection = "/api/v1/namespaces/default/configmaps";
 
@@ -25,7 +25,11 @@ export async function bench(run: Run): Promise<readonly Row[]> {
     clients: 16,
     path: collection,
   } as const;
-  for (const contender of [postgres, theirs]) await contender.load(fill, signal);
+  run.say("warming up");
+  for (const contender of [postgres, theirs]) {
+    await warmUp(contender, collection, signal);
+    await contender.load(fill, signal);
+  }
   for (const clients of [1, 16, 64]) {
     for (const verb of ["create", "update", "get"] as const) {
       run.say(`PostgreSQL: ${verb}, ${clients} clients`);

@@ -4,7 +4,7 @@ import { median } from "../measure.ts";
 import { judged, type Bound, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { echo, kubernetes, ours, type LoadOptions } from "./contenders.ts";
-import { rateOf, takeTurns, type Turns } from "./turns.ts";
+import { rateOf, takeTurns, type Turns, warmUp } from "./turns.ts";
 
 const collection = "/api/v1/namespaces/default/configmaps";
 
@@ -38,6 +38,9 @@ export async function bench(run: Run): Promise<readonly Row[]> {
   const pair = { ours: sqlite, theirs };
   const turns = async (options: LoadOptions, prefix?: string): Promise<Turns> =>
     await takeTurns(pair, { options, rounds, ...(prefix === undefined ? {} : { prefix }) }, signal);
+
+  run.say("warming up");
+  for (const contender of [sqlite, theirs]) await warmUp(contender, collection, signal);
 
   for (const size of [1_024, 10_240]) {
     const unit = size === 1_024 ? "1 KB" : "10 KB";
