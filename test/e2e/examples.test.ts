@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { findFreePorts } from "../oracle/ports.ts";
 import { until } from "../oracle/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
@@ -48,9 +49,11 @@ suite("the example controllers before keelson up", () => {
     signal,
   }) => {
     await using folder = await temporaryFolder();
-    await using first = new KeelsonProcess(folder.path);
+    // The controllers know one address: no outgoing connection may have its port while nobody listens there.
+    const [port] = await findFreePorts(1);
+    const flags = ["--port", String(port)];
+    await using first = new KeelsonProcess(folder.path, { flags });
     const { rest = "" } = await first.ready();
-    const port = new URL(rest).port;
     await using examples = new Examples(folder.path);
     await examples.following(signal);
     const api = `${rest}/api/v1/clusters`;
@@ -88,7 +91,6 @@ suite("the example controllers before keelson up", () => {
     );
 
     await first.stop("SIGKILL");
-    const flags = ["--port", port];
     await using second = new KeelsonProcess(folder.path, { flags });
     await second.ready();
     assert.equal((await ask("PUT", path, { spec: { ...spec, more: true } })).code, 200);
