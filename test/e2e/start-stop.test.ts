@@ -217,9 +217,10 @@ suite("keelson up", () => {
     const pressing = setInterval(() => keelson.send("SIGINT"), 100);
     const { code } = await keelson.ended;
     clearInterval(pressing);
+    // Not by the grace, which ends it with another code; nor by the one that came twice.
     assert.equal(code, 130);
     const elapsedMs = performance.now() - began;
-    assert.ok(elapsedMs > 700 && elapsedMs < 25_000, `${elapsedMs} ms`);
+    assert.ok(elapsedMs > 700, `${elapsedMs} ms`);
     await nothingRunsIn(folder.path);
     assert.deepEqual(
       leftBehind(folder.path).filter((name) => !name.startsWith("postgres")),
