@@ -278,17 +278,16 @@ suite("commands about clusters", () => {
   test("get --watch shows what there is, what changes and what goes", async () => {
     await done("cluster create brief --platform gcp --as alice@example.com");
     const stop = new AbortController();
-    let isDeleting = false;
+    const deletions: Promise<string>[] = [];
     const watched = await keelson("cluster get brief --watch -o json", {
       signal: stop.signal,
       onOutput: (all) => {
         if (/"phase":"deleted"/.test(all)) stop.abort();
-        if (isDeleting) return;
-        isDeleting = true;
-        void keelson("cluster delete brief --force");
+        if (deletions.length === 0) deletions.push(done("cluster delete brief --force"));
       },
     });
     assert.equal(watched.code, 130);
+    assert.deepEqual(await Promise.all(deletions), ["brief deleting\n"]);
     const shown = watched.out.trimEnd().split("\n");
     const seenOf = shown.map((line) => JSON.parse(line) as { name: string; status: object });
     assert.deepEqual(new Set(seenOf.map(({ name }) => name)), new Set(["brief"]));

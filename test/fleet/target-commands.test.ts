@@ -114,6 +114,7 @@ suite("commands about targets", () => {
     await keelson("target create gone --agent");
     const stop = new AbortController();
     let step = 0;
+    const typed: ReturnType<typeof keelson>[] = [];
     const steps = [
       [/^gone +Unknown +/m, "target pause gone"],
       [/^gone +Unknown,paused +/m, "target delete gone"],
@@ -125,13 +126,17 @@ suite("commands about targets", () => {
         if (!pattern.test(all)) return;
         step += 1;
         if (next === undefined) stop.abort();
-        else void keelson(next);
+        else typed.push(keelson(next));
       },
     });
     assert.equal(watched.code, 130);
     assert.match(
       watched.out,
       /^NAME .*\ngone +Unknown .*\ngone +Unknown,paused .*\ngone +deleted .*\n$/,
+    );
+    assert.deepEqual(
+      (await Promise.all(typed)).map(({ out }) => out),
+      ["gone paused\n", "gone deleted\n"],
     );
   });
 
