@@ -44,11 +44,11 @@ export async function freshDatabase(
 }
 
 /** Short waits, so that faults are over soon. */
-export const quickRelay: LifecycleEventsOptions["relay"] = {
+export const quickRelay = {
   leaseMs: 4_000,
   publishTimeoutMs: 2_000,
   retryMs: { initial: 20, max: 200 },
-};
+} satisfies LifecycleEventsOptions["relay"];
 
 export function eventsOn(
   database: Database,
