@@ -5,15 +5,22 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { applied, definitionOf, inFlightMax, startBed, web, type Details } from "./bed.ts";
+import {
+  applied,
+  definitionOf,
+  inFlightMax,
+  startBed,
+  web,
+  type Bed,
+  type Details,
+} from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 const ref = { namespace: "default", name: "web" };
 const synced = ({ status }: Details) => status === "synced";
-/** The first failure can be seen for so long, before there is a second. */
-const backoffMinMs = 2_000;
+const backoffMinMs = 500;
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
 
 suite("clusters that refuse", { skip }, () => {
@@ -37,6 +44,7 @@ suite("clusters that refuse", { skip }, () => {
       }
       return undefined;
     };
+    const attemptsOf = await recordAttempts(it);
     const full = await it.create({ ...web, name: "full" });
     const busy = await it.create({ ...web, name: "busy" });
     await it.rest.ask("DELETE", `/resources/${kept}`);
@@ -51,6 +59,7 @@ suite("clusters that refuse", { skip }, () => {
     }, t.signal);
     const failed = (await it.rest.ask("GET", `/resources/${full}`)).body.last_error;
     assert.deepEqual([failed.class, failed.http_status, failed.message], ["forbidden", 403, quota]);
+    assert.ok(failed.attempts >= attempts);
     // Twice as long each time, a fifth less at most.
     assert.ok(waitMs >= backoffMinMs * 2 ** (attempts - 1) * 0.8, `${waitMs} ms after ${attempts}`);
     const throttled = await it.becomes(busy, ({ last_error }) => last_error !== null);
@@ -61,17 +70,13 @@ suite("clusters that refuse", { skip }, () => {
     );
     assert.deepEqual(next, { late: true });
     // A new wish is a new beginning, and so is a resumption.
-    const attemptsAre = (isIt: (count: number) => boolean) =>
-      until(async () => {
-        const { body } = await it.rest.ask("GET", `/resources/${full}`);
-        return body.last_error !== null && isIt(body.last_error.attempts);
-      }, t.signal);
+    const beginnings = async () => (await attemptsOf(full)).filter((count) => count === 1).length;
     await it.rest.ask("PUT", `/resources/${full}`, { desired_spec: { data: { a: "2" } } });
-    await attemptsAre((count) => count === 1);
-    await attemptsAre((count) => count > 1);
+    await until(async () => (await beginnings()) === 2, t.signal);
+    await until(async () => ((await attemptsOf(full)).at(-1) ?? 0) > 1, t.signal);
     await it.rest.ask("POST", `/resources/${full}/pause`);
     await it.rest.ask("POST", `/resources/${full}/resume`);
-    await attemptsAre((count) => count === 1);
+    await until(async () => (await beginnings()) === 3, t.signal);
     const stuck = await it.becomes(kept, ({ last_error }) => last_error !== null);
     assert.deepEqual([stuck.status, stuck.last_error.class], ["deleting", "forbidden"]);
     await until(
@@ -366,3 +371,24 @@ suite("clusters that refuse", { skip }, () => {
     await worker.stop();
   });
 });
+
+/** Keeps each number of attempts that a row has from now on: none of them is there for long. */
+async function recordAttempts({ rest }: Bed): Promise<(id: number) => Promise<readonly number[]>> {
+  await rest.tables.query(
+    `CREATE TABLE recorded_attempts (id BIGINT GENERATED ALWAYS AS IDENTITY, resource_id INTEGER, attempts INTEGER);
+     CREATE FUNCTION record_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       INSERT INTO recorded_attempts (resource_id, attempts) VALUES (NEW.resource_id, NEW.attempts);
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER record_attempts AFTER UPDATE ON resource_attempts FOR EACH ROW
+       WHEN (OLD.attempts <> NEW.attempts) EXECUTE FUNCTION record_attempts()`,
+  );
+  return async (id) => {
+    const rows = await rest.tables.query<{ attempts: number }>(
+      `SELECT attempts FROM recorded_attempts WHERE resource_id = $1 ORDER BY id`,
+      [id],
+    );
+    return rows.map(({ attempts }) => attempts);
+  };
+}

@@ -12,7 +12,12 @@ const synced = ({ status }: Details) => status === "synced";
 clusterSuite("repairs and waits", () => {
   test("6.3: from the third repair of a field on it waits and names who undoes it; a new wish does not", async (t) => {
     await using it = await startBed(t.signal);
-    it.startWorker();
+    let mayRepair = true;
+    it.startWorker({
+      onStatement: async ({ statement, phase }) => {
+        if (statement === "claimWork" && phase === "before") await until(() => mayRepair, t.signal);
+      },
+    });
     const id = await it.create(web);
     await it.becomes(id, synced);
     const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
@@ -30,14 +35,16 @@ clusterSuite("repairs and waits", () => {
       await meddle(value);
       await until(isRepaired, t.signal);
     }
-    // The third waits for a second, the fourth for two, and both are told.
+    // The third waits for a second, the fourth for two, and both are told: for as long as nobody repairs.
     let contested: Details;
     for (let round = 0; round < 2; round++) {
+      mayRepair = false;
       await meddle(`z${round}`);
       contested = await it.becomes(
         id,
         (body) => body.status === "drifted" && reasonOf(body) === "Contested",
       );
+      mayRepair = true;
       if (round === 0) await until(isRepaired, t.signal);
     }
     const { message } = conditionOf(contested);
