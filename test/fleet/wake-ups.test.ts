@@ -14,6 +14,9 @@ const failed = ({ status }: Details) => status === "error";
 const longBackoff = { backoffMs: { min: 300_000, max: 300_000 } };
 const inTeam = { ...web, namespace: "team" };
 
+/** What a worker sends besides keeping its lease, which it does by the clock. */
+const isWork = (statement: string) => !["holdTarget", "markTarget"].includes(statement);
+
 /** Makes the namespace, without a word to fleet. */
 async function makeTeam({ client }: Bed, signal: AbortSignal): Promise<void> {
   const namespaces = await client.resource({ apiVersion: "v1", kind: "Namespace" }, signal);
@@ -41,11 +44,15 @@ clusterSuite("wake-ups of workers", () => {
     const renewals = () => sent.filter((statement) => statement === "holdTarget").length;
     const soFar = renewals();
     await until(() => renewals() > soFar + 1, t.signal); // What was left to look at has been looked at.
-    sent.length = 0;
-    await until(() => renewals() > 4, t.signal);
-    const others = sent.filter((statement) => !["holdTarget", "markTarget"].includes(statement));
-    // A probe of the listener may be among them, and a look that it brings; not one for each quarter of a second.
-    assert.ok(others.length < 8, others.join(", "));
+    for (let stretch = 1; ; stretch++) {
+      sent.length = 0;
+      await until(() => renewals() > 4, t.signal);
+      const others = sent.filter(isWork);
+      // A probe of the listener may be among them, and a look that it brings; not one for each quarter of a second.
+      if (others.length < 8) break;
+      // A machine that stands still for longer than the lease makes it begin anew; one that polls does so always.
+      assert.ok(stretch < 10, others.join(", "));
+    }
   });
 
   test("4.3: what is in a cluster and nobody's costs the database nothing", async (t) => {
@@ -79,7 +86,8 @@ clusterSuite("wake-ups of workers", () => {
     const body = { metadata: { labels: { x: "y" } } };
     await maps.patch(ref, { type: "merge", body }, t.signal);
     await it.becomes(id, ({ current }) => current.spec.metadata?.labels?.x === "y");
-    assert.ok(sent.length < 50, sent.join(", "));
+    const work = sent.filter(isWork);
+    assert.ok(work.length < 50, work.join(", "));
   });
 
   test("an object that was there before its row is seen, though its kind was watched and nothing changes in it", async (t) => {
