@@ -26,6 +26,8 @@ export class EventReader {
   readonly #cutAfter: number;
   readonly arrived: Arrived[] = [];
   readonly comments: string[] = [];
+  /** How far into the log it has got, also by beats that pass over what it has not asked for. */
+  position = 0;
   #rest = "";
   isOver = false;
 
@@ -78,6 +80,7 @@ export class EventReader {
       const field = (name: string): string | undefined =>
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       if (block.startsWith(":")) this.comments.push(block);
+      this.position = Number(field("id") ?? this.position);
       const data = field("data");
       if (data === undefined) continue;
       this.arrived.push({ id: field("id"), type: field("event"), data: JSON.parse(data) });
