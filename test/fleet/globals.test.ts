@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
-import { startBed, type Bed } from "./bed.ts";
+import { startBed, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
@@ -38,7 +38,7 @@ clusterSuite("global resources in clusters", () => {
       total_clusters: 1,
       warnings: [],
     });
-    const shown = await globalBecomes(bed, id, ({ status }) => status === "synced");
+    const shown = await globalBecomes(bed, id, ({ status }) => status === "synced", t.signal);
     const [copy] = shown.cluster_statuses;
     assert.deepEqual(shown.cluster_statuses, [
       {
@@ -55,9 +55,12 @@ clusterSuite("global resources in clusters", () => {
     // An update, and back.
     const put = await rest.ask("PUT", `/global-resources/${id}`, spec("2"));
     assert.deepEqual(put.body, { id, generation: 2, revision: 2, status: "pending" });
-    await globalBecomes(bed, id, ({ synced_clusters, generation }) => {
-      return generation === 2 && synced_clusters === 1;
-    });
+    await globalBecomes(
+      bed,
+      id,
+      ({ synced_clusters, generation }) => generation === 2 && synced_clusters === 1,
+      t.signal,
+    );
     assert.deepEqual(await dataOf(), { a: "2" });
     const back = await rest.ask("PUT", `/global-resources/${id}`, { revision: 1 });
     assert.deepEqual([back.body.generation, back.body.revision], [3, 1]);
@@ -67,7 +70,7 @@ clusterSuite("global resources in clusters", () => {
     const selector = { matchLabels: { tier: "one" } };
     assert.equal((await rest.ask("PUT", `/global-resources/${id}`, { selector })).code, 200);
     await until(async () => (await dataOf()) === undefined, t.signal);
-    await globalBecomes(bed, id, ({ cluster_statuses }) => cluster_statuses.length === 0);
+    await globalBecomes(bed, id, ({ cluster_statuses }) => cluster_statuses.length === 0, t.signal);
     assert.equal((await rest.ask("PUT", "/targets/prod", { labels: { tier: "one" } })).code, 200);
     await until(async () => (await dataOf())?.a === "1", t.signal);
 
@@ -101,7 +104,7 @@ clusterSuite("global resources in clusters", () => {
     assert.deepEqual(await dataOf("taken"), { a: "mine" });
     const again = await rest.ask("POST", "/global-resources", { ...settings, name: "taken" });
     assert.equal((await rest.ask("DELETE", `/resources/${plain}`)).code, 202);
-    await globalBecomes(bed, again.body.id, ({ status }) => status === "synced");
+    await globalBecomes(bed, again.body.id, ({ status }) => status === "synced", t.signal);
     assert.deepEqual(await dataOf("taken"), { a: "1" });
 
     // The target leaves after its copies.
@@ -121,7 +124,12 @@ clusterSuite("global resources in clusters", () => {
     );
     assert.equal(await dataOf(), undefined);
     const anew = await rest.ask("POST", "/global-resources", { ...settings, selector });
-    await globalBecomes(bed, anew.body.id, ({ synced_clusters }) => synced_clusters === 1);
+    await globalBecomes(
+      bed,
+      anew.body.id,
+      ({ synced_clusters }) => synced_clusters === 1,
+      t.signal,
+    );
   });
 });
 
@@ -302,17 +310,17 @@ void suite("the API of global resources", () => {
   });
 });
 
+/** Waits until a fact of the global resource holds. */
 async function globalBecomes(
   { rest }: Bed,
   id: number,
-  // oxlint-disable-next-line typescript/no-explicit-any
-  fact: (body: any) => boolean,
-  // oxlint-disable-next-line typescript/no-explicit-any
-): Promise<any> {
-  let last;
+  fact: (body: Details) => boolean,
+  signal: AbortSignal,
+): Promise<Details> {
+  let last: Details;
   await until(async () => {
     last = (await rest.ask("GET", `/global-resources/${id}`)).body;
     return last.cluster_statuses !== undefined && fact(last);
-  }, new AbortController().signal);
+  }, signal);
   return last;
 }
