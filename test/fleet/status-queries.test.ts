@@ -1,7 +1,7 @@
 // The three questions of the contract (2.4), as they stand there, asked in psql: they agree with what the API says.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { DatabaseUnavailable } from "@keelson/database";
@@ -44,7 +44,10 @@ const questionOf: Readonly<Record<string, keyof typeof questions>> = {
 /** The statements that record what was seen. */
 const recordsOfSights = ["recordObserved", "recordUndrifted"];
 
-suite("the contract's questions", { skip: isOracle ? "they are the database's" : false }, () => {
+const isMissing = spawnSync("psql", ["--version"]).error !== undefined;
+const skip = isOracle ? "they are the database's" : isMissing && "psql is not here";
+
+suite("the contract's questions", { skip }, () => {
   test("2.4: in psql they name the rows of which the API says the same", async (t) => {
     let isBlind = false;
     await using it = await startBed(t.signal, {
