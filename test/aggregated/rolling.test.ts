@@ -56,6 +56,7 @@ suite("a rollout behind a host", () => {
     const failed = [...answers].filter(([, answer]) => answer !== "created");
     assert.deepEqual(failed, []);
     await until(() => [...answers.keys()].every((name) => watching.names.has(name)), signal);
+    assert.deepEqual(watching.errors, []);
   });
 });
 
@@ -88,13 +89,17 @@ async function write(
 function watchNames(bed: Bed) {
   const end = new AbortController();
   const names = new Set<string>();
+  const errors: string[] = [];
   let version = "0";
   void (async (): Promise<void> => {
     while (!end.signal.aborted) {
       const path = `${memories}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`;
       try {
         for await (const { type, object } of bed.oracle.client.watch(path, end.signal)) {
-          if (type === "ERROR") throw new Error(JSON.stringify(object));
+          if (type === "ERROR") {
+            errors.push(JSON.stringify(object));
+            break;
+          }
           const { metadata } = object as { metadata: { name?: string; resourceVersion: string } };
           version = metadata.resourceVersion;
           if (type === "ADDED") names.add(metadata.name ?? "");
@@ -105,5 +110,5 @@ function watchNames(bed: Bed) {
       await wait(20, undefined, { signal: end.signal }).catch(() => undefined);
     }
   })();
-  return { names, [Symbol.dispose]: () => end.abort() };
+  return { names, errors, [Symbol.dispose]: () => end.abort() };
 }
