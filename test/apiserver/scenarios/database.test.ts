@@ -106,7 +106,7 @@ suite("a database in trouble", { concurrency }, () => {
     });
     const readyz = async (): Promise<number> =>
       (await timed(server, { path: "/readyz" }, t.signal)).status;
-    await until(() => answers.length > 40, t.signal);
+    await until(() => answers.length > 40 && acknowledged.length > 0, t.signal);
     const stoppedAt = performance.now();
     await database.stop({ mode: "immediate" });
     await until(async () => (await readyz()) !== 200, patienceOf(t));
