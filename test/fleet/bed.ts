@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
-import { Client, type DynamicObject } from "@keelson/client";
+import { Client, type DynamicObject, type ResourceClient } from "@keelson/client";
 import { Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
@@ -32,6 +32,10 @@ export interface Bed extends AsyncDisposable {
   status(id: number): Promise<string>;
   /** Waits until a fact of the resource holds. */
   becomes(id: number, fact: (body: Details) => boolean): Promise<Details>;
+  /** Waits until the resource is there no more. */
+  goes(id: number): Promise<void>;
+  /** The collection in which tests meddle. */
+  configMaps(): Promise<ResourceClient>;
   /** A worker on the target: it delivers, and watches. */
   startWorker(options?: WorkerOptions): Worker;
   /** What workers count. */
@@ -187,9 +191,15 @@ export async function startBed(
       }, signal);
       return last?.body ?? {};
     },
+    goes: async (id) => {
+      await until(async () => (await rest.ask("GET", `/resources/${id}`)).code === 404, signal);
+    },
+    configMaps: () => client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
+
+export const synced = ({ status }: Details) => status === "synced";
 
 export const applied = (generation: number) => (body: Details) =>
   body.applied?.generation === generation;

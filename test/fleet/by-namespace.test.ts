@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Details } from "./bed.ts";
+import { startBed, synced, web } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
-const synced = ({ status }: Details) => status === "synced";
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
 
 suite("watching namespace by namespace", { skip }, () => {
@@ -18,7 +17,7 @@ suite("watching namespace by namespace", { skip }, () => {
     const forbidden = refusal(403, "Forbidden", "configmaps is forbidden at the cluster scope");
     http.intercept = ({ path }) => (path === "/api/v1/configmaps" ? forbidden : undefined);
     it.startWorker();
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const namespaces = ["default", "early", "late"];
     /** Its row is delivered and seen; then its object is changed, and later deleted, and both are put right. */
     const isLookedAfter = async (namespace: string): Promise<void> => {

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Details } from "./bed.ts";
+import { startBed, synced, web } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 
 const { KEELSON_TEST_RESTARTS: restarts = "2" } = process.env;
@@ -20,7 +20,7 @@ suite("a database that restarts", { skip: isOracle ? "it needs no other cluster"
     it.startWorker({ leaseMs: 2_000 });
     const ids: number[] = [];
     for (let n = 0; n < rows; n++) ids.push(await it.create({ ...web, name: `row-${n}` }));
-    for (const id of ids) await it.becomes(id, ({ status }: Details) => status === "synced");
+    for (const id of ids) await it.becomes(id, synced);
 
     /** The highest generation that each row's writers were told of, and with what value. */
     const answered = new Map<number, { generation: number; a: string }>();
@@ -61,7 +61,7 @@ suite("a database that restarts", { skip: isOracle ? "it needs no other cluster"
     // No wake-up of the time is heard again: whatever was missed is found, and the worker watches as before.
     for (const [index, id] of ids.entries()) {
       const { generation: told, a } = answered.get(id) ?? { generation: 1, a: "1" };
-      const body = await it.becomes(id, ({ status }: Details) => status === "synced");
+      const body = await it.becomes(id, synced);
       // A write whose answer was lost may have come after the last that was answered.
       assert.ok(body.generation >= told, `${body.generation} after ${told}`);
       if (body.generation === told) assert.equal(body.desired_spec.data.a, a);
@@ -82,7 +82,7 @@ suite("a database that restarts", { skip: isOracle ? "it needs no other cluster"
        WHERE h.kept <> r.generation OR e.told <> r.generation`,
     );
     assert.deepEqual(halves, []);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
+    const maps = await it.configMaps();
     const ref = { namespace: "default", name: "row-0" };
     await maps.delete(ref, signal);
     await until(async () => (await maps.find(ref, signal)) !== undefined, signal);

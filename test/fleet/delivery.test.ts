@@ -113,7 +113,7 @@ clusterSuite("delivery to a cluster", () => {
       const configuration = hook.configuration(labels) as DynamicObject;
       await hooks.apply(configuration, { fieldManager }, t.signal);
       // The server learns of it after a while.
-      const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+      const maps = await it.configMaps();
       const metadata = { name: "probe", namespace: "default", labels };
       const probe = { apiVersion: "v1", kind: "ConfigMap", metadata };
       await until(async () => {
@@ -142,7 +142,7 @@ clusterSuite("delivery to a cluster", () => {
 
   test("F21: another's field is told under report, and taken under force", async (t) => {
     await using it = await startBed(t.signal);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const theirs = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -264,13 +264,11 @@ clusterSuite("delivery to a cluster", () => {
     await it.rest.ask("POST", `/resources/${id}/pause`);
     assert.equal((await it.rest.ask("DELETE", `/resources/${id}`)).code, 202);
     await it.rest.ask("DELETE", `/resources/${other}`);
-    const isGone = async (one: number) =>
-      (await it.rest.ask("GET", `/resources/${one}`)).code === 404;
-    await until(() => isGone(other), t.signal);
+    await it.goes(other);
     assert.equal(await it.status(id), "deleting");
     assert.ok((await it.find("ConfigMap", "web")) !== undefined);
     await it.rest.ask("POST", `/resources/${id}/resume`);
-    await until(() => isGone(id), t.signal);
+    await it.goes(id);
     assert.equal(await it.find("ConfigMap", "web"), undefined);
   });
 
@@ -279,7 +277,7 @@ clusterSuite("delivery to a cluster", () => {
     it.startWorker();
     const id = await it.create(web);
     await it.becomes(id, applied(1));
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const object = await maps.get({ namespace: "default", name: "web" }, t.signal);
     const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
     await it.rest.ask("DELETE", `/resources/${id}`);
@@ -291,7 +289,7 @@ clusterSuite("delivery to a cluster", () => {
     );
     assert.equal(body.status, "deleting");
     await maps.removeFinalizer(held, "example.com/hold", t.signal);
-    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    await it.goes(id);
     const put = await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: {} });
     assert.deepEqual(
       [put.code, (await it.rest.ask("DELETE", `/resources/${id}`)).code],
@@ -311,7 +309,7 @@ clusterSuite("delivery to a cluster", () => {
     const id = await it.create(web);
     await it.becomes(id, applied(1));
     await it.rest.ask("POST", `/resources/${id}/pause`);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     await maps.delete({ namespace: "default", name: "web" }, t.signal);
     const another = {
       apiVersion: "v1",
@@ -327,7 +325,7 @@ clusterSuite("delivery to a cluster", () => {
     await maps.apply(another, { fieldManager: "them" }, t.signal);
     await it.rest.ask("DELETE", `/resources/${id}`);
     await it.rest.tables.query(`UPDATE resources SET paused = false WHERE id = $1`, [id]);
-    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    await it.goes(id);
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { somebody: "else" });
   });
 

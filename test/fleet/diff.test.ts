@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startBed, type Details } from "./bed.ts";
+import { startBed, synced, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const labels = { app: "web" };
@@ -50,7 +50,7 @@ clusterSuite("the difference of a resource", () => {
     it.startWorker();
     const id = await it.create(web);
     const diff = async () => (await it.rest.ask("GET", `/resources/${id}/diff`)).body;
-    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await it.becomes(id, synced);
     // The server has filled in much and written 1000m as 1: that is no difference.
     assert.deepEqual(await diff(), { fields: [] });
 
@@ -110,7 +110,7 @@ clusterSuite("the difference of a resource", () => {
 
     // Delivered, only what is another's is left.
     await it.rest.ask("POST", `/resources/${id}/resume`);
-    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await it.becomes(id, synced);
     assert.deepEqual((await diff()).fields, others);
     assert.equal((await it.rest.ask("GET", "/resources/999/diff")).code, 404);
   });
@@ -118,7 +118,7 @@ clusterSuite("the difference of a resource", () => {
   test("F36: what is wanted and another holds is foreign; a Secret differs without its values", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const held = { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data: { a: "theirs" } };
     await maps.apply(held, { fieldManager: "somebody" }, t.signal);
     const id = await it.create({
@@ -154,7 +154,7 @@ clusterSuite("the difference of a resource", () => {
       name: "login",
       desired_spec: { data: { p: "b2xk", q: "c2FtZQ==" } },
     });
-    await it.becomes(secret, ({ status }: Details) => status === "synced");
+    await it.becomes(secret, synced);
     const secrets = await it.client.resource({ apiVersion: "v1", kind: "Secret" }, t.signal);
     const change = { data: { p: "c3RvbGVu" } };
     const options = { fieldManager: "somebody" };

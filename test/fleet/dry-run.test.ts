@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const data = (a: string) => ({ desired_spec: { data: { a } } });
@@ -23,7 +23,7 @@ clusterSuite("a write that is only tried", () => {
     await using it = await startBed(t.signal);
     const worker = it.startWorker();
     const id = await it.create(web);
-    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await it.becomes(id, synced);
     await worker.stop();
     const before = [await everything(it), await it.find("ConfigMap", "web")];
     const { code, body } = await it.rest.ask("PUT", `/resources/${id}?dryRun=true`, data("2"));
@@ -249,7 +249,7 @@ clusterSuite("a write that is only tried", () => {
 
   test("from whom a field would be taken is told, and who would refuse it", async (t) => {
     await using it = await startBed(t.signal);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const metadata = { namespace: "default", name: "web", finalizers: ["example.com/hold"] };
     const held = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
     await maps.apply(held, { fieldManager: "somebody" }, t.signal);

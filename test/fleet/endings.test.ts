@@ -4,12 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
 import { until } from "../oracle/until.ts";
-import { applied, definitionOf, startBed, web, type Bed, type Details } from "./bed.ts";
+import { applied, definitionOf, startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const ref = { namespace: "default", name: "web" };
-
-const synced = ({ status }: Details) => status === "synced";
 
 function conditionOf(body: Details, type: string) {
   const all = (body.conditions ?? []) as {
@@ -19,10 +17,6 @@ function conditionOf(body: Details, type: string) {
     message: string;
   }[];
   return all.find((one) => one.type === type);
-}
-
-async function configMaps(it: Bed, signal: AbortSignal) {
-  return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
 }
 
 /** The request that made a ConfigMap, with its marks, for once more. */
@@ -35,10 +29,6 @@ function sentAgain(made: DynamicObject) {
     metadata: { ...ref, annotations },
     data: { ...data },
   };
-}
-
-async function isGone(it: Bed, id: number): Promise<boolean> {
-  return (await it.rest.ask("GET", `/resources/${id}`)).code === 404;
 }
 
 /** Which events told of a row, with their reasons. */
@@ -57,7 +47,7 @@ clusterSuite("how things end", () => {
     it.startWorker();
     const old = await it.create(web);
     await it.becomes(old, applied(1));
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const object = await maps.get(ref, t.signal);
     const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
     await it.rest.ask("DELETE", `/resources/${old}`);
@@ -76,14 +66,14 @@ clusterSuite("how things end", () => {
     const made = await maps.get(ref, t.signal);
     assert.notEqual(made.metadata.uid, object.metadata.uid);
     assert.deepEqual(made["data"], { b: "2" });
-    assert.ok(await isGone(it, old));
+    assert.equal((await it.rest.ask("GET", `/resources/${old}`)).code, 404);
     const told = await eventsOf(it, old);
     assert.deepEqual([told.includes("deleting"), told.at(-1)], [true, "deleted Deleted"]);
   });
 
   test("6.1: what was only seen is not ours, and survives the deletion of a row that never got it", async (t) => {
     await using it = await startBed(t.signal);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const theirs: DynamicObject = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -95,7 +85,7 @@ clusterSuite("how things end", () => {
     const id = await it.create({ ...web, conflict_policy: "report" });
     await it.becomes(id, (body) => body.status === "error" && body.current !== null);
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(() => isGone(it, id), t.signal);
+    await it.goes(id);
     assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
     assert.deepEqual((await eventsOf(it, id)).at(-1), "deleted NotOurs");
   });
@@ -103,13 +93,13 @@ clusterSuite("how things end", () => {
   test("6.1: an apply that arrives after the purge is taken back; one of a living key is healed", async (t) => {
     await using it = await startBed(t.signal);
     const first = it.startWorker();
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const id = await it.create(web);
     await it.becomes(id, synced);
     const late = sentAgain(await maps.get(ref, t.signal));
     const applyLate = () => maps.apply(late, { fieldManager: "kontrol", force: true }, t.signal);
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(() => isGone(it, id), t.signal);
+    await it.goes(id);
     await applyLate();
     await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
     // Also where nothing of its kind is wanted any more, and the worker is another.
@@ -140,7 +130,7 @@ clusterSuite("how things end", () => {
       },
     });
     it.startWorker();
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const id = await it.create(web);
     await it.becomes(id, synced);
     const late = sentAgain(await maps.get(ref, t.signal));
@@ -150,7 +140,7 @@ clusterSuite("how things end", () => {
       await it.becomes(id, ({ current }) => current?.uid === made.metadata.uid);
     };
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(() => isGone(it, id), t.signal);
+    await it.goes(id);
     assert.equal(atPurge, undefined);
     await it.create({ ...web, name: "other" }); // What a worker is woken by.
     await until(async () => (await maps.find(ref, t.signal)) === undefined, t.signal);
@@ -176,11 +166,11 @@ clusterSuite("how things end", () => {
     // The kind goes while they are paused: nobody makes them again.
     for (const id of [one, two]) await it.rest.ask("POST", `/resources/${id}/pause`);
     await it.rest.ask("DELETE", `/resources/${definition}`);
-    await until(() => isGone(it, definition), t.signal);
+    await it.goes(definition);
     for (const id of [one, two]) await it.rest.ask("DELETE", `/resources/${id}`);
     await it.rest.tables.query(`UPDATE resources SET paused = false`);
     for (const id of [one, two]) {
-      await until(() => isGone(it, id), t.signal);
+      await it.goes(id);
       assert.deepEqual((await eventsOf(it, id)).at(-1), "deleted KindNotServed");
     }
   });
@@ -194,7 +184,7 @@ clusterSuite("how things end", () => {
     await it.rest.ask("PUT", `/resources/${id}`, fixed("2"));
     const stuck = await it.becomes(id, ({ status }) => status === "error");
     assert.equal(stuck.last_error.class, "immutable");
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const held = await maps.addFinalizer(
       await maps.get(ref, t.signal),
       "example.com/hold",
@@ -226,7 +216,7 @@ clusterSuite("how things end", () => {
     const ofJob = async () => (await pods.list({ labelSelector: "job-name=once" }, t.signal)).items;
     await until(async () => (await ofJob()).length > 0, t.signal);
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(() => isGone(it, id), t.signal);
+    await it.goes(id);
     await until(async () => (await ofJob()).length === 0, t.signal);
   });
 

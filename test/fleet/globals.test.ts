@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
-import { startBed, type Bed, type Details } from "./bed.ts";
+import { startBed, synced, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
@@ -38,7 +38,7 @@ clusterSuite("global resources in clusters", () => {
       total_clusters: 1,
       warnings: [],
     });
-    const shown = await globalBecomes(bed, id, ({ status }) => status === "synced", t.signal);
+    const shown = await globalBecomes(bed, id, synced, t.signal);
     const [copy] = shown.cluster_statuses;
     assert.deepEqual(shown.cluster_statuses, [
       {
@@ -81,7 +81,7 @@ clusterSuite("global resources in clusters", () => {
       name: "taken",
       ...spec("mine"),
     });
-    await bed.becomes(plain, ({ status }) => status === "synced");
+    await bed.becomes(plain, synced);
     const taken = await rest.ask("POST", "/global-resources", { ...settings, name: "taken" });
     assert.equal(taken.body.warnings[0].code, "conflict");
     const conflict = await rest.ask("GET", `/global-resources/${taken.body.id}`);
@@ -104,7 +104,7 @@ clusterSuite("global resources in clusters", () => {
     assert.deepEqual(await dataOf("taken"), { a: "mine" });
     const again = await rest.ask("POST", "/global-resources", { ...settings, name: "taken" });
     assert.equal((await rest.ask("DELETE", `/resources/${plain}`)).code, 202);
-    await globalBecomes(bed, again.body.id, ({ status }) => status === "synced", t.signal);
+    await globalBecomes(bed, again.body.id, synced, t.signal);
     assert.deepEqual(await dataOf("taken"), { a: "1" });
 
     // The target leaves after its copies.

@@ -6,13 +6,11 @@ import { suite, test } from "node:test";
 import { seededRandom } from "@keelson/base";
 import { until } from "../oracle/until.ts";
 import { runFile } from "../services/process.ts";
-import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { startBed, synced, web, type Bed } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 
 const program = new URL("./programs/mortal-worker.ts", import.meta.url);
 const { KEELSON_TEST_KILLS: wanted = "4", KEELSON_TEST_SEED: seed = "kills" } = process.env;
-
-const synced = ({ status }: Details) => status === "synced";
 
 /** What one worker leaves to the next: something of each kind of work. */
 interface Work {
@@ -67,7 +65,7 @@ async function leaveWork(it: Bed, round: number, signal: AbortSignal): Promise<W
   ];
   for (const id of [changed, deleted, drifted]) await it.becomes(id, synced);
   await worker.stop();
-  const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
+  const maps = await it.configMaps();
   const at = (name: string) => ({ namespace: "default", name: `${name}-${round}` });
   await maps.patch(at("drifted"), { type: "merge", body: { data: { a: "theirs" } } }, signal);
   const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: at("foreign"), data: {} };
@@ -84,7 +82,7 @@ async function checkRecovery(
   signal: AbortSignal,
 ): Promise<void> {
   await using _worker = it.startWorker({ leaseMs: 1_000 });
-  await until(async () => (await it.rest.ask("GET", `/resources/${deleted}`)).code === 404, signal);
+  await it.goes(deleted);
   const dataOf = async (name: string) => (await it.find("ConfigMap", `${name}-${round}`))?.["data"];
   const expected = [
     [made, "made", 1, "1"],

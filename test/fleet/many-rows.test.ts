@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite, isOracle } from "./cluster.ts";
 
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
@@ -38,7 +38,7 @@ clusterSuite("many rows of one cluster", () => {
     await using it = await startBed(t.signal, { viaProxy: true });
     it.startWorker();
     const first = await it.create(web);
-    await it.becomes(first, ({ status }) => status === "synced");
+    await it.becomes(first, synced);
     const { proxy } = it;
     assert.ok(proxy !== undefined);
     proxy.isRefusing = true;
@@ -93,7 +93,7 @@ clusterSuite("many rows of one cluster", () => {
     assert.ok(proxy !== undefined);
     proxy.isRefusing = true;
     proxy.cut();
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const isDeleted = (index: number) => index % 11 === 0;
     for (const index of ids.keys()) {
       const at = { namespace: "default", name: `many-${index}` };

@@ -7,7 +7,7 @@ import { RecordingMetrics } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { FleetGauges } from "@keelson/fleet";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Details } from "./bed.ts";
+import { startBed, synced, web, type Details } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 import { refusal } from "./http-proxy.ts";
@@ -37,7 +37,7 @@ suite("the metrics of fleet", { skip }, () => {
     assert.equal(count("resources", { ...prod, status: "pending" }), 1);
     assert.equal(count("target_up", prod), 0);
     it.startWorker({ backoffMs: { min: 300_000, max: 300_000 } });
-    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await it.becomes(id, synced);
     await shows("resources", { ...prod, status: "synced" }, 1);
     await shows("target_up", prod, 1);
     await shows("queue_depth", {}, 0);
@@ -60,7 +60,7 @@ suite("the metrics of fleet", { skip }, () => {
     await shows("apply_total", { ...prod, result: "error", class: "invalid" }, 1);
     await shows("resources", { ...prod, status: "error" }, 1);
 
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const ref = { namespace: "default", name: "web" };
     await maps.patch(ref, { type: "merge", body: { data: { a: "theirs" } } }, t.signal);
     await until(() => count("drift_total") === 1, t.signal);

@@ -5,21 +5,12 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import {
-  applied,
-  definitionOf,
-  inFlightMax,
-  startBed,
-  web,
-  type Bed,
-  type Details,
-} from "./bed.ts";
+import { applied, definitionOf, inFlightMax, startBed, synced, web, type Bed } from "./bed.ts";
 import { isOracle } from "./cluster.ts";
 import { refusal } from "./http-proxy.ts";
 
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 const ref = { namespace: "default", name: "web" };
-const synced = ({ status }: Details) => status === "synced";
 const backoffMinMs = 500;
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
 
@@ -79,10 +70,7 @@ suite("clusters that refuse", { skip }, () => {
     await until(async () => (await beginnings()) === 3, t.signal);
     const stuck = await it.becomes(kept, ({ last_error }) => last_error !== null);
     assert.deepEqual([stuck.status, stuck.last_error.class], ["deleting", "forbidden"]);
-    await until(
-      async () => (await it.rest.ask("GET", `/resources/${other}`)).code === 404,
-      t.signal,
-    );
+    await it.goes(other);
     http.intercept = () => undefined;
     for (const id of [full, busy, kept]) await it.rest.ask("POST", `/resources/${id}/sync`);
     for (const [id, generation] of [
@@ -92,10 +80,7 @@ suite("clusters that refuse", { skip }, () => {
       const good = await it.becomes(id, applied(generation));
       assert.equal(good.last_error, null);
     }
-    await until(
-      async () => (await it.rest.ask("GET", `/resources/${kept}`)).code === 404,
-      t.signal,
-    );
+    await it.goes(kept);
   });
 
   test("4.2: so many calls are under way at once, and the rest waits in the table", async (t) => {
@@ -146,7 +131,7 @@ suite("clusters that refuse", { skip }, () => {
     assert.ok(http !== undefined);
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     let isReplaced = false;
     http.intercept = async ({ method, path }) => {
       if (isReplaced || method !== "DELETE" || !path.endsWith("/configmaps/web")) return undefined;
@@ -158,7 +143,7 @@ suite("clusters that refuse", { skip }, () => {
       return undefined;
     };
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    await it.goes(id);
     assert.ok(isReplaced);
     assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
   });
@@ -170,10 +155,10 @@ suite("clusters that refuse", { skip }, () => {
     assert.ok(http !== undefined);
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const { annotations = {} } = (await maps.get(ref, t.signal)).metadata;
     await it.rest.ask("DELETE", `/resources/${id}`);
-    await until(async () => (await it.rest.ask("GET", `/resources/${id}`)).code === 404, t.signal);
+    await it.goes(id);
     const refusals = [
       refusal(500, "InternalError", "an accident"),
       refusal(403, "Forbidden", "no"),
@@ -197,7 +182,7 @@ suite("clusters that refuse", { skip }, () => {
       await it.create({ ...web, ...report, name: "other" }),
     ];
     for (const id of [gone, changed]) await it.becomes(id, synced);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const expired = refusal(410, "Expired", "too old resource version");
     const answers = [expired, { code: 200, body: { type: "ERROR", object: expired.body } }];
     for (const [round, answer] of answers.entries()) {
@@ -251,10 +236,7 @@ suite("clusters that refuse", { skip }, () => {
     await it.becomes(again, synced);
     // What was deleted may come back for a day: it stays watched.
     await it.rest.ask("DELETE", `/resources/${again}`);
-    await until(
-      async () => (await it.rest.ask("GET", `/resources/${again}`)).code === 404,
-      t.signal,
-    );
+    await it.goes(again);
     await it.becomes(await it.create({ ...web, name: "third" }), synced);
     assert.ok(isWatched("/secrets"));
   });
@@ -291,10 +273,7 @@ suite("clusters that refuse", { skip }, () => {
     await until(async () => (await definitions.find({ name }, t.signal)) === undefined, t.signal);
     await it.rest.ask("DELETE", `/resources/${gadget}`);
     await it.rest.ask("POST", `/resources/${gadget}/resume`);
-    await until(
-      async () => (await it.rest.ask("GET", `/resources/${gadget}`)).code === 404,
-      t.signal,
-    );
+    await it.goes(gadget);
     const told = await it.rest.tables.query(
       `SELECT data->>'reason' AS reason FROM events_unnumbered
        WHERE resource_id = $1 AND type = 'resource.deleted'`,
@@ -314,7 +293,7 @@ suite("clusters that refuse", { skip }, () => {
     const [healed, deleted] = [await it.create(web), await it.create({ ...web, name: "other" })];
     for (const id of [healed, deleted]) await it.becomes(id, synced);
     isAway = true;
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
     await maps.delete({ ...ref, name: "other" }, t.signal);
     await it.rest.ask("PUT", `/resources/${deleted}`, { desired_spec: { data: { a: "2" } } });
@@ -360,7 +339,7 @@ suite("clusters that refuse", { skip }, () => {
     await it.becomes(id, synced);
     // What was applied is locked: what the cluster says is recorded, and a wish is written. In this order: what the
     // cluster says of the new wish is compared with the record of its apply, and waits for that.
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     await holding("resource_applied_states", async () => {
       const body = { metadata: { labels: { x: "y" } } };
       await maps.patch(ref, { type: "merge", body }, t.signal);

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../oracle/until.ts";
-import { applied, definitionOf, startBed, web, type Details } from "./bed.ts";
+import { applied, definitionOf, startBed, synced, web, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const ref = { namespace: "default", name: "web" };
-const synced = ({ status }: Details) => status === "synced";
 
 clusterSuite("repairs and waits", () => {
   test("6.3: from the third repair of a field on it waits and names who undoes it; a new wish does not", async (t) => {
@@ -20,7 +19,7 @@ clusterSuite("repairs and waits", () => {
     });
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const meddle = (a: string) =>
       maps.patch(
         ref,
@@ -105,10 +104,7 @@ clusterSuite("repairs and waits", () => {
       return spec.size === 3;
     }, t.signal);
     await it.rest.ask("DELETE", `/resources/${widget}`);
-    await until(
-      async () => (await it.rest.ask("GET", `/resources/${widget}`)).code === 404,
-      t.signal,
-    );
+    await it.goes(widget);
     assert.equal(await widgets.find(one, t.signal), undefined);
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applied, definitionOf, startBed, web, type Details } from "./bed.ts";
+import { applied, definitionOf, startBed, synced, web, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
 const data = (a: string) => ({ desired_spec: { data: { a } } });
@@ -26,7 +26,7 @@ clusterSuite("what is restored, in the cluster", () => {
     assert.deepEqual(await put(data("2"), 2), [{ a: "2" }, "2", "2"]);
     assert.deepEqual(await put({ ...data("1"), revision: 1 }, 3), [{ a: "1" }, "3", "1"]);
     assert.deepEqual(await put({ revision: 2 }, 4), [{ a: "2" }, "4", "2"]);
-    const shown = await it.becomes(id, ({ status }: Details) => status === "synced");
+    const shown = await it.becomes(id, synced);
     assert.deepEqual([shown.current.generation, shown.current.revision], [4, 2]);
   });
 
@@ -41,7 +41,7 @@ clusterSuite("what is restored, in the cluster", () => {
     await it.create({ ...definition, desired_spec: { spec } });
     const gizmo = { ...web, kind: "Gizmo", desired_spec: { spec: { size: 1 } } };
     const id = await it.create({ ...gizmo, api_version: `${group}/v1` });
-    await it.becomes(id, ({ status }: Details) => status === "synced");
+    await it.becomes(id, synced);
     const appliedAt = async () => {
       const object = await it.find("Gizmo", "web", `${group}/v1`);
       const ours = object?.metadata.managedFields?.find(({ manager }) => manager === "kontrol");

@@ -75,7 +75,7 @@ suite("the contract's questions", { skip }, () => {
     await put(ids.outOfSync, spec("2"));
     await put(ids.failing, spec(7));
     await is(ids.failing, "error");
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const ref = (name: string) => ({ namespace: "default", name });
     await maps.addFinalizer(
       await maps.get(ref("deleting"), t.signal),

@@ -5,10 +5,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseUnavailable, statement, type StatementPoint } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { applied, startBed, web, type Bed, type Details } from "./bed.ts";
+import { applied, startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
 
-const synced = ({ status }: Details) => status === "synced";
 const failed = ({ status }: Details) => status === "error";
 /** Whoever waited for its next try would wait for minutes. */
 const longBackoff = { backoffMs: { min: 300_000, max: 300_000 } };
@@ -64,7 +63,7 @@ clusterSuite("wake-ups of workers", () => {
     const id = await it.create(web);
     await it.becomes(id, synced);
     sent.length = 0;
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const change = (name: string, a: string) =>
       maps.apply(
         {
@@ -94,7 +93,7 @@ clusterSuite("wake-ups of workers", () => {
     await using it = await startBed(t.signal);
     it.startWorker();
     await it.becomes(await it.create(web), synced);
-    const maps = await it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, t.signal);
+    const maps = await it.configMaps();
     const metadata = { name: "theirs", namespace: "default" };
     const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
     await maps.apply(theirs, { fieldManager: "them" }, t.signal);

@@ -3,15 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../oracle/until.ts";
-import { startBed, web, type Bed, type Details } from "./bed.ts";
+import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
-
-const synced = ({ status }: Details) => status === "synced";
-
-/** The collection in which the tests meddle. */
-async function configMaps(it: Bed, signal: AbortSignal) {
-  return it.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, signal);
-}
 
 const isTrue = (conditions: readonly Details[], type: string) =>
   conditions.some((one) => one.type === type && one.status === "True");
@@ -66,7 +59,7 @@ clusterSuite("watching a cluster", () => {
     const id = await it.create({ ...web, drift_policy: "report" });
     const other = await it.create({ ...web, name: "other" });
     for (const one of [id, other]) await it.becomes(one, synced);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     for (const [name, value] of [
       ["generation", "99"],
       ["revision", "98"],
@@ -101,7 +94,7 @@ clusterSuite("watching a cluster", () => {
     it.startWorker();
     const id = await it.create(web);
     await it.becomes(id, synced);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const theirs = { data: { a: "changed", b: "theirs" }, metadata: { labels: { x: "y" } } };
     await maps.patch(ref, { type: "merge", body: theirs, options: somebody }, t.signal);
     await until(async () => (await eventTypes(it)).includes("healed"), t.signal);
@@ -117,7 +110,7 @@ clusterSuite("watching a cluster", () => {
     it.startWorker();
     const id = await it.create({ ...web, drift_policy: "report" });
     await it.becomes(id, synced);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const body = { data: { a: "changed" } };
     await maps.patch(ref, { type: "merge", body, options: somebody }, t.signal);
     const drifted = await it.becomes(id, ({ status }) => status === "drifted");
@@ -132,7 +125,7 @@ clusterSuite("watching a cluster", () => {
     const worker = it.startWorker();
     const id = await it.create(web);
     const first = await it.becomes(id, synced);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     await maps.delete(ref, t.signal);
     const second = await it.becomes(
       id,
@@ -151,7 +144,7 @@ clusterSuite("watching a cluster", () => {
     const id = await it.create(web);
     await it.becomes(id, synced);
     await it.rest.ask("POST", `/resources/${id}/pause`);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
     await it.becomes(id, ({ status }) => status === "drifted");
     await it.rest.ask("POST", `/resources/${id}/resume`);
@@ -239,7 +232,7 @@ clusterSuite("watching a cluster", () => {
       `UPDATE targets SET lease_owner = 'another', lease_until = now() + interval '1 h', fence = fence + 1`,
     );
     await it.rest.tables.query(`UPDATE resource_current_states SET fence = fence + 1`);
-    const maps = await configMaps(it, t.signal);
+    const maps = await it.configMaps();
     const before = records;
     await maps.patch(ref, { type: "merge", body: { data: { a: "changed" } } }, t.signal);
     await until(() => records > before, t.signal); // It has seen that, and tried.

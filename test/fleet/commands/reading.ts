@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../oracle/until.ts";
+import { synced } from "../bed.ts";
 import { HttpProxy } from "../http-proxy.ts";
 import { typing } from "../typed.ts";
 import { lines, settings, type CommandLab } from "./lab.ts";
@@ -10,7 +11,7 @@ import { lines, settings, type CommandLab } from "./lab.ts";
 export function testReading(lab: CommandLab): void {
   test("get shows all, kinds, names and labels", async () => {
     await lab.bed.becomes(1, ({ health }) => health === "Healthy");
-    await lab.bed.becomes(3, ({ status }) => status === "synced");
+    await lab.bed.becomes(3, synced);
     const all = await lab.keelson("get");
     assert.equal(
       all.out,

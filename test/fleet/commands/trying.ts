@@ -112,7 +112,7 @@ export function testTrying(lab: CommandLab): void {
   });
 
   test("from whom a field would be taken is told, and a refusal where that is not wanted", async () => {
-    const maps = await lab.bed.client.resource({ apiVersion: "v1", kind: "ConfigMap" }, lab.signal);
+    const maps = await lab.bed.configMaps();
     const metadata = { namespace: "default", name: "theirs" };
     const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "theirs" } };
     await maps.apply(theirs, { fieldManager: "somebody" }, lab.signal);
