@@ -1,17 +1,17 @@
 // A cluster of our own, fleet's API and workers between them, for the length of a test.
 
 import assert from "node:assert/strict";
-import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { Client, type DynamicObject, type ResourceClient } from "@keelson/client";
-import { Wakeups, type StatementPoint } from "@keelson/database";
+import type { StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
-import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
+import { assembleWorker } from "./assembled-worker.ts";
 import { startCluster } from "./cluster.ts";
 import { HttpProxy } from "./http-proxy.ts";
-import { startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 export const web = {
   cluster_id: "prod",
@@ -118,47 +118,21 @@ export async function startBed(
         await onOwnStatement?.(point);
       },
     });
-    const wakeups = new Wakeups({ database });
-    const clients = new TargetClients({
+    const worker = assembleWorker({
       database,
-      cipher: testCipher,
       own,
-      proxies: {},
-      callTimeoutMs,
-      clock: systemClock,
-      random: systemRandom,
-      metrics: noMetrics,
-    });
-    const worker = new FleetWorker({
-      database,
-      wakeups,
-      bell: new WorkBell({ wakeups, log: silentLog, signal }),
-      clients,
-      isOwn: () => true,
-      onlyCluster: undefined,
       owner: `worker ${++workers}`,
-      // As good as none: what only a poll would find makes a test wait for ever.
-      limits: {
-        leaseMs,
-        kindsMs,
-        pollMs: 3_600_000,
-        deafPollMs: 100,
-        staleMs: 60_000,
-        inFlightMax,
-        callTimeoutMs,
-        backoffMs,
-      },
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLog,
-      metrics: workerMetrics(metrics),
+      // As good as no poll: what only that would find makes a test wait for ever.
+      limits: { leaseMs, kindsMs, pollMs: 3_600_000, inFlightMax, backoffMs },
+      callTimeoutMs,
+      metrics,
+      signal,
     });
     const scope = new TaskScope(signal);
-    scope.spawn("wake-ups", (within) => wakeups.run(within));
-    scope.spawn("worker", (within) => worker.run(within));
+    worker.run(scope);
     const stop = async (): Promise<void> => {
       await scope[Symbol.asyncDispose]();
-      await clients[Symbol.asyncDispose]();
+      await worker[Symbol.asyncDispose]();
     };
     later.defer(stop);
     return { stop, [Symbol.asyncDispose]: stop };

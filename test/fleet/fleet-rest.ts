@@ -20,10 +20,9 @@ import type { Access } from "@keelson/client";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 import {
-  CredentialCipher,
+  DryRuns,
   EventLog,
   fleetRoutes,
-  DryRuns,
   GlobalDryRuns,
   Globals,
   Resources,
@@ -43,6 +42,7 @@ import {
 } from "@keelson/keelson";
 import { loadBuiltinKinds } from "@keelson/kube";
 import { answerCheck } from "../services/answer-check.ts";
+import { testCipher } from "./assembled-worker.ts";
 
 export interface Answer {
   readonly code: number;
@@ -78,9 +78,6 @@ export type Tokens = Readonly<
     { readonly role: "reader" | "editor" | "admin"; readonly clusters?: readonly string[] }
   >
 >;
-
-/** The cipher of the fixture. */
-export const testCipher = new CredentialCipher([Buffer.alloc(32, 9)], systemRandom);
 
 export const bodyBytesMax = 64 * 1024;
 

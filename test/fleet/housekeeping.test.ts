@@ -15,7 +15,8 @@ import {
   type HousekeepingLimits,
 } from "@keelson/fleet";
 import { until } from "../oracle/until.ts";
-import { startFleetRest, testCipher } from "./fleet-rest.ts";
+import { testCipher } from "./assembled-worker.ts";
+import { startFleetRest } from "./fleet-rest.ts";
 
 const web = {
   cluster_id: "prod",

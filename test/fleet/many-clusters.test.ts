@@ -6,18 +6,17 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { startTestServer } from "@keelson/apiserver/testing";
-import { noMetrics, systemClock, systemRandom, TaskScope, type JsonObject } from "@keelson/base";
+import { TaskScope, type JsonObject } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { Client, fixedCredentials, type Access } from "@keelson/client";
-import { Wakeups } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { FleetWorker, TargetClients, WorkBell, workerMetrics } from "@keelson/fleet";
 import { accessTo } from "../oracle/client/bed.ts";
 import { startOracle } from "../oracle/cluster.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
+import { assembleWorker } from "./assembled-worker.ts";
 import { clusterSuite, isOracle } from "./cluster.ts";
-import { as, startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const map = (clusterId: string, name: string, a = clusterId) => ({
   cluster_id: clusterId,
@@ -103,45 +102,21 @@ async function startOne(signal: AbortSignal) {
 }
 
 function startWorker(rest: FleetRest, log: RecordingLog, { isDeaf }: { readonly isDeaf: boolean }) {
-  const database = rest.tables.openAnother();
-  const stop = new AbortController();
-  const shared = { clock: systemClock, random: systemRandom, database };
-  const wakeups = new Wakeups({ database });
-  const clients = new TargetClients({
-    ...shared,
-    cipher: testCipher,
+  const { signal } = new AbortController();
+  const worker = assembleWorker({
+    database: rest.tables.openAnother(),
     own: new Map(),
-    proxies: {},
-    callTimeoutMs: 10_000,
-    metrics: noMetrics,
-  });
-  const worker = new FleetWorker({
-    ...shared,
-    wakeups,
-    bell: new WorkBell({ wakeups, log, signal: stop.signal }),
-    clients,
-    isOwn: () => false,
-    onlyCluster: undefined,
     owner: isDeaf ? "deaf" : "hearing",
-    limits: {
-      leaseMs: 30_000,
-      pollMs: 30_000,
-      deafPollMs: isDeaf ? 300 : 30_000,
-      staleMs: 3_000,
-      inFlightMax: 8,
-      callTimeoutMs: 10_000,
-      backoffMs: { min: 50, max: 500 },
-    },
+    limits: { deafPollMs: isDeaf ? 300 : 30_000, staleMs: 3_000 },
     log,
-    metrics: workerMetrics(noMetrics),
+    signal,
   });
-  const scope = new TaskScope(stop.signal);
-  if (!isDeaf) scope.spawn("wake-ups", (within) => wakeups.run(within));
-  scope.spawn("worker", (within) => worker.run(within));
+  const scope = new TaskScope(signal);
+  worker.run(scope, { isDeaf });
   return {
     [Symbol.asyncDispose]: async () => {
       await scope[Symbol.asyncDispose]();
-      await clients[Symbol.asyncDispose]();
+      await worker[Symbol.asyncDispose]();
     },
   };
 }

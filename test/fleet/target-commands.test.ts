@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { openAccess } from "@keelson/fleet";
-import { startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+import { testCipher } from "./assembled-worker.ts";
+import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
 import { typing } from "./typed.ts";
 
 const kubeconfig = `apiVersion: v1

@@ -5,7 +5,8 @@ import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { openAccess } from "@keelson/fleet";
-import { as, startFleetRest, testCipher, type FleetRest } from "./fleet-rest.ts";
+import { testCipher } from "./assembled-worker.ts";
+import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const kubeconfig = (user: JsonObject, server = "https://10.1.2.3:6443") => ({
   apiVersion: "v1",

@@ -1,16 +1,10 @@
 // A worker, to be killed: it counts every statement and every call to its cluster, before and after, and dies at the n-th
 // of these points. Left alone it ends when nothing is left to do, and says how many there were.
 
-import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { systemClock, TaskScope } from "@keelson/base";
 import { Client, fixedCredentials } from "@keelson/client";
-import { openDatabase, statement, Wakeups } from "@keelson/database";
-import {
-  CredentialCipher,
-  FleetWorker,
-  TargetClients,
-  WorkBell,
-  workerMetrics,
-} from "@keelson/fleet";
+import { openDatabase, statement } from "@keelson/database";
+import { assembleWorker } from "../assembled-worker.ts";
 
 interface Instructions {
   readonly url: string;
@@ -50,38 +44,12 @@ await using database = openDatabase({
 await using looking = openDatabase({ url, name: "looking", searchPath, connectionsMax: 1 });
 const never = new AbortController().signal;
 const ended = new AbortController();
-const wakeups = new Wakeups({ database });
-await using clients = new TargetClients({
+await using worker = assembleWorker({
   database,
-  cipher: new CredentialCipher([Buffer.alloc(32, 1)], systemRandom),
   own: new Map([["prod", { server, credentials: fixedCredentials({}) }]]),
-  proxies: {},
-  callTimeoutMs: 10_000,
-  clock: systemClock,
-  random: systemRandom,
-  metrics: noMetrics,
-});
-const worker = new FleetWorker({
-  database,
-  wakeups,
-  bell: new WorkBell({ wakeups, log: silentLog, signal: ended.signal }),
-  clients,
-  isOwn: () => true,
-  onlyCluster: undefined,
   owner: `process ${process.pid}`,
-  limits: {
-    leaseMs: 1_000,
-    pollMs: 30_000,
-    deafPollMs: 100,
-    staleMs: 60_000,
-    inFlightMax: 2,
-    callTimeoutMs: 500,
-    backoffMs: { min: 50, max: 500 },
-  },
-  clock: systemClock,
-  random: systemRandom,
-  log: silentLog,
-  metrics: workerMetrics(noMetrics),
+  limits: { leaseMs: 1_000, inFlightMax: 2, callTimeoutMs: 500 },
+  signal: ended.signal,
 });
 
 const isSettled = statement<undefined, { settled: boolean }>(
@@ -94,8 +62,7 @@ const isSettled = statement<undefined, { settled: boolean }>(
 );
 
 await using scope = new TaskScope(ended.signal);
-scope.spawn("wake-ups", (signal) => wakeups.run(signal));
-scope.spawn("worker", (signal) => worker.run(signal));
+worker.run(scope);
 for (;;) {
   const [row] = await looking.run(isSettled, undefined, never);
   if (row?.settled === true) break;

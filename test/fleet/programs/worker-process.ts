@@ -2,17 +2,11 @@
 // `holding`, and goes on when it is told.
 
 import { once } from "node:events";
-import { noMetrics, silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { fixedCredentials } from "@keelson/client";
-import { openDatabase, Wakeups, type StatementPoint } from "@keelson/database";
-import {
-  CredentialCipher,
-  FleetWorker,
-  TargetClients,
-  WorkBell,
-  workerMetrics,
-} from "@keelson/fleet";
+import { openDatabase, type StatementPoint } from "@keelson/database";
+import { assembleWorker } from "../assembled-worker.ts";
 
 interface Instructions {
   readonly url: string;
@@ -33,7 +27,6 @@ const onStatement = async ({ phase, statement }: StatementPoint): Promise<void> 
 
 const stop = new AbortController();
 process.once("SIGTERM", () => stop.abort());
-const shared = { clock: systemClock, random: systemRandom };
 const metrics = new RecordingMetrics();
 await using database = openDatabase({
   url,
@@ -43,42 +36,16 @@ await using database = openDatabase({
   deadlineMs: 120_000,
   onStatement,
 });
-const wakeups = new Wakeups({ database });
-const cipher = new CredentialCipher([Buffer.alloc(32, 9)], systemRandom);
-const own = new Map([["prod", { server, credentials: fixedCredentials({}) }]]);
-await using clients = new TargetClients({
-  ...shared,
+await using worker = assembleWorker({
   database,
-  cipher,
-  own,
-  proxies: {},
-  callTimeoutMs: 10_000,
-  metrics: noMetrics,
-});
-const worker = new FleetWorker({
-  ...shared,
-  database,
-  wakeups,
-  bell: new WorkBell({ wakeups, log: silentLog, signal: stop.signal }),
-  clients,
-  isOwn: () => true,
-  onlyCluster: undefined,
+  own: new Map([["prod", { server, credentials: fixedCredentials({}) }]]),
   owner: name,
-  limits: {
-    leaseMs,
-    pollMs: 30_000,
-    deafPollMs: 100,
-    staleMs: 60_000,
-    inFlightMax: 8,
-    callTimeoutMs: 60_000,
-    backoffMs: { min: 50, max: 500 },
-  },
-  log: silentLog,
-  metrics: workerMetrics(metrics),
+  limits: { leaseMs, callTimeoutMs: 60_000 },
+  metrics,
+  signal: stop.signal,
 });
 await using scope = new TaskScope(stop.signal);
-scope.spawn("wake-ups", (signal) => wakeups.run(signal));
-scope.spawn("worker", (signal) => worker.run(signal));
+worker.run(scope);
 process.stdout.write("running\n");
 await scope.join();
 const refused = metrics.value("keelson_fleet_stale_write_refused_total", {}) ?? 0;
