@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { testIdentity } from "@keelson/base/testing";
 import { kinds } from "@keelson/clusters";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   alice,
   available,
@@ -13,14 +12,11 @@ import {
   gatewaySecret,
   gcp,
   startClustersRest,
+  unknownId,
   type ClustersRest,
   type Method,
-  type RestOptions,
   type Who,
 } from "./clusters-rest.ts";
-
-const start = async (options: RestOptions = {}) =>
-  startClustersRest(await sharedThrowawayPostgres("embedded"), options);
 
 const report = { controller_name: "dns", observed_generation: 1, conditions: [available()] };
 
@@ -106,7 +102,7 @@ async function everything(it: ClustersRest): Promise<string> {
 
 suite("authorization", () => {
   test("the matrix: every endpoint by owner, stranger, controller, nobody and a forger", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const nobodies: readonly (readonly [Who, string])[] = [
       [{}, "AUTH_REQUIRED"],
       [{ "x-gateway-secret": gatewaySecret }, "AUTH_REQUIRED"],
@@ -154,7 +150,7 @@ suite("authorization", () => {
   });
 
   test("14, 16: lists hold one's own; a controller's hold everybody's", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const { cluster } = await owned(it, "hers");
     await it.cluster(bob, "his");
     const names = async (who: string, path: string) => {
@@ -171,7 +167,7 @@ suite("authorization", () => {
   });
 
   test("17: what makes a controller is the address, a binding or the role, and nothing else", async () => {
-    await using it = await start({
+    await using it = await startClustersRest({
       controllerEmail: "the-one@system.local",
       controllerIdentities: { "dns@example.com": "dns" },
     });
@@ -204,7 +200,7 @@ suite("authorization", () => {
   });
 
   test("a credential that may only read writes nowhere, whatever its roles", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const { cluster } = await owned(it, "one");
     const { access, writer, reports, registry, deletions } = it.service;
     const caller = access.callerOf(
@@ -243,7 +239,7 @@ suite("authorization", () => {
   });
 
   test("who was turned away is in the audit, with nothing of what was sent", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const { cluster } = await owned(it, "one");
     await it.ask({ "x-user-email": alice }, "GET", `/clusters/${cluster}?x=s3cret`);
     await it.ask(bob, "PUT", `/clusters/${cluster}`, { spec: { ...gcp, token: "s3cret" } });
@@ -276,5 +272,3 @@ suite("authorization", () => {
     );
   });
 });
-
-const unknownId = "00000000-0000-4000-8000-000000000000";

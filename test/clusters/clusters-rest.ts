@@ -13,12 +13,11 @@ import {
 } from "@keelson/base";
 import { buildClusterLifecycle, clustersRoutes, passOnce } from "@keelson/clusters";
 import type { ClusterLifecycle, ClusterLifecycleOptions } from "@keelson/clusters";
-import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
+import type { ClustersDatabase } from "@keelson/clusters/testing";
 import { DatabaseError, type DatabaseOptions } from "@keelson/database";
-import type { ThrowawayPostgres } from "@keelson/database/testing";
 import { ApiDocument, buildRest, gatewayAuthenticator } from "@keelson/keelson";
 import { answerCheck } from "../services/answer-check.ts";
-import { eventsOn } from "./events-bed.ts";
+import { eventsOn, freshDatabase, never } from "./events-bed.ts";
 
 export interface Answer {
   readonly code: number;
@@ -58,6 +57,9 @@ export const bob = "bob@example.com";
 export const ctl = "controller@system.local";
 export const gatewaySecret = "only the gateway knows";
 
+/** No resource has it. */
+export const unknownId = "00000000-0000-4000-8000-000000000000";
+
 export const gcp = { platform: { type: "gcp" } };
 export const release = (more: JsonObject) => ({ ...gcp, release: more });
 
@@ -77,14 +79,14 @@ export interface RestOptions extends Partial<
   readonly log?: Log;
 }
 
-const never = new AbortController().signal;
-
-export async function startClustersRest(
-  server: ThrowawayPostgres,
-  { clock = systemClock, onStatement, log = silentLog, ...options }: RestOptions = {},
-): Promise<ClustersRest> {
+export async function startClustersRest({
+  clock = systemClock,
+  onStatement,
+  log = silentLog,
+  ...options
+}: RestOptions = {}): Promise<ClustersRest> {
   await using setup = new AsyncDisposableStack();
-  const tables = setup.use(await createClustersDatabase(server));
+  const tables = setup.use(await freshDatabase());
   // The API has a pool of its own: what tests look at is not what they disturb.
   const database = tables.openAnother(onStatement === undefined ? {} : { onStatement });
   const { events } = eventsOn(database);

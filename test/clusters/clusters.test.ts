@@ -3,17 +3,20 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { RecordingLog } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { alice, available, bob, ctl, gcp, release, startClustersRest } from "./clusters-rest.ts";
-
-const unknownId = "00000000-0000-4000-8000-000000000000";
+import {
+  alice,
+  available,
+  bob,
+  ctl,
+  gcp,
+  release,
+  startClustersRest,
+  unknownId,
+} from "./clusters-rest.ts";
 
 suite("clusters over REST", () => {
-  const start = async (options = {}) =>
-    startClustersRest(await sharedThrowawayPostgres("embedded"), options);
-
   test("1: a valid spec makes a pending cluster, one event and one schedule", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const sent = {
       name: "one",
       target_project_id: "project",
@@ -79,7 +82,7 @@ suite("clusters over REST", () => {
   });
 
   test("2: a release is filled from what is configured, kept from what is stored, or missed by name", async () => {
-    await using bare = await start();
+    await using bare = await startClustersRest();
     await bare.cluster(alice, "without");
     const lacking = await bare.ask(alice, "POST", "/clusters", {
       name: "lacking",
@@ -102,10 +105,12 @@ suite("clusters over REST", () => {
     const changed = await bare.ask(alice, "PUT", `/clusters/${id}`, newer);
     assert.deepEqual(changed.body.spec.release, { version: "4.2", channelGroup: "fast" });
 
-    await using it = await start({ defaults: { clusterVersion: "4.9", channelGroup: "stable" } });
+    await using it = await startClustersRest({
+      defaults: { clusterVersion: "4.9", channelGroup: "stable" },
+    });
     const made = await it.ask(alice, "POST", "/clusters", { name: "one", spec: gcp });
     assert.deepEqual(made.body.spec.release, { version: "4.9", channelGroup: "stable" });
-    await using half = await start({
+    await using half = await startClustersRest({
       defaults: { clusterVersion: "4.9", channelGroup: undefined },
     });
     const refused = await half.ask(alice, "POST", "/clusters", { name: "one", spec: gcp });
@@ -115,7 +120,7 @@ suite("clusters over REST", () => {
   });
 
   test("3, 4: what is wrong is told by field, and nothing is stored or sent", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const cases: readonly (readonly [body: unknown, code: number, field: string])[] = [
       [
         { name: "x", spec: release({ version: "1", channelGroup: "nightly" }) },
@@ -167,7 +172,7 @@ suite("clusters over REST", () => {
   });
 
   test("5: a name is taken for its owner alone", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.cluster(alice, "one");
     const again = await it.ask(alice, "POST", "/clusters", { name: "one", spec: gcp });
     assert.deepEqual([again.code, again.body.code], [409, "CLUSTER_NAME_EXISTS"]);
@@ -177,7 +182,7 @@ suite("clusters over REST", () => {
 
   test("5: of many that are declared at once each has its own answer and event, and a name is taken once", async () => {
     let inserts = 0;
-    await using it = await start({
+    await using it = await startClustersRest({
       onStatement: ({ statement, phase }: { statement: string; phase: string }) => {
         if (statement === "insertClusters" && phase === "before") inserts++;
       },
@@ -234,7 +239,7 @@ suite("clusters over REST", () => {
   });
 
   test("6: pages are disjoint, complete and stable, also where everything is equally old", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const none = await it.ask(alice, "GET", "/clusters");
     assert.deepEqual(none.body, { clusters: [], total: 0, limit: 50, offset: 0 });
     await it.tables.query(`
@@ -279,7 +284,7 @@ suite("clusters over REST", () => {
   });
 
   test("7: filters by status, platform and name agree with the total and with what a GET shows", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const ids = new Map<string, string>();
     for (const [name, type] of [
       ["web-1", "gcp"],
@@ -320,7 +325,7 @@ suite("clusters over REST", () => {
   });
 
   test("11: what is no address is told so, in the one shape", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     for (const [method, path, code, word] of [
       ["GET", "/clusters/not-a-uuid", 400, "VALIDATION_FAILED"],
       ["GET", `/clusters/${unknownId}`, 404, "RESOURCE_NOT_FOUND"],
@@ -337,7 +342,7 @@ suite("clusters over REST", () => {
 
   test("what was done is in the log, with who and which request", async () => {
     const log = new RecordingLog();
-    await using it = await start({ log });
+    await using it = await startClustersRest({ log });
     const id = await it.cluster(alice);
     const request = { "x-request-id": "request-7" };
     await it.ask(alice, "PUT", `/clusters/${id}`, { spec: { ...gcp, n: 1 } }, request);
@@ -365,7 +370,7 @@ suite("clusters over REST", () => {
 
   test("12 of secrets: they are hidden from all but a controller that asks, and kept by their marker", async () => {
     const log = new RecordingLog();
-    await using it = await start({ log });
+    await using it = await startClustersRest({ log });
     const secret = "s3cret-value";
     const spec = { ...gcp, auth: { Password: secret, user: "u" }, keys: [{ token: secret }] };
     const made = await it.ask(alice, "POST", "/clusters", { name: "one", spec });

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   alice,
   available,
@@ -10,8 +9,8 @@ import {
   ctl,
   gcp,
   startClustersRest,
+  unknownId,
   type ClustersRest,
-  type RestOptions,
 } from "./clusters-rest.ts";
 
 const finalized = { conditions: [{ type: "Finalized", status: "True", reason: "", message: "" }] };
@@ -29,11 +28,8 @@ const code = async (answer: ReturnType<ClustersRest["ask"]>): Promise<number> =>
   (await answer).code;
 
 suite("deletion", () => {
-  const start = async (options: RestOptions = {}) =>
-    startClustersRest(await sharedThrowawayPostgres("embedded"), options);
-
   test("42: the gate: a ready cluster is deleted only when that is meant", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const ready = async (name: string) => {
       const path = `/clusters/${await it.cluster(alice, name)}`;
       await it.report(path, "a");
@@ -69,7 +65,7 @@ suite("deletion", () => {
   });
 
   test("43, 44, 45: finalizers are waited for; then it is gone, its name is free, and it was told once", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
     await it.ask(ctl, "PUT", "/controllers/aws", {
       kinds: ["cluster"],
@@ -126,7 +122,7 @@ suite("deletion", () => {
   });
 
   test("43: force does not wait, at first or later; nor does a deletion wait for who has retired", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.ask(ctl, "PUT", "/controllers/dns", {
       kinds: ["cluster", "nodepool"],
       finalizer: true,
@@ -168,7 +164,7 @@ suite("deletion", () => {
   });
 
   test("43: who has retired and reports again with a finalizer is waited for again", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const path = `/clusters/${await it.cluster(alice)}`;
     const held = { conditions: [available("False")], finalizer: true };
     await it.report(path, "storage", held);
@@ -181,7 +177,7 @@ suite("deletion", () => {
   });
 
   test("43: what was recorded for a controller while it retired holds nothing", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
     const path = `/clusters/${await it.cluster(alice)}`;
     assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
@@ -194,7 +190,7 @@ suite("deletion", () => {
   });
 
   test("a cluster waits for its nodepools, and what a crash left unfinished the pass ends", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });
     const id = await it.cluster(alice);
     const pools = await Promise.all(
@@ -216,7 +212,7 @@ suite("deletion", () => {
   });
 
   test("46: a nodepool inherits its release, belongs to its cluster's owner, and ignores what we own", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const release = { version: "4.1", channelGroup: "stable" };
     const id = await it.cluster(alice, "one", { ...gcp, release });
     const create = (who: string, body: object) => it.ask(who, "POST", "/nodepools", body as never);
@@ -225,7 +221,7 @@ suite("deletion", () => {
       cluster_id: id,
       spec: { replicas: 3, release: { version: "", channelGroup: "fast" }, machine: { any: [1] } },
       status: { phase: "Ready" },
-      id: "00000000-0000-4000-8000-000000000000",
+      id: unknownId,
       created_by: bob,
     });
     assert.equal(made.code, 201);
@@ -249,7 +245,7 @@ suite("deletion", () => {
         machine: { any: [1] },
       },
     });
-    assert.notEqual(poolId, "00000000-0000-4000-8000-000000000000");
+    assert.notEqual(poolId, unknownId);
     assert.equal(status.phase, "Pending");
     const bare = await create(ctl, { name: "q", cluster_id: id });
     assert.deepEqual(
@@ -260,7 +256,7 @@ suite("deletion", () => {
     assert.deepEqual([again.code, again.body.code], [409, "NODEPOOL_NAME_EXISTS"]);
     for (const [who, body] of [
       [bob, { name: "x", cluster_id: id }],
-      [alice, { name: "x", cluster_id: "00000000-0000-4000-8000-000000000000" }],
+      [alice, { name: "x", cluster_id: unknownId }],
       [alice, { name: "x", cluster_id: "no" }],
       [alice, { name: "x" }],
       [alice, { name: "x", cluster_id: id, spec: { replicas: -1 } }],
@@ -305,7 +301,7 @@ suite("deletion", () => {
   });
 
   test("47: a nodepool's report concerns the nodepool alone, and ctl reads it back", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     await it.ask(ctl, "PUT", "/controllers/pools", { kinds: ["nodepool"], platforms: ["gcp"] });
     const id = await it.cluster(alice);
     const { body } = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
@@ -338,7 +334,7 @@ suite("deletion", () => {
   });
 
   test("a deletion and a new nodepool at once: never a nodepool in a cluster that is gone", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     for (let round = 0; round < 5; round++) {
       const id = await it.cluster(alice, `c${round}`);
       const [made] = await Promise.all([

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { Scheduler, schedulerMetrics } from "@keelson/clusters";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { alice, available, gcp, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 import { never } from "./events-bed.ts";
 
@@ -73,7 +72,7 @@ async function live(it: ClustersRest): Promise<void> {
 
 suite("events", () => {
   test("36: every type, for every reason, has all that it must say in data and attributes", async () => {
-    await using it = await startClustersRest(await sharedThrowawayPostgres("embedded"));
+    await using it = await startClustersRest();
     await live(it);
     await it.settle();
     const rows = await it.tables.query<Row & Record<string, unknown>>(

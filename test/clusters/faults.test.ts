@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseUnavailable } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   alice,
   ctl,
@@ -62,7 +61,7 @@ suite("writes of lifecycle under faults", () => {
     test(`${name}: all of it or nothing`, async () => {
       let countdown = Number.POSITIVE_INFINITY;
       let hit = "";
-      await using it = await startClustersRest(await sharedThrowawayPostgres("embedded"), {
+      await using it = await startClustersRest({
         onStatement: ({ statement, phase }) => {
           // After a commit it is done, whatever the answer says.
           if (statement === "rollback" || (statement === "commit" && phase === "after")) return;
@@ -103,7 +102,7 @@ suite("writes of lifecycle under faults", () => {
 
   test("33: while the database is away the answer is 503 with Retry-After, and then it is not", async () => {
     let isAway = false;
-    await using it = await startClustersRest(await sharedThrowawayPostgres("embedded"), {
+    await using it = await startClustersRest({
       onStatement: () => {
         if (isAway) throw new DatabaseUnavailable("away");
       },

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ManualClock } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import * as fc from "fast-check";
 import { alice, ctl, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 
@@ -125,7 +124,7 @@ suite("lists of one phase", () => {
       test(`of ${kind}s they have what a GET shows in it, also where nobody has calculated it yet (fatal errors fail: ${fatalFails})`, async () => {
         const rules = { graceMs: 1_800_000, recentMs: 300_000, fatalFails };
         const clock = new ManualClock({ now: nowMs });
-        await using it = await startClustersRest(await sharedThrowawayPostgres("embedded"), {
+        await using it = await startClustersRest({
           clock,
           rules,
         });

@@ -3,14 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock } from "@keelson/base";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import {
-  alice,
-  available,
-  startClustersRest,
-  type ClustersRest,
-  type RestOptions,
-} from "./clusters-rest.ts";
+import { alice, available, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 import { lengthMs } from "./events-bed.ts";
 
 const saidOf = async (it: ClustersRest, path: string): Promise<string> => {
@@ -19,11 +12,8 @@ const saidOf = async (it: ClustersRest, path: string): Promise<string> => {
 };
 
 suite("statuses under way", () => {
-  const start = async (options: RestOptions = {}) =>
-    startClustersRest(await sharedThrowawayPostgres("embedded"), options);
-
   test("reporters and readers at once: afterwards the cache is what a calculation gives, always", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const paths = [
       `/clusters/${await it.cluster(alice)}`,
       `/clusters/${await it.cluster(alice, "two")}`,
@@ -73,7 +63,7 @@ suite("statuses under way", () => {
     const held = Promise.withResolvers<void>();
     const reading = Promise.withResolvers<void>();
     let isHolding = false;
-    await using it = await start({
+    await using it = await startClustersRest({
       onStatement: async ({ statement, phase }) => {
         if (!isHolding || statement !== "cacheStatuses" || phase !== "before") return;
         isHolding = false;
@@ -96,7 +86,7 @@ suite("statuses under way", () => {
     const blocked = Promise.withResolvers<void>();
     let isBroken = false;
     let cached = 0;
-    await using it = await start({
+    await using it = await startClustersRest({
       onStatement: ({ statement, phase }) => {
         if (statement !== "cacheStatuses") return;
         if (isBroken) throw new Error("broken");

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ManualClock } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   alice,
   available,
@@ -12,7 +11,6 @@ import {
   gcp,
   startClustersRest,
   type ClustersRest,
-  type RestOptions,
 } from "./clusters-rest.ts";
 
 interface Shown {
@@ -45,11 +43,8 @@ function counting() {
 }
 
 suite("status of clusters", () => {
-  const start = async (options: RestOptions = {}) =>
-    startClustersRest(await sharedThrowawayPostgres("embedded"), options);
-
   test("18 to 23: reports add up as the table says", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const path = `/clusters/${await it.cluster(alice)}`;
     assert.equal(await saidOf(it, path), "Pending/NoControllers");
     for (const name of ["b", "c"]) {
@@ -105,7 +100,7 @@ suite("status of clusters", () => {
 
   test("24: silence past the grace is a failure, in GET, list and filter, without a write", async () => {
     const clock = new ManualClock({ now: Date.now() });
-    await using it = await start({ clock });
+    await using it = await startClustersRest({ clock });
     const path = `/clusters/${await it.cluster(alice)}`;
     await it.report(path, "a", { conditions: [available("False")] });
     await it.settle();
@@ -129,7 +124,7 @@ suite("status of clusters", () => {
 
   test("24: a registered controller that never reports fails the cluster too", async () => {
     const clock = new ManualClock({ now: Date.now() });
-    await using it = await start({ clock });
+    await using it = await startClustersRest({ clock });
     await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], platforms: ["GCP"] });
     const path = `/clusters/${await it.cluster(alice)}`;
     const other = `/clusters/${await it.cluster(alice, "two", { platform: { type: "aws" } })}`;
@@ -164,7 +159,7 @@ suite("status of clusters", () => {
   });
 
   test("25: times of conditions move when they flip, and no others", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const path = `/clusters/${await it.cluster(alice)}`;
     const conditions = (a: "True" | "False", b: "True" | "False") => ({
       conditions: [available(a), { type: "Applied", status: b, reason: "x", message: "" }],
@@ -197,7 +192,7 @@ suite("status of clusters", () => {
 
   test("26: reading a clean cluster writes nothing and asks once", async () => {
     const count = counting();
-    await using it = await start({ onStatement: count.onStatement });
+    await using it = await startClustersRest({ onStatement: count.onStatement });
     const path = `/clusters/${await it.cluster(alice)}`;
     await it.report(path, "a");
     const first = await it.ask(alice, "GET", path);
@@ -218,7 +213,7 @@ suite("status of clusters", () => {
 
   test("27: a hundred dirty clusters are listed by four statements, with or without a phase", async () => {
     const count = counting();
-    await using it = await start({ onStatement: count.onStatement });
+    await using it = await startClustersRest({ onStatement: count.onStatement });
     await it.tables.query(`
       INSERT INTO clusters (name, created_by, spec)
       SELECT 'c' || i, '${alice}', '{"platform":{"type":"gcp"}}' FROM generate_series(1, 150) i;
@@ -241,7 +236,7 @@ suite("status of clusters", () => {
   });
 
   test("28: a report that is wrong changes nothing; both spellings of an error are stored alike", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const path = `/clusters/${await it.cluster(alice)}`;
     const cases: readonly (readonly [object, string])[] = [
       [{ controller_name: "" }, "controller_name"],
@@ -298,7 +293,7 @@ suite("status of clusters", () => {
   });
 
   test("reports of other generations: lag counts, the past and the future are refused", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const path = `/clusters/${await it.cluster(alice)}`;
     await it.report(path, "a");
     await it.report(path, "b");
@@ -328,7 +323,7 @@ suite("status of clusters", () => {
   });
 
   test("what a report says anew wakes whoever depends on it, once; the same again wakes nobody", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const id = await it.cluster(alice);
     const path = `/clusters/${id}`;
     const now = (n: number) => `2026-01-01T00:00:0${n}Z`;
@@ -368,7 +363,7 @@ suite("status of clusters", () => {
   });
 
   test("reconcile, pause and resume", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const id = await it.cluster(alice);
     await it.tables.query(
       `UPDATE reconciliation_schedule SET unanswered = 20, next_reconcile_at = now() + interval '1 h'`,

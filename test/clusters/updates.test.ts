@@ -2,14 +2,11 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { alice, gcp, release, startClustersRest } from "./clusters-rest.ts";
 
 suite("updates of clusters", () => {
-  const start = async () => startClustersRest(await sharedThrowawayPostgres("embedded"));
-
   test("8, 9, 10: a new spec is a new generation and one event; the same spec is nothing at all", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const id = await it.cluster(alice, "one", { ...gcp, n: 1, list: [1] });
     await it.report(`/clusters/${id}`, "dns");
     const before = (await it.ask(alice, "GET", `/clusters/${id}`)).body;
@@ -53,7 +50,7 @@ suite("updates of clusters", () => {
   });
 
   test("8: who expects another version or generation is told what is there", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const id = await it.cluster(alice);
     const { resource_version: first } = (await it.ask(alice, "GET", `/clusters/${id}`)).body;
     const put = (n: number, more: object, headers: Record<string, string> = {}) =>
@@ -80,7 +77,7 @@ suite("updates of clusters", () => {
   });
 
   test("8: unconditional updates at once give one spec per generation", async () => {
-    await using it = await start();
+    await using it = await startClustersRest();
     const id = await it.cluster(alice);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>

@@ -5,12 +5,11 @@ import { suite, test } from "node:test";
 import { systemClock, TaskScope } from "@keelson/base";
 import { runStatusBell, sendDeferredWakes } from "@keelson/clusters";
 import { Wakeups } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { alice, available, ctl, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 import { never, until } from "./events-bed.ts";
 
 async function start(wakesPerMinuteMax: number): Promise<ClustersRest> {
-  return startClustersRest(await sharedThrowawayPostgres("embedded"), { wakesPerMinuteMax });
+  return startClustersRest({ wakesPerMinuteMax });
 }
 
 async function wakes(
@@ -108,8 +107,7 @@ suite("wakes after reports", () => {
   });
 
   test("without reactive reconciliation there are none", async ({ signal }) => {
-    const server = await sharedThrowawayPostgres("embedded");
-    await using rest = await startClustersRest(server, { wakesDependents: false });
+    await using rest = await startClustersRest({ wakesDependents: false });
     const id = await rest.cluster(alice);
     const { wakeups, numberedChannel } = rest.service.outbox;
     const never = { pollMs: 3_600_000, deafPollMs: 3_600_000 };
@@ -127,9 +125,8 @@ suite("wakes after reports", () => {
   test("reports that no event tells of are heard by the pass of every replica", async ({
     signal,
   }) => {
-    const server = await sharedThrowawayPostgres("embedded");
     for (const wakesDependents of [true, false]) {
-      await using rest = await startClustersRest(server, { wakesDependents });
+      await using rest = await startClustersRest({ wakesDependents });
       const path = `/clusters/${await rest.cluster(alice)}`;
       await rest.report(path, "dns");
       const { service } = rest;
