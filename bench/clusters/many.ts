@@ -1,8 +1,9 @@
 // Twenty thousand clusters: pages of a list over HTTP, the scheduler's look for what is due, and all of them due at once.
 
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Scheduler, schedulerMetrics } from "@keelson/clusters";
-import { Outbox, statement, Wakeups, type Database } from "@keelson/database";
+import { noMetrics } from "@keelson/base";
+import { schedulerMetrics } from "@keelson/clusters";
+import { statement, type Database } from "@keelson/database";
+import { schedulerOn } from "../../test/clusters/scheduler-bed.ts";
 import { Latencies } from "../measure.ts";
 import { judged, type Bound, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
@@ -77,23 +78,7 @@ async function scheduling(
 
 /** Both kinds, clusters and nodepools, as each tick looks for them. */
 function ticking(database: Database, signal: AbortSignal): () => Promise<number> {
-  const outbox = new Outbox({
-    database,
-    wakeups: new Wakeups({ database }),
-    name: "lifecycle.outbox",
-  });
-  const scheduler = new Scheduler({
-    database,
-    outbox,
-    clock: systemClock,
-    time: systemClock,
-    random: systemRandom,
-    log: silentLog,
-    metrics: schedulerMetrics(noMetrics),
-    cadence: { unhealthyMs: 30_000, healthyMs: 300_000, newMs: 7_200_000, decayAfter: 10 },
-    tickMs: 30_000,
-    refreshStatuses: async () => undefined,
-  });
+  const scheduler = schedulerOn(database, { metrics: schedulerMetrics(noMetrics) });
   return () => scheduler.tick(signal);
 }
 

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
-import { Scheduler, schedulerMetrics } from "@keelson/clusters";
 import { alice, available, gcp, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 import { never } from "./events-bed.ts";
+import { schedulerOn, TestTime } from "./scheduler-bed.ts";
 
 interface Row {
   readonly topic: string | null;
@@ -13,33 +12,15 @@ interface Row {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A scheduler before the API, with a clock that runs ahead. */
-function schedulerOf({ service }: ClustersRest) {
-  let aheadMs = 0;
-  const scheduler = new Scheduler({
-    database: service.database,
-    outbox: service.outbox,
-    clock: systemClock,
-    time: { now: () => systemClock.now() + aheadMs },
-    random: systemRandom,
-    log: silentLog,
-    metrics: schedulerMetrics(noMetrics),
-    cadence: { unhealthyMs: 30_000, healthyMs: 300_000, newMs: 7_200_000, decayAfter: 10 },
-    tickMs: 30_000,
-    refreshStatuses: async () => undefined,
-  });
-  return async (passMs: number): Promise<void> => {
-    aheadMs += passMs;
-    await scheduler.tick(never);
-  };
-}
-
 /** Everything that can happen to clusters and nodepools. */
 async function live(it: ClustersRest): Promise<void> {
-  const tick = schedulerOf(it);
+  const { database, outbox } = it.service;
+  const time = new TestTime();
+  const scheduler = schedulerOn(database, { outbox, time });
   const after = async (passMs: number): Promise<void> => {
     await it.settle();
-    await tick(passMs);
+    time.pass(passMs);
+    await scheduler.tick(never);
   };
   const path = `/clusters/${await it.cluster(alice)}`;
   const { body } = await it.ask(alice, "POST", "/nodepools", {

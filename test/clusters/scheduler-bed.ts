@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { Scheduler, schedulerMetrics, type SchedulerOptions } from "@keelson/clusters";
-import { createClustersDatabase, type ClustersDatabase } from "@keelson/clusters/testing";
+import type { ClustersDatabase } from "@keelson/clusters/testing";
 import { Outbox, Wakeups, type Database } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -47,10 +46,6 @@ export function schedulerOn(
     refreshStatuses: async () => undefined,
     ...options,
   });
-}
-
-export async function fresh(): Promise<ClustersDatabase> {
-  return createClustersDatabase(await sharedThrowawayPostgres("embedded"));
 }
 
 export interface Cluster {

@@ -7,15 +7,15 @@ import { systemClock } from "@keelson/base";
 import type { ClustersDatabase } from "@keelson/clusters/testing";
 import { statement } from "@keelson/database";
 import { until } from "../oracle/until.ts";
-import { never } from "./events-bed.ts";
-import { announcements, fresh, schedulerOn } from "./scheduler-bed.ts";
+import { freshDatabase, never } from "./events-bed.ts";
+import { announcements, schedulerOn } from "./scheduler-bed.ts";
 
 /** How many there are in the largest test; `KEELSON_TEST_CLUSTERS=20000` is the contract's number. */
 const stableCount = Number(process.env["KEELSON_TEST_CLUSTERS"] ?? 5_000);
 
 suite("schedulers and many clusters", () => {
   test("three replicas announce each of a thousand once, and a locked one is skipped, not waited for", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     await insertMany(it, 1_000);
     const [locked] = await it.query<{ id: string }>(`SELECT id FROM clusters LIMIT 1`);
     const release = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ suite("schedulers and many clusters", () => {
   });
 
   test("a scheduler killed in the middle loses none and repeats none", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     await insertMany(it, 600);
     const program = new URL("./scheduler-process.ts", import.meta.url);
     const child = spawn(process.execPath, [program.pathname, it.url], {
@@ -65,7 +65,7 @@ suite("schedulers and many clusters", () => {
   });
 
   test(`39: of ${stableCount} stable ones each is announced once in five minutes, attention first, by the index alone`, async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     let nowMs = systemClock.now();
     await insertStable(it, { count: stableCount, urgent: 50, nowMs });
     const scheduler = schedulerOn(it.database, { time: { now: () => nowMs } });

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { never } from "./events-bed.ts";
+import { freshDatabase, never } from "./events-bed.ts";
 import {
   announcements,
   cadence,
-  fresh,
   hour,
   insertCluster,
   minute,
@@ -69,7 +68,7 @@ suite("scheduler", () => {
   ];
   for (const { name, cluster, reports = [], reason, seconds } of cases) {
     test(`${name}: ${reason}, again in ${seconds} s`, async () => {
-      await using it = await fresh();
+      await using it = await freshDatabase();
       const id = await insertCluster(it, cluster);
       for (const one of reports) await report(it, id, one);
       const time = new TestTime();
@@ -89,7 +88,7 @@ suite("scheduler", () => {
   }
 
   test("a deletion is announced while somebody has to let go, and never otherwise", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const held = await insertCluster(it);
     const free = await insertCluster(it);
     await it.query(`UPDATE clusters SET deletion_timestamp = now();
@@ -118,7 +117,7 @@ suite("scheduler", () => {
   });
 
   test("who has retired, is of another platform or has nothing to do with it is not waited for; who is registered is", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it, { phase: "Ready", ageMs: 3 * hour, reconciledMs: 1_000 });
     await report(it, id);
     await report(it, id, { name: "retired", generation: 0 });
@@ -144,7 +143,7 @@ suite("scheduler", () => {
   });
 
   test("statuses are brought up to date before anything is decided on them", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it, { phase: "Failed", ageMs: 3 * hour, reconciledMs: 1_000 });
     await report(it, id);
     const nowMs = new TestTime().now() + 31_000;
@@ -162,7 +161,7 @@ suite("scheduler", () => {
   });
 
   test("a status that has changed since the pass is looked at again soon", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it, { phase: "Ready", ageMs: 3 * hour, reconciledMs: 1_000 });
     await report(it, id);
     await it.query(`UPDATE controller_status SET conditions = '[]'`);
@@ -174,7 +173,7 @@ suite("scheduler", () => {
   });
 
   test("what is paused is never due", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it);
     await it.query(`UPDATE reconciliation_schedule SET enabled = false WHERE cluster_id = $1`, [
       id,
@@ -183,7 +182,7 @@ suite("scheduler", () => {
   });
 
   test("attention comes first, then whatever has been due for longest", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const ids: Record<string, string> = {};
     for (const name of ["calm-late", "calm-soon", "urgent-soon", "urgent-late"]) {
       ids[name] = await insertCluster(it, { name });
@@ -201,7 +200,7 @@ suite("scheduler", () => {
   });
 
   test("unanswered announcements grow rare, and an answer ends that", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it);
     const time = new TestTime();
     const scheduler = schedulerOn(it.database, { time, cadence: { ...cadence, decayAfter: 3 } });
@@ -235,7 +234,7 @@ suite("scheduler", () => {
   });
 
   test("reports of those who are not waited for answer nothing", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it, { phase: "Progressing", ageMs: 3 * hour });
     await report(it, id, { name: "fine" });
     await report(it, id, { name: "slow", available: "False" });
@@ -252,7 +251,7 @@ suite("scheduler", () => {
   });
 
   test("what waits for nobody does not count its announcements", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it, { phase: "Ready", reconciledMs: 0 });
     await report(it, id);
     const time = new TestTime();
@@ -266,7 +265,7 @@ suite("scheduler", () => {
   });
 
   test("nodepools are announced alike, with their cluster's platform; under a deleting cluster only their own deletion is", async () => {
-    await using it = await fresh();
+    await using it = await freshDatabase();
     const id = await insertCluster(it);
     await it.query(
       `INSERT INTO nodepools (cluster_id, name, created_by) VALUES ($1, 'np', 'alice@example.com')`,
