@@ -182,6 +182,12 @@ export async function startClustersRest({
   };
 }
 
+/** The phase that a resource shows its owner, and why. */
+export async function saidOf(it: ClustersRest, path: string): Promise<string> {
+  const { phase, reason } = (await it.ask(alice, "GET", path)).body.status;
+  return `${phase}/${reason}`;
+}
+
 export function available(status: "True" | "False" | "Unknown" = "True", more: object = {}) {
   return { type: "Available", status, reason: "Told", message: "", ...more };
 }

@@ -3,13 +3,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock } from "@keelson/base";
-import { alice, available, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
-import { lengthMs } from "./events-bed.ts";
-
-const saidOf = async (it: ClustersRest, path: string): Promise<string> => {
-  const { body } = await it.ask(alice, "GET", path);
-  return `${body.status.phase as string}/${body.status.reason as string}`;
-};
+import { statement } from "@keelson/database";
+import { alice, available, saidOf, startClustersRest } from "./clusters-rest.ts";
+import { lengthMs, never } from "./events-bed.ts";
 
 suite("statuses under way", () => {
   test("reporters and readers at once: afterwards the cache is what a calculation gives, always", async () => {
@@ -103,7 +99,7 @@ suite("statuses under way", () => {
       await sql.run(lockAll, undefined);
       locked.resolve();
       await blocked.promise;
-    }, new AbortController().signal);
+    }, never);
     await locked.promise;
     const before = cached;
     assert.equal(await saidOf(it, path), "Ready/AllControllersReady");
@@ -113,7 +109,4 @@ suite("statuses under way", () => {
   });
 });
 
-const lockAll = {
-  name: "lockAll",
-  build: (sql: (text: TemplateStringsArray) => never) => sql`SELECT id FROM clusters FOR UPDATE`,
-} as never;
+const lockAll = statement<undefined>("lockAll", (sql) => sql`SELECT id FROM clusters FOR UPDATE`);

@@ -9,6 +9,7 @@ import {
   ctl,
   failure,
   gcp,
+  saidOf,
   startClustersRest,
   type ClustersRest,
 } from "./clusters-rest.ts";
@@ -21,11 +22,6 @@ interface Shown {
 
 const statusOf = async (it: ClustersRest, path: string): Promise<Shown> =>
   (await it.ask(alice, "GET", path)).body.status as Shown;
-
-const saidOf = async (it: ClustersRest, path: string) => {
-  const { phase, reason } = await statusOf(it, path);
-  return `${phase}/${reason}`;
-};
 
 /** How often each statement was run since it was asked last. */
 function counting() {
