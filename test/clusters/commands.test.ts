@@ -7,11 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { HttpProxy } from "../fleet/http-proxy.ts";
 import { typing, type TypeOptions } from "../fleet/typed.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { available, failure } from "./clusters-rest.ts";
-import { drained, until } from "./events-bed.ts";
+import { drained } from "./events-bed.ts";
 import { startLifecycleServer, type LifecycleServer } from "./lifecycle-server.ts";
 
 const lines = (...all: string[]) => `${all.join("\n")}\n`;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemRandom } from "@keelson/base";
-import { drained, until } from "./events-bed.ts";
+import { until } from "@keelson/base/testing";
+import { drained } from "./events-bed.ts";
 import { startLifecycleServer } from "./lifecycle-server.ts";
 
 interface Frame {
@@ -31,7 +32,7 @@ class Reader implements AsyncDisposable {
     assert.equal(response.status, 200, await (response.ok ? "" : response.text()));
     assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
     reader.#reading = reader.#read(response);
-    await until(() => reader.frames.length > 0, "no frame came");
+    await until(() => reader.frames.length > 0, "a first frame has come");
     assert.equal(reader.frames[0]?.event, "ready");
     return reader;
   }

@@ -1,14 +1,6 @@
 // The events of cluster lifecycle on a real database, for the length of a test.
 
-import assert from "node:assert/strict";
-import {
-  silentLog,
-  systemClock,
-  systemRandom,
-  type TaskScope,
-  type Log,
-  type Metrics,
-} from "@keelson/base";
+import { silentLog, systemRandom, type Log, type Metrics, type TaskScope } from "@keelson/base";
 import {
   LifecycleEvents,
   localTransport,
@@ -23,19 +15,6 @@ export const never = new AbortController().signal;
 
 /** How long a test that can be of any length goes on: `KEELSON_TEST_SECONDS`; its least in the gate. */
 export const lengthMs = Number(process.env["KEELSON_TEST_SECONDS"] ?? 0) * 1_000;
-
-/** Waits for a fact, looking again and again; the machine may be busy. */
-export async function until(
-  fact: () => boolean | Promise<boolean>,
-  what = "it did not come true",
-  longerMs = 0,
-): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 180_000 + longerMs;
-  while (!(await fact())) {
-    assert.ok(systemClock.monotonic() < deadlineMs, what);
-    await systemClock.sleep(5, never);
-  }
-}
 
 export async function freshDatabase(
   options: { readonly metrics?: Metrics } = {},

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { PubSub } from "@google-cloud/pubsub";
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
+import { RecordingMetrics, until } from "@keelson/base/testing";
 import { PubsubTransport } from "@keelson/clusters";
 import {
   createController,
@@ -17,7 +17,7 @@ import {
   type JsonMap,
   type Transport,
 } from "@keelson/sdk";
-import { never, until } from "./events-bed.ts";
+import { never } from "./events-bed.ts";
 import { startLifecycleServer, type LifecycleServer } from "./lifecycle-server.ts";
 import { sharedEmulator, withoutEmulator } from "./pubsub-emulator.ts";
 
@@ -174,7 +174,7 @@ for (const [name, open, skip] of [
       const counted = (result: string): number =>
         field.metrics.value("keelson_sdk_events_total", { result }) ?? 0;
       const worked = (): number => counted("handled") + counted("retried");
-      await until(() => field.reads.length <= worked(), "there were more reads than events");
+      await until(() => field.reads.length <= worked(), "there are no more reads than events");
     });
 
     test("a transient failure is seen in the status, and a later success clears it", async () => {

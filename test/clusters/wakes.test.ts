@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock, TaskScope } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { runStatusBell, sendDeferredWakes } from "@keelson/clusters";
 import { Wakeups } from "@keelson/database";
 import { alice, available, ctl, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
-import { never, until } from "./events-bed.ts";
+import { never } from "./events-bed.ts";
 
 async function start(wakesPerMinuteMax: number): Promise<ClustersRest> {
   return startClustersRest({ wakesPerMinuteMax });

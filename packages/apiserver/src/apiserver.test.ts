@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
+import { RecordingMetrics, until } from "@keelson/base/testing";
 import { SqliteBackend, Store } from "@keelson/store";
 
 import { ApiServer } from "./apiserver.ts";
 import { mastersGroup } from "./auth/user.ts";
 import { Workloads } from "./loops/workloads/workloads.ts";
 import type { Objects } from "./objects.ts";
-import { Api, eventually } from "./testing/api.ts";
+import { Api } from "./testing/api.ts";
 
 const parts = { clock: systemClock, random: systemRandom, log: silentLog };
 const user = { name: "tester", uid: "", groups: [mastersGroup], extra: {} };
@@ -64,7 +64,7 @@ suite("API server", () => {
     const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
     const api = new Api(`http://127.0.0.1:${port}`, t.signal);
     assert.equal((await api.get("/api/v1/namespaces")).code, 200);
-    await eventually(
+    await until(
       async () => metrics.value("apiserver_current_inflight_requests") === 0,
       "nobody is being answered",
     );

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { silentLog, systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { Body, SqliteBackend, Store } from "@keelson/store";
 
 import { Mirror, type MirrorChange } from "./mirror.ts";
-import { eventually } from "./testing/api.ts";
 
 const kind = "ConfigMap";
 const key = (name: string) => ({ kind, namespace: "default", name });
@@ -53,7 +53,7 @@ suite("a mirror", () => {
     assert.deepEqual(namesOf(mirror), ["a"]);
     const { revision } = await store.create(key("b"), body("b"), t.signal);
     await store.delete(key("a"), {}, t.signal);
-    await eventually(() => Promise.resolve(mirror.revision > revision), "the mirror is level");
+    await until(() => Promise.resolve(mirror.revision > revision), "the mirror is level");
     assert.deepEqual([namesOf(mirror), changes], [["b"], ["set a", "set b", "deleted a"]]);
   });
 
@@ -76,7 +76,7 @@ suite("a mirror", () => {
     const head = await store.head(t.signal);
     await store.compact(head, t.signal);
     scope.spawn("mirror", (signal) => mirror.run(signal));
-    await eventually(() => Promise.resolve(mirror.revision >= head), "the mirror is level");
+    await until(() => Promise.resolve(mirror.revision >= head), "the mirror is level");
     assert.deepEqual(namesOf(mirror), ["changes", "comes", "stays"]);
     assert.deepEqual(changes.toSorted(), ["deleted goes", "set changes", "set comes"]);
   });

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { PubSub, type Message } from "@google-cloud/pubsub";
 import { seededRandom, systemClock, systemRandom, type Random } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { openDatabase, statement, type Database } from "@keelson/database";
 import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import { createController, pubsub, ready, type JsonMap } from "@keelson/sdk";
 import { KeelsonProcess, temporaryFolder } from "../../e2e/keelson-process.ts";
-import { lengthMs, never, until } from "../events-bed.ts";
+import { lengthMs, never } from "../events-bed.ts";
 import { FaultyWire, sharedEmulator, withoutEmulator } from "../pubsub-emulator.ts";
 
 const seed = process.env["KEELSON_TEST_SEED"] ?? systemRandom.uuid();

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { systemClock, type JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { migratePostgres, PostgresBackend, SqliteBackend, Store } from "@keelson/store";
 
-import { Api, eventually } from "../testing/api.ts";
+import { Api } from "../testing/api.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 
 const never = new AbortController().signal;
@@ -85,7 +86,7 @@ async function comesToLead(api: Api, wanted: JsonObject, what: string): Promise<
     found = await published(api);
     return JSON.stringify(found) === JSON.stringify(wanted);
   };
-  await eventually(isSo, what).catch(() => assert.deepEqual(found, wanted, what));
+  await until(isSo, what).catch(() => assert.deepEqual(found, wanted, what));
 }
 
 suite("the Service kubernetes", () => {

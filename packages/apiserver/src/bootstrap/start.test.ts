@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { isJsonObject, systemClock, type Json } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   Body,
@@ -151,14 +152,6 @@ function timeless(value: Json): Json {
     ([name]) => !ofTheMoment.has(name) && !name.startsWith("last"),
   );
   return Object.fromEntries(members.map(([name, member]) => [name, timeless(member)]));
-}
-
-async function until(fact: () => boolean): Promise<void> {
-  const deadline = systemClock.monotonic() + 60_000;
-  while (!fact()) {
-    assert.ok(systemClock.monotonic() < deadline, "it never came true");
-    await systemClock.sleep(5, never);
-  }
 }
 
 /** What an undisturbed start makes. */

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 
-import { Api, eventually } from "../testing/api.ts";
+import { Api } from "../testing/api.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -63,7 +64,7 @@ suite("custom resource definitions", () => {
     const api = new Api(server.url, t.signal);
     const began = performance.now();
     assert.equal((await api.create(definitions, definition("widgets", "Widget"))).code, 201);
-    await eventually(async () => (await api.get(widgets)).code === 200, "it is served");
+    await until(async () => (await api.get(widgets)).code === 200, "it is served");
     assert.ok(performance.now() - began < 10_000);
     assert.deepEqual((await api.create(widgets, widget("a"))).object["spec"], { replicas: 1 });
     await api.merge(`${widgets}/a/status`, { status: { replicas: 1 } });
@@ -76,7 +77,7 @@ suite("custom resource definitions", () => {
 
     await api.create(widgets, widget("held", { finalizers: ["example.com/hold"] }));
     await api.delete(`${definitions}/widgets.example.com`);
-    await eventually(async () => (await api.get(`${widgets}/a`)).code === 404, "its objects go");
+    await until(async () => (await api.get(`${widgets}/a`)).code === 404, "its objects go");
     assert.deepEqual((await conditionsOf(api, "widgets.example.com"))["Terminating"], "True");
     const late = await api.create(widgets, widget("late"));
     assert.deepEqual(
@@ -88,11 +89,11 @@ suite("custom resource definitions", () => {
     );
     const freed = await api.merge(`${widgets}/held`, { metadata: { finalizers: null } });
     assert.equal(freed.code, 200, freed.text);
-    await eventually(
+    await until(
       async () => (await api.get(`${definitions}/widgets.example.com`)).code === 404,
       "the definition is gone",
     );
-    await eventually(async () => (await api.get(widgets)).code === 404, "it is no longer served");
+    await until(async () => (await api.get(widgets)).code === 404, "it is no longer served");
   });
 
   test("that want a name of another wait until it is free", async (t) => {
@@ -101,12 +102,12 @@ suite("custom resource definitions", () => {
     const is = (name: string, type: string, status: string) => (): Promise<boolean> =>
       conditionsOf(api, name).then((conditions) => conditions[type] === status);
     await api.create(definitions, definition("widgets", "Widget"));
-    await eventually(is("widgets.example.com", "Established", "True"), "the first is established");
+    await until(is("widgets.example.com", "Established", "True"), "the first is established");
     await api.create(definitions, definition("gadgets", "Widget"));
-    await eventually(is("gadgets.example.com", "NamesAccepted", "False"), "the second waits");
+    await until(is("gadgets.example.com", "NamesAccepted", "False"), "the second waits");
     assert.equal((await api.get("/apis/example.com/v1/gadgets")).code, 404);
     await api.delete(`${definitions}/widgets.example.com`);
-    await eventually(is("gadgets.example.com", "Established", "True"), "the second is established");
+    await until(is("gadgets.example.com", "Established", "True"), "the second is established");
     assert.equal((await api.get("/apis/example.com/v1/gadgets")).code, 200);
   });
 });

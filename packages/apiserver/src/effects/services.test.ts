@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 
 import { silentLog, systemClock, type Clock, type JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { Body } from "@keelson/store";
 
-import { eventually, messageOf, type Api, type Reply } from "../testing/api.ts";
+import { messageOf, type Api, type Reply } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { core } from "../testing/objects.ts";
 import { repairServices } from "./service-repair.ts";
@@ -66,15 +67,15 @@ eachBackend(
       const [clusterIP = "", nodePort] = [specOf(created).clusterIP, portOf(created)];
       const again = service("b", { clusterIP, ports: [{ port: 80, nodePort }] });
       await api.delete(`${services}/a`);
-      await eventually(async () => !(await isTaken(api, clusterIP)), "the address is free");
+      await until(async () => !(await isTaken(api, clusterIP)), "the address is free");
       const invalid = { ...again, metadata: { name: "b", labels: { "not a label": "x" } } };
       assert.equal((await api.create(services, invalid)).code, 422);
-      await eventually(
+      await until(
         async () =>
           (await api.send("POST", `${services}?dryRun=All`, { body: again })).code === 201,
         "a dry run finds them free",
       );
-      await eventually(
+      await until(
         async () => (await api.create(services, again)).code === 201,
         "the address and the port can be had again",
       );
@@ -114,9 +115,9 @@ eachBackend(
         },
       });
       assert.deepEqual([external.code, specOf(external).clusterIP], [200, undefined]);
-      await eventually(async () => !(await isTaken(api, clusterIP)), "the address is free");
+      await until(async () => !(await isTaken(api, clusterIP)), "the address is free");
       const reused = { ports: [{ port: 80, nodePort: portOf(open) }] };
-      await eventually(
+      await until(
         async () => (await api.create(services, service("b", reused))).code === 201,
         "the port is free",
       );

@@ -8,13 +8,13 @@ import { suite, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 
 import { systemRandom, type JsonObject } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
+import { ManualClock, until } from "@keelson/base/testing";
 import { failures } from "@keelson/kube";
 
 import type { FinishedRequest } from "../audit.ts";
 import type { Credentials } from "../auth/authenticator.ts";
 import { createAuthority, createKey, issueCertificate } from "../auth/pki/certificate.ts";
-import { Api, eventually } from "../testing/api.ts";
+import { Api } from "../testing/api.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { bodyBytesMax, strangersBytesMax } from "./receive-body.ts";
 
@@ -228,7 +228,7 @@ suite("the transport", () => {
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     assert.equal((await api.create(definitions, { metadata, spec })).code, 201);
     const path = "/apis/example.com/v1/things";
-    await eventually(async () => (await api.get(path)).code === 200, "Things are served");
+    await until(async () => (await api.get(path)).code === 200, "Things are served");
     const answer = await rawly(
       server,
       `GET ${path}?watch=1&timeoutSeconds=1 HTTP/1.1\r\nhost: x\r\n\r\n`,

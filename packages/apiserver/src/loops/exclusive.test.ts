@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import { silentLog, systemRandom, type Clock } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
+import { ManualClock, until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { postgresFixture } from "@keelson/store/testing";
 import { Unavailable, type Store } from "@keelson/store";
 
-import { eventually } from "../testing/api.ts";
 import { exclusively } from "./exclusive.ts";
 
 type Leases = Pick<Store, "claim" | "release">;
@@ -112,14 +111,14 @@ suite("work that one does at a time", () => {
     };
     {
       await using _first = workers.start("first", { store: leases, clock });
-      await eventually(isWorking("first"), "the first works");
+      await until(isWorking("first"), "the first works");
       await using second = workers.start("second", { store: leases, clock });
       for (let round = 0; round < 16; round += 1) await isWorking("second")();
       assert.deepEqual([...workers.working], ["first"]);
       await second[Symbol.asyncDispose]();
     }
     await using _second = workers.start("second", { store: leases, clock });
-    await eventually(isWorking("second"), "the second works");
+    await until(isWorking("second"), "the second works");
     assert.equal(workers.most, 1);
   });
 

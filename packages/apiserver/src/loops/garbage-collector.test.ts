@@ -4,8 +4,9 @@ import { suite, test, type TestContext } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { Body, SqliteBackend, Store } from "@keelson/store";
 import { systemClock } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 
-import { Api, eventually, meta, type Reply } from "../testing/api.ts";
+import { Api, meta, type Reply } from "../testing/api.ts";
 import { configMap } from "../testing/objects.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
@@ -37,7 +38,7 @@ async function prepare(signal: AbortSignal) {
   return {
     api,
     isGone,
-    goes: (name: string) => eventually(() => isGone(name), `${name} is gone`),
+    goes: (name: string) => until(() => isGone(name), `${name} is gone`),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
@@ -73,7 +74,7 @@ suite("garbage collection", () => {
     await api.delete(`${maps}/owner`);
     await goes("child"); // So it was seen.
     for (const uid of [meta(owner, "uid"), meta(child, "uid")]) {
-      await eventually(async () => holding(uid) === 0, "nobody remembers it");
+      await until(async () => holding(uid) === 0, "nobody remembers it");
     }
   });
 
@@ -86,7 +87,7 @@ suite("garbage collection", () => {
     await api.delete(`${maps}/first`);
     const ownersOf = async (): Promise<unknown> =>
       ((await api.get(`${maps}/child`)).object["metadata"] as JsonObject)["ownerReferences"];
-    await eventually(async () => ((await ownersOf()) as JsonObject[]).length === 1, "one owner");
+    await until(async () => ((await ownersOf()) as JsonObject[]).length === 1, "one owner");
     assert.deepEqual(await ownersOf(), [ownedBy(second)]);
   });
 
@@ -136,11 +137,11 @@ suite("garbage collection", () => {
     await api.delete(`${maps}/owner`, { propagationPolicy: "Foreground" });
     const isMarked = async (name: string): Promise<boolean> =>
       meta(await api.get(`${maps}/${name}`), "deletionTimestamp") !== "";
-    await eventually(() => isMarked("blocks"), "the dependent is marked");
+    await until(() => isMarked("blocks"), "the dependent is marked");
     assert.equal(await bed.isGone("owner"), false);
     await api.merge(`${maps}/blocks`, { metadata: { finalizers: null } });
     await goes("owner");
-    await eventually(() => isMarked("does-not"), "the other follows");
+    await until(() => isMarked("does-not"), "the other follows");
   });
 
   test("orphans what was there when the deletion was asked for, though nobody collected then", async (t) => {
@@ -180,10 +181,7 @@ suite("garbage collection", () => {
     await store.update(key, { body: Body.of(marked), expect: { revision } }, t.signal);
     await using server = await startTestServer({ store }, t.signal);
     const api = new Api(server.url, t.signal);
-    await eventually(
-      async () => (await api.get(`${maps}/owner`)).code === 404,
-      "the owner is gone",
-    );
+    await until(async () => (await api.get(`${maps}/owner`)).code === 404, "the owner is gone");
     const { items } = (await api.get(roles)).object as { items: JsonObject[] };
     const children = items.filter((object) => meta({ object }, "name").startsWith("child-"));
     assert.equal(children.length, count);

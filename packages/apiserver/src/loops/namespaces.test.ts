@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 
-import { Api, eventually, meta } from "../testing/api.ts";
+import { Api, meta } from "../testing/api.ts";
 import { configMap, core } from "../testing/objects.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
@@ -38,8 +39,8 @@ suite("namespaces", () => {
       };
       return status?.conditions ?? [];
     };
-    await eventually(async () => (await conditions()).length === 5, "it says why it waits");
-    await eventually(async () => (await api.get(`${maps}/goes`)).code === 404, "it is emptied");
+    await until(async () => (await conditions()).length === 5, "it says why it waits");
+    await until(async () => (await api.get(`${maps}/goes`)).code === 404, "it is emptied");
     const told = new Map((await conditions()).map(({ type, status }) => [type, status]));
     assert.deepEqual(Object.fromEntries(told), {
       NamespaceDeletionDiscoveryFailure: "False",
@@ -58,7 +59,7 @@ suite("namespaces", () => {
     const again = await api.delete(`${namespaces}/demo`);
     assert.ok([200, 409].includes(again.code));
     await api.merge(`${maps}/held`, { metadata: { finalizers: null } });
-    await eventually(async () => (await api.get(`${namespaces}/demo`)).code === 404, "it is gone");
+    await until(async () => (await api.get(`${namespaces}/demo`)).code === 404, "it is gone");
     assert.equal((await api.create(namespaces, namespace("demo"))).code, 201);
   });
 
@@ -67,13 +68,13 @@ suite("namespaces", () => {
     const api = new Api(server.url, t.signal);
     await api.create(namespaces, namespace("held", { finalizers: ["example.com/hold"] }));
     await api.delete(`${namespaces}/held`);
-    await eventually(async () => {
+    await until(async () => {
       const { spec } = (await api.get(`${namespaces}/held`)).object as { spec?: JsonObject };
       return spec?.["finalizers"] === undefined;
     }, "our own finalizer is gone");
     assert.equal((await api.get(`${namespaces}/held`)).code, 200);
     await api.merge(`${namespaces}/held`, { metadata: { finalizers: null } });
-    await eventually(async () => (await api.get(`${namespaces}/held`)).code === 404, "it is gone");
+    await until(async () => (await api.get(`${namespaces}/held`)).code === 404, "it is gone");
   });
 
   test("that every cluster has cannot be deleted", async (t) => {
@@ -94,16 +95,16 @@ suite("namespaces", () => {
     const map = `${core("demo", "configmaps")}/kube-root-ca.crt`;
     const isThere = (path: string) => async (): Promise<boolean> =>
       (await api.get(path)).code === 200;
-    await eventually(isThere(account), "the account");
-    await eventually(isThere(map), "the certificate");
+    await until(isThere(account), "the account");
+    await until(isThere(map), "the certificate");
     const uid = meta(await api.get(account), "uid");
     await api.delete(account);
-    await eventually(async () => {
+    await until(async () => {
       const found = await api.get(account);
       return found.code === 200 && meta(found, "uid") !== uid;
     }, "another account");
     await api.merge(map, { data: { "ca.crt": "tampered" } });
-    await eventually(async () => {
+    await until(async () => {
       const { data } = (await api.get(map)).object as { data?: JsonObject };
       return data?.["ca.crt"] === "";
     }, "the certificate is right again");

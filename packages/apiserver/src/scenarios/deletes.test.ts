@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
-import { eventually, meta, type Api, type WatchedEvent } from "../testing/api.ts";
+import { meta, type Api, type WatchedEvent } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { agent, ark, configMap, core } from "../testing/objects.ts";
 
@@ -48,7 +49,7 @@ eachBackend(
       const path = await familyIn(api, own, 20);
       const { code } = await api.delete(path, { propagationPolicy: "Background" });
       assert.deepEqual([code, (await api.get(path)).code], [200, 404]);
-      await eventually(async () => (await names(api, ark(own, "tools"))).length === 0, "no tools");
+      await until(async () => (await names(api, ark(own, "tools"))).length === 0, "no tools");
     });
 
     it("API-12 in the foreground: dependents go first", async ({ api, namespace }) => {
@@ -57,7 +58,7 @@ eachBackend(
       const path = await familyIn(api, own, 20);
       const { object } = await api.delete(path, { propagationPolicy: "Foreground" });
       assert.deepEqual((object["metadata"] as JsonObject)["finalizers"], ["foregroundDeletion"]);
-      await eventually(async () => (await api.get(path)).code === 404, "the owner is gone");
+      await until(async () => (await api.get(path)).code === 404, "the owner is gone");
       assert.deepEqual(await names(api, ark(own, "tools")), []);
       const last = async (plural: string, count: number): Promise<number> => {
         using watch = await api.watch(`${ark(own, plural)}?watch=1&resourceVersion=${revision}`);
@@ -73,7 +74,7 @@ eachBackend(
       const own = await namespace();
       const path = await familyIn(api, own, 20);
       await api.delete(path, { propagationPolicy: "Orphan" });
-      await eventually(async () => (await api.get(path)).code === 404, "the owner is gone");
+      await until(async () => (await api.get(path)).code === 404, "the owner is gone");
       const { items } = (await api.get(ark(own, "tools"))).object as { items: JsonObject[] };
       assert.deepEqual(
         items.map((object) => (object["metadata"] as JsonObject)["ownerReferences"]),

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
-import { eventually, messageOf, meta, type Reply } from "../testing/api.ts";
+import { messageOf, meta, type Reply } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { agent, ark, configMap, core, query } from "../testing/objects.ts";
 
@@ -227,7 +228,7 @@ eachBackend(
       await api.delete(`/api/v1/namespaces/${own}`);
       let tries = 0;
       const late = (): Promise<Reply> => api.create(maps, configMap(`late-${(tries += 1)}`));
-      await eventually(async () => (await late()).code === 403, "creating is refused");
+      await until(async () => (await late()).code === 403, "creating is refused");
       const refused = await late();
       const { causes } = refused.object["details"] as { causes: JsonObject[] };
       assert.deepEqual(
@@ -235,7 +236,7 @@ eachBackend(
         ["NamespaceTerminating", "metadata.namespace"],
       );
       await api.merge(`${maps}/held`, { metadata: { finalizers: null } });
-      await eventually(
+      await until(
         async () => (await api.get(`/api/v1/namespaces/${own}`)).code === 404,
         "the namespace is gone",
       );

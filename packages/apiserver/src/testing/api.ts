@@ -1,6 +1,6 @@
 // Requests to a server in a test, and what comes back.
 
-import { readJson, systemClock, writeJson, type Json, type JsonObject } from "@keelson/base";
+import { readJson, writeJson, type Json, type JsonObject } from "@keelson/base";
 
 export interface SendOptions {
   /** Objects are sent as JSON, texts and bytes as they are. */
@@ -154,15 +154,3 @@ export function messageOf({ object }: { readonly object: JsonObject }): string {
   const { message } = object;
   return typeof message === "string" ? message : "";
 }
-
-/** Waits for a fact about the server, looking again and again. */
-export async function eventually(fact: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await fact())) {
-    if (performance.now() > deadline) throw new Error(`it never came true: ${what}`);
-    // A fact may be known without I/O: what is to bring it about must have its turn.
-    await systemClock.sleep(1, never);
-  }
-}
-
-const never = new AbortController().signal;

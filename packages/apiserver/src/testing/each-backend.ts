@@ -2,6 +2,7 @@
 
 import { after, before, suite, test, type TestContext } from "node:test";
 
+import { until } from "@keelson/base/testing";
 import { postgresFixture, sqliteMemory, type Bed } from "@keelson/store/testing";
 import type { Store } from "@keelson/store";
 
@@ -10,7 +11,7 @@ import { arkLookup, storedValues } from "../ark/admission/lookup.ts";
 import { ModelHosts } from "../ark/admission/model-hosts.ts";
 import { arkResources } from "../ark/ark-kinds.ts";
 import type { AdmissionPlugin } from "../admission/admission.ts";
-import { Api, eventually } from "./api.ts";
+import { Api } from "./api.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
 /** A server that the tests of a suite share, each in a namespace of its own. */
@@ -79,7 +80,7 @@ export function eachBackend(
               for (const one of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
                 const isThere = async (): Promise<boolean> =>
                   (await bed.api.get(`${path}/${one}`)).code === 200;
-                await eventually(isThere, `${one} in ${made}`);
+                await until(isThere, `${one} in ${made}`);
               }
               return made;
             },
@@ -108,7 +109,7 @@ async function settled(api: Api): Promise<void> {
   for (const namespace of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
     for (const one of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
       const path = `/api/v1/namespaces/${namespace}/${one}`;
-      await eventually(async () => (await api.get(path)).code === 200, path);
+      await until(async () => (await api.get(path)).code === 200, path);
     }
   }
   // Roles that are made of others, each of more than the next.
@@ -117,7 +118,7 @@ async function settled(api: Api): Promise<void> {
     const { rules } = (await api.get(path)).object;
     return Array.isArray(rules) ? rules.length : 0;
   };
-  await eventually(async () => {
+  await until(async () => {
     const [view, edit, admin] = [
       await rulesOf("view"),
       await rulesOf("edit"),

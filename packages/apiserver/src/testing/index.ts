@@ -2,12 +2,4 @@
 
 export { startTestServer, type TestServer, type TestServerOptions } from "./test-server.ts";
 export { eachBackend, type ServerBed } from "./each-backend.ts";
-export {
-  Api,
-  eventually,
-  messageOf,
-  meta,
-  OpenWatch,
-  type Reply,
-  type WatchedEvent,
-} from "./api.ts";
+export { Api, messageOf, meta, OpenWatch, type Reply, type WatchedEvent } from "./api.ts";

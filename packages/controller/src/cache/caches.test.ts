@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Api, eventually, startTestServer } from "@keelson/apiserver/testing";
+import { Api, startTestServer } from "@keelson/apiserver/testing";
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
-import { RecordingMetrics } from "@keelson/base/testing";
+import { RecordingMetrics, until } from "@keelson/base/testing";
 import { Client, fixedCredentials } from "@keelson/client";
 
 import { controllerMetrics } from "../metrics.ts";
@@ -33,7 +33,7 @@ test("the caches of a kind add up in its metrics, and one that is dropped takes 
       recorded.value(`keelson_controller_${figure}`, { kind: "ConfigMap" }),
     );
   const come = (wanted: readonly number[]): Promise<void> =>
-    eventually(async () => figures().join() === wanted.join(), `${wanted.join()} are counted`);
+    until(async () => figures().join() === wanted.join(), `${wanted.join()} are counted`);
 
   const kind = { apiVersion: "v1", kind: "ConfigMap" };
   const selection = { namespace: "default" };

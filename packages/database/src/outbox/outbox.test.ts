@@ -3,24 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom, TaskScope } from "@keelson/base";
-import { ManualClock, RecordingLog, RecordingMetrics } from "@keelson/base/testing";
+import { ManualClock, RecordingLog, RecordingMetrics, until } from "@keelson/base/testing";
 import type { DatabaseOptions } from "../database.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
 import {
-  never,
-  name,
-  pending,
   ageEvents,
+  append,
+  drained,
   event,
   logEvent,
-  seqOf,
+  name,
+  never,
   outboxOn,
-  append,
+  pending,
   RecordingTransport,
   relaying,
-  until,
-  drained,
+  seqOf,
 } from "../testing/outbox-bed.ts";
 import { createServicesDatabase } from "../testing/services-database.ts";
 import { Wakeups } from "../wakeups.ts";

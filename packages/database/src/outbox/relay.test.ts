@@ -3,25 +3,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemRandom, TaskScope } from "@keelson/base";
-import { RecordingLog } from "@keelson/base/testing";
+import { RecordingLog, until } from "@keelson/base/testing";
 import type { DatabaseOptions } from "../database.ts";
 import { claimKeys, settleKeys } from "../sql/outbox.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
 import {
-  never,
-  keyRows,
-  pending,
-  claimOfKey,
-  event,
-  logEvent,
-  outboxOn,
   append,
-  makeKeyDue,
-  RecordingTransport,
-  fast,
-  relaying,
-  until,
+  claimOfKey,
   drained,
+  event,
+  fast,
+  keyRows,
+  logEvent,
+  makeKeyDue,
+  never,
+  outboxOn,
+  pending,
+  RecordingTransport,
+  relaying,
 } from "../testing/outbox-bed.ts";
 import { createServicesDatabase } from "../testing/services-database.ts";
 import { Relay, type Transport } from "./relay.ts";

@@ -1,7 +1,6 @@
 // An outbox, its relay and what they have done, for tests.
 
-import assert from "node:assert/strict";
-import { systemClock, systemRandom, TaskScope } from "@keelson/base";
+import { systemRandom, TaskScope } from "@keelson/base";
 import type { Database } from "../database.ts";
 import type { NumberedEvent, OutboxEvent } from "../outbox/event.ts";
 import { Outbox, type OutboxOptions } from "../outbox/outbox.ts";
@@ -107,15 +106,6 @@ export async function relaying(
   const relay = new Relay({ outbox, transport, ...fast, ...options });
   scope.spawn("relay", (signal) => relay.run(signal));
   await work();
-}
-
-/** Waits for a fact, looking again and again, for at most a minute. */
-export async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 60_000;
-  while (!(await fact())) {
-    assert.ok(systemClock.monotonic() < deadlineMs, "it did not come true");
-    await systemClock.sleep(2, never);
-  }
 }
 
 export async function drained(database: Database): Promise<boolean> {

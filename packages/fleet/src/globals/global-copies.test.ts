@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { CheckViolation, statement, TransactionConflict } from "@keelson/database";
 import { eachPostgres } from "@keelson/database/testing";
 import { createFleetDatabase, type FleetDatabase } from "../testing/fleet-database.ts";
@@ -56,10 +56,6 @@ const rows = async (it: FleetDatabase, table: string) =>
 const never = new AbortController().signal;
 
 const plainText = statement<string>("plainText", (sql, text) => sql.unsafe(text));
-
-async function until(fact: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-  while (!(await fact())) await systemClock.sleep(5, signal);
-}
 
 eachPostgres("global resources", (server) => {
   const fresh = async () => createFleetDatabase(await server());
@@ -235,7 +231,7 @@ eachPostgres("global resources", (server) => {
           `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
         return isDone || waits.length > 0;
-      }, never);
+      });
       go.resolve();
       await Promise.all([one, two]);
     };

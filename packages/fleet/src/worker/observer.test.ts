@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
 import { noMetrics, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
+import { ManualClock, until } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
 import { statement, Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
@@ -194,7 +194,7 @@ suite("what is seen of a row", () => {
        UPDATE resource_attempts SET lease_owner = NULL, lease_until = NULL`,
       [it.id],
     );
-    await until(async () => (await status()) === "drifted", t.signal);
+    await until(async () => (await status()) === "drifted");
   });
 
   test("what we applied may be another by the time that an object is recorded: then it is compared again", async (t) => {
@@ -306,7 +306,7 @@ suite("what is seen of a row", () => {
       );
       assert.deepEqual(ran, ["recordUndrifted"]);
     }, t.signal);
-    await until(async () => (await versions())[0]?.["version"] === "20", t.signal);
+    await until(async () => (await versions())[0]?.["version"] === "20");
     // What is new and what has a new version is told; what is known is not.
     const told = await tables.query(
       `SELECT type, resource_id - $1::integer AS row FROM events_unnumbered WHERE actor = 'watcher' ORDER BY id`,
@@ -327,7 +327,3 @@ const lockCurrent = statement<number>(
   "lockCurrent",
   (sql, id) => sql`SELECT FROM resource_current_states WHERE resource_id = ${id} FOR UPDATE`,
 );
-
-async function until(fact: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-  while (!(await fact())) await systemClock.sleep(10, signal);
-}

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import type { RawEvent } from "../event.ts";
 import type { Disposition, TransportContext } from "../transport.ts";
 import { readFrames } from "./sse-lines.ts";
@@ -118,14 +119,6 @@ function listener(
     },
   };
   return it;
-}
-
-async function until(fact: () => boolean): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 60_000;
-  while (!fact()) {
-    assert.ok(systemClock.monotonic() < deadlineMs, "it did not come true");
-    await systemClock.sleep(2, never);
-  }
 }
 
 const quick = { retryMs: { initial: 2, max: 10 } };

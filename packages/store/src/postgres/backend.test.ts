@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemClock } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import type { KnownRows } from "../backend.ts";
 import { Body } from "../body.ts";
@@ -10,7 +11,7 @@ import { toColumns } from "../columns.ts";
 import { Unavailable } from "../errors.ts";
 import type { Store } from "../store.ts";
 import { dump, everywhere, key, object, signal } from "../testing/bed.ts";
-import { freshDatabase, until } from "../testing/postgres-bed.ts";
+import { freshDatabase } from "../testing/postgres-bed.ts";
 import postgres, { type Sql } from "postgres";
 import { PostgresBackend } from "./backend.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
-import { RecordingLog, RecordingMetrics } from "@keelson/base/testing";
+import { RecordingLog, RecordingMetrics, until } from "@keelson/base/testing";
 import { everywhere, key, object, signal, summary, take } from "../testing/bed.ts";
-import { freshDatabase, until } from "../testing/postgres-bed.ts";
+import { freshDatabase } from "../testing/postgres-bed.ts";
 import { PostgresProxy } from "../testing/postgres-proxy.ts";
 
 suite("wake-ups of PostgreSQL", () => {

@@ -44,12 +44,3 @@ export async function freshDatabase(
     },
   };
 }
-
-/** Waits for a fact. */
-export async function until(fact: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = systemClock.monotonic() + 60_000;
-  while (!(await fact())) {
-    if (systemClock.monotonic() > deadline) throw new Error("it never came true");
-    await systemClock.sleep(5, signal);
-  }
-}

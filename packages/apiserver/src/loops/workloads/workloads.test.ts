@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 
-import { Api, eventually, meta, type WatchedEvent } from "../../testing/api.ts";
+import { Api, meta, type WatchedEvent } from "../../testing/api.ts";
 import { core } from "../../testing/objects.ts";
 import { startTestServer } from "../../testing/test-server.ts";
 
@@ -52,21 +53,18 @@ suite("simulated workloads", () => {
         [availableReplicas, updatedReplicas, replicas].every((count) => count === 3)
       );
     };
-    await eventually(isRolled, "three are available");
+    await until(isRolled, "three are available");
     assert.deepEqual(await images(), ["i:1", "i:1", "i:1"]);
     const patient = { spec: { terminationGracePeriodSeconds: 2n ** 53n + 1n } };
     await api.merge(path, { spec: { template: patient } });
-    await eventually(isRolled, "three with a grace of 64 bits are available");
+    await until(isRolled, "three with a grace of 64 bits are available");
     await api.merge(path, { spec: { template: template("i:2") } });
-    await eventually(isRolled, "three of the new kind are available");
-    await eventually(
-      async () => (await images()).join() === "i:2,i:2,i:2",
-      "the old ones are gone",
-    );
+    await until(isRolled, "three of the new kind are available");
+    await until(async () => (await images()).join() === "i:2,i:2,i:2", "the old ones are gone");
     await api.merge(path, { spec: { replicas: 0 } });
-    await eventually(async () => (await images()).length === 0, "none is left");
+    await until(async () => (await images()).length === 0, "none is left");
     await api.delete(path, { propagationPolicy: "Background" });
-    await eventually(async () => {
+    await until(async () => {
       const { items } = (await api.get(apps("replicasets"))).object as { items: JsonObject[] };
       return items.length === 0;
     }, "its replica sets go too");
@@ -93,7 +91,7 @@ suite("simulated workloads", () => {
         ],
       },
     });
-    await eventually(
+    await until(
       async () => (await statusOf(`${apps("statefulsets")}/s`))["readyReplicas"] === 3,
       "three are ready",
     );
@@ -105,10 +103,7 @@ suite("simulated workloads", () => {
     }
     assert.deepEqual(added, ["s-0", "s-1", "s-2"]);
     const claim = `${core("default", "persistentvolumeclaims")}/data-s-0`;
-    await eventually(
-      async () => (await statusOf(claim))["phase"] === "Bound",
-      "the claim is bound",
-    );
+    await until(async () => (await statusOf(claim))["phase"] === "Bound", "the claim is bound");
   });
 
   test("a job completes, a daemon set is on every node, a pod that is deleted goes", async (t) => {
@@ -126,7 +121,7 @@ suite("simulated workloads", () => {
       metadata: { name: "ds" },
       spec: { selector: { matchLabels: labels }, template: template() },
     });
-    await eventually(async () => {
+    await until(async () => {
       const status = await statusOf("/apis/batch/v1/namespaces/default/jobs/j");
       const conditions = (status["conditions"] ?? []) as JsonObject[];
       return (
@@ -134,7 +129,7 @@ suite("simulated workloads", () => {
         conditions.some(({ type, status: is }) => type === "Complete" && is === "True")
       );
     }, "the job is complete");
-    await eventually(async () => {
+    await until(async () => {
       const { desiredNumberScheduled, numberReady } = await statusOf(`${apps("daemonsets")}/ds`);
       return desiredNumberScheduled === 1 && numberReady === 1;
     }, "the daemon set is ready");
@@ -144,11 +139,11 @@ suite("simulated workloads", () => {
       metadata: { name: "alone" },
       spec: { ...(template()["spec"] as JsonObject), terminationGracePeriodSeconds: 1 },
     });
-    await eventually(
+    await until(
       async () => (await statusOf(`${pods}/alone`))["phase"] === "Running",
       "the pod runs",
     );
     await api.delete(`${pods}/alone`);
-    await eventually(async () => (await api.get(`${pods}/alone`)).code === 404, "the pod is gone");
+    await until(async () => (await api.get(`${pods}/alone`)).code === 404, "the pod is gone");
   });
 });
