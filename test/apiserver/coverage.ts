@@ -1,5 +1,6 @@
 // How many requests of each verb were sent to each resource.
 
+import { aligned } from "../oracle/aligned.ts";
 import type { Recording } from "./run-cases.ts";
 
 const verbs = [
@@ -32,18 +33,7 @@ export function coverageTable(recording: Recording): string {
       resource,
       ...verbs.map((verb) => String(counts.get(verb) ?? "·")),
     ]);
-  const table = [["", ...verbs], ...lines];
-  const widths = table[0]?.map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return aligned([["", ...verbs], ...lines]);
 }
 
 const place =

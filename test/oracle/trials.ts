@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { seededRandom, type Json, type Random } from "@keelson/base";
 
+import { aligned } from "./aligned.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { compare, describeDifference } from "./compare.ts";
 
@@ -146,19 +147,10 @@ export class TrialReport {
       ["accepted/refused", ...operations],
       ...rows.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
     ];
-    const widths = table[0]?.map((_, column) =>
-      Math.max(...table.map((row) => row[column]?.length ?? 0)),
-    );
-    const lines = table.map((row) =>
-      row
-        .map((text, column) => text.padEnd(widths?.[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
     const explained = [...this.explained].map(([id, count]) => `${id}: ${count}`).join(", ");
     return [
       `${this.title}: ${this.#count} trials of seed ${this.seed}, ${Math.round(this.acceptedShare * 100)} % accepted`,
-      ...lines,
+      aligned(table),
       `allowed differences: ${explained || "none"}; unexplained: ${this.unexplained.length}`,
     ].join("\n");
   }

@@ -1,5 +1,6 @@
 // How many writes of which kind and type were compared, and how they ended.
 
+import { aligned } from "../aligned.ts";
 import type { StepType } from "./steps.ts";
 
 export type WriteType = "create" | StepType;
@@ -59,18 +60,9 @@ export class Coverage {
         }),
       ]);
     }
-    const widths = rows[0]?.map((_, column) =>
-      Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-    );
-    const lines = rows.map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
     const share = `${(this.acceptedShare * 100).toFixed(0)} % accepted`;
     const crashes = this.crashes.length === 0 ? "" : `, ${this.crashes.length} without an answer`;
     const counts = `${this.#cases} cases, ${this.#creations} creations`;
-    return [...lines, `${counts}, ${share}${crashes}`].join("\n");
+    return [aligned(rows), `${counts}, ${share}${crashes}`].join("\n");
   }
 }
