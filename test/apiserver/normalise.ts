@@ -1,6 +1,7 @@
 // Making the answers of two servers comparable: what differs at each run gets a name by its order of appearance.
 
 import { isJsonArray, isJsonObject, writeJson, type Json, type JsonObject } from "@keelson/base";
+import { NumberedNames } from "../oracle/numbered-names.ts";
 import { textOf } from "./text-of.ts";
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
@@ -17,8 +18,7 @@ const addedByItself = new Set(["kube-root-ca.crt", "default"]);
  * can still be told; times, tokens and what the server chooses at random have only a name.
  */
 export class Normaliser {
-  readonly #names = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
+  readonly #names = new NumberedNames();
 
   normalise(value: Json): Json {
     return this.#walk(sorted(value), []);
@@ -43,17 +43,12 @@ export class Normaliser {
           ? array.filter((item) => !isGroupBesides(item))
           : array;
     const items = kept.map((item) => this.#walk(item, [...path, "[]"]));
-    // KB 42: the order of managers is free.
-    // Nor is that of problems with the entries of a map, which Go walks as it likes.
-    if (last === "causes") {
-      return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
-    }
-    // The real server walks its bindings in the order of a map, which changes.
-    if (last === "resourceRules" || last === "nonResourceRules") {
+    // The real server finds problems, and walks bindings, in the order of maps, which is any.
+    if (last === "causes" || last === "resourceRules" || last === "nonResourceRules") {
       return items.sort((a, b) => (writeJson(a) < writeJson(b) ? -1 : 1));
     }
     if (last !== "managedFields") return items;
-    // Within a second entries are ordered by manager, across a second by time: that is chance.
+    // KB 42: the order of managers is free. Within a second it is by name, across a second by time: that is chance.
     return items.sort((a, b) => (managerKey(a) < managerKey(b) ? -1 : 1));
   }
 
@@ -74,7 +69,9 @@ export class Normaliser {
 
   /** Managed fields name owners by their uid: `k:{"uid":"…"}`. */
   #key(key: string): string {
-    return key.startsWith("k:{") ? key.replaceAll(uuid, (found) => this.#name("uid", found)) : key;
+    return key.startsWith("k:{")
+      ? key.replaceAll(uuid, (found) => this.#names.of("uid", found))
+      : key;
   }
 
   /** The version of a list is the whole store's, which others write to as well. */
@@ -93,9 +90,9 @@ export class Normaliser {
     const key = path.at(-1) ?? "";
     const parent = path.at(-2) ?? "";
     if (value === "") return value;
-    if (key === "resourceVersion" && parent === "metadata") return this.#name("version", value);
+    if (key === "resourceVersion" && parent === "metadata") return this.#names.of("version", value);
     if (key === "resourceVersion" && /^(object|involvedObject|preconditions)$/.test(parent)) {
-      return this.#name("version", value);
+      return this.#names.of("version", value);
     }
     if (key === "continue" && parent === "metadata") return tokenText(value);
     if (/^(clusterIP|clusterIPs|ip)$/.test(key) || (parent === "clusterIPs" && key === "[]")) {
@@ -113,7 +110,7 @@ export class Normaliser {
   #string(text: string): string {
     return (
       orderedProblems(orderedConflicts(text))
-        .replaceAll(uuid, (found) => this.#name("uid", found))
+        .replaceAll(uuid, (found) => this.#names.of("uid", found))
         .replaceAll(token, "<token>")
         .replaceAll(pem, "<pem>")
         .replaceAll(freshTime, (found) => (isFresh(found) ? "<time>" : found))
@@ -129,16 +126,6 @@ export class Normaliser {
         .replaceAll(/X509SHA256=[\da-f]{64}/g, "X509SHA256=…")
         .replaceAll(/127\.0\.0\.1:\d+/g, "<address>")
     );
-  }
-
-  #name(kind: string, value: string): string {
-    const key = `${kind} ${value}`;
-    const known = this.#names.get(key);
-    if (known !== undefined) return known;
-    const count = (this.#counts.get(kind) ?? 0) + 1;
-    this.#counts.set(kind, count);
-    this.#names.set(key, `${kind}-${count}`);
-    return `${kind}-${count}`;
   }
 }
 

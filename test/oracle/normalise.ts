@@ -1,6 +1,7 @@
 // Making two runs comparable: what is different at each run gets a name by its order of appearance.
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { NumberedNames } from "./numbered-names.ts";
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 
@@ -19,8 +20,7 @@ const volatile: Readonly<Record<string, string>> = {
  * "the version did not move" survives. Use one per side of a comparison, and the same order of calls.
  */
 export class Normaliser {
-  readonly #names = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
+  readonly #names = new NumberedNames();
 
   normalise(value: Json): Json {
     return this.#walk(value, "");
@@ -30,13 +30,13 @@ export class Normaliser {
     if (isJsonArray(value)) return value.map((item) => this.#walk(item, member));
     if (isJsonObject(value)) return this.#object(value, member);
     if (typeof value !== "string") return value;
-    return value.replaceAll(uuid, (found) => this.#name("uid", found));
+    return value.replaceAll(uuid, (found) => this.#names.of("uid", found));
   }
 
   #object(object: JsonObject, member: string): JsonObject {
     const entries = Object.entries(object).map(([key, value]): [string, Json] => {
       if (typeof value === "string" && value !== "" && isVolatile(key, member)) {
-        return [key, this.#name(volatile[key] ?? "time", value)];
+        return [key, this.#names.of(volatile[key] ?? "time", value)];
       }
       return [key, this.#walk(value, key)];
     });
@@ -46,16 +46,6 @@ export class Normaliser {
       if (isGenerated) entries.push(["name", `${generateName}*****`]);
     }
     return Object.fromEntries(entries);
-  }
-
-  #name(kind: string, value: string): string {
-    const key = `${kind} ${value}`;
-    const known = this.#names.get(key);
-    if (known !== undefined) return known;
-    const count = (this.#counts.get(kind) ?? 0) + 1;
-    this.#counts.set(kind, count);
-    this.#names.set(key, `${kind}-${count}`);
-    return `${kind}-${count}`;
   }
 }
 
