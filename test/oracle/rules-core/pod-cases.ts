@@ -2,10 +2,9 @@
 
 import type { Json } from "@keelson/base";
 
-import type { Change, KindCases } from "../rules-groups/cases.ts";
+import { long, status, type Change, type KindCases } from "../rules-groups/cases.ts";
 
 const c = "spec/containers/0/";
-const long = (length: number): string => "a".repeat(length);
 
 const volume = (source: Readonly<Record<string, Json>>, name = "v"): Change => ({
   "spec/volumes": [{ name, ...source }],
@@ -578,9 +577,6 @@ export const podSpecChanges: readonly Change[] = [
     "spec/resourceClaims": [{ name: "a", resourceClaimName: "x" }],
   },
 ];
-
-const status = (value: Readonly<Record<string, Json>>): Change =>
-  Object.fromEntries(Object.entries(value).map(([name, own]) => [`status/${name}`, own]));
 
 const terminated = { name: "c", image: "i", imageID: "", state: { terminated: { exitCode: 0 } } };
 

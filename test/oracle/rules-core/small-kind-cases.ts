@@ -2,12 +2,9 @@
 
 import type { Json } from "@keelson/base";
 
-import type { Change, KindCases } from "../rules-groups/cases.ts";
+import { long, status, type Change, type KindCases } from "../rules-groups/cases.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const long = (length: number): string => "a".repeat(length);
-const status = (value: Readonly<Record<string, Json>>): Change =>
-  Object.fromEntries(Object.entries(value).map(([name, own]) => [`status/${name}`, own]));
 
 const badKeys = ["", "a/b", ".", "..", "..a", long(254), "\u00e9", "a b"];
 

@@ -2,11 +2,7 @@
 
 import type { Json } from "@keelson/base";
 
-import type { Change, KindCases } from "../rules-groups/cases.ts";
-
-const long = (length: number): string => "a".repeat(length);
-const status = (value: Readonly<Record<string, Json>>): Change =>
-  Object.fromEntries(Object.entries(value).map(([name, own]) => [`status/${name}`, own]));
+import { long, status, type Change, type KindCases } from "../rules-groups/cases.ts";
 
 const source = (value: Readonly<Record<string, Json>>): Change => ({
   "spec/hostPath": undefined,

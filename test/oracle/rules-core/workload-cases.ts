@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import type { Change, KindCases } from "../rules-groups/cases.ts";
+import { status, type Change, type KindCases } from "../rules-groups/cases.ts";
 import { podSpecChanges } from "./pod-cases.ts";
 
 const template = (more: JsonObject = {}): JsonObject => ({
@@ -20,9 +20,6 @@ function inTemplate(path: string, step: number): readonly Change[] {
       Object.fromEntries(Object.entries(change).map(([own, value]) => [`${path}${own}`, value])),
     );
 }
-
-const status = (value: Readonly<Record<string, Json>>): Change =>
-  Object.fromEntries(Object.entries(value).map(([name, own]) => [`status/${name}`, own]));
 
 const selectorCases: readonly Change[] = [
   { "spec/selector": undefined },

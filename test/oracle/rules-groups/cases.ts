@@ -40,6 +40,26 @@ export function isUpdateCase(one: Change | UpdateCase): one is UpdateCase {
   return Object.hasOwn(one, "before") && Object.hasOwn(one, "after");
 }
 
+/** The same below another path. */
+export function prefixed(prefix: string, more: Change): Change {
+  return Object.fromEntries(
+    Object.entries(more).map(([name, value]) => [`${prefix}/${name}`, value]),
+  );
+}
+
+export function spec(more: Change): Change {
+  return prefixed("spec", more);
+}
+
+export function status(more: Change): Change {
+  return prefixed("status", more);
+}
+
+/** A text with nothing wrong but its length. */
+export function long(length: number): string {
+  return "a".repeat(length);
+}
+
 /** A copy of the object with the change made. */
 export function changed(object: JsonObject, change: Change): MutableJsonObject {
   const copy = cloneJson(object);

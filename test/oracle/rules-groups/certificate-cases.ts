@@ -3,12 +3,9 @@
 import type { Json, JsonObject } from "@keelson/base";
 
 import { authority, certificateRequest, otherAuthority } from "../kinds/fixed-pem.ts";
-import type { Change, KindCases } from "./cases.ts";
+import { spec, type Change, type KindCases } from "./cases.ts";
 import { signedRequests } from "./signed-requests.ts";
 
-const prefixed = (prefix: string, more: Change): Change =>
-  Object.fromEntries(Object.entries(more).map(([name, value]) => [`${prefix}/${name}`, value]));
-const spec = (more: Change): Change => prefixed("spec", more);
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const condition = (type: string, status = "True"): Json => ({
   type,

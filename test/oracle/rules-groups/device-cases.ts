@@ -2,11 +2,8 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import type { Change, KindCases } from "./cases.ts";
+import { spec, type Change, type KindCases } from "./cases.ts";
 
-const prefixed = (prefix: string, more: Change): Change =>
-  Object.fromEntries(Object.entries(more).map(([name, value]) => [`${prefix}/${name}`, value]));
-const spec = (more: Change): Change => prefixed("spec", more);
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import type { Change, KindCases } from "./cases.ts";
+import { spec, type Change, type KindCases } from "./cases.ts";
 
 const metrics = (...list: readonly JsonObject[]): Change => ({ "spec/metrics": list });
 const resource = (target: JsonObject, more: JsonObject = {}): Change =>
@@ -17,8 +17,6 @@ const scaleUp = (more: JsonObject): Change => ({
 });
 const policy = (more: JsonObject): Change =>
   scaleUp({ policies: [{ type: "Pods", value: 4, periodSeconds: 60, ...more }] });
-const spec = (more: Change): Change =>
-  Object.fromEntries(Object.entries(more).map(([name, value]) => [`spec/${name}`, value]));
 const driver = (more: JsonObject): Json => [{ name: "csi.example.com", nodeID: "one", ...more }];
 const manyParameters = Object.fromEntries(
   Array.from({ length: 513 }, (_, index) => [`k${index}`, "v"]),
