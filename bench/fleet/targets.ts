@@ -1,6 +1,7 @@
 // Many clusters, some of them dead: what that costs the others.
 
 import { Client, fixedCredentials } from "@keelson/client";
+import { kubeconfigOf } from "../../test/oracle/kubeconfig.ts";
 import { Latencies, median } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
@@ -115,12 +116,7 @@ async function fill(
   signal: AbortSignal,
 ): Promise<Target> {
   const { clusterId, url, each, stays, setup } = target;
-  const kubeconfig = {
-    clusters: [{ name: "c", cluster: { server: url } }],
-    users: [{ name: "u", user: {} }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
+  const kubeconfig = kubeconfigOf({ server: url });
   await bed.ask("POST", "/targets", { cluster_id: clusterId, kubeconfig });
   const bodies = Array.from({ length: each }, (_, index) => mapOf(clusterId, `map-${index}`));
   const ids = await bed.createAll(bodies);

@@ -8,6 +8,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
+import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
@@ -94,12 +95,7 @@ suite("first steps", { skip: isMissing && "kubectl is not here" }, () => {
     await synced(secret.body.id, 1);
     const word = await run("get", "secret/pass", "-o=jsonpath={.data.word}");
     assert.equal(Buffer.from(word, "base64").toString(), "open-sesame");
-    const nowhere = {
-      clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }],
-      users: [{ name: "u", user: { token: "token-of-nowhere" } }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      "current-context": "x",
-    };
+    const nowhere = kubeconfigOf({ server: "https://127.0.0.1:1" }, { token: "token-of-nowhere" });
     await ask("POST", "/targets", { cluster_id: "nowhere", kubeconfig: nowhere });
     const target = await until(async () => {
       const { body } = await ask("GET", "/targets/nowhere");

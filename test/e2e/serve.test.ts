@@ -8,6 +8,7 @@ import { suite, test } from "node:test";
 import { startTestServer } from "@keelson/apiserver/testing";
 import { openDatabase, statement } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
+import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { until } from "../oracle/until.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
 
@@ -47,12 +48,7 @@ suite("keelson serve", () => {
       });
     // One cluster by a plugin of the configuration file, for the central worker; one from inside, for its own worker.
     await using cluster = await startTestServer({}, t.signal);
-    const kubeconfig = (user: object) => ({
-      clusters: [{ name: "c", cluster: { server: cluster.url } }],
-      users: [{ name: "u", user }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      "current-context": "x",
-    });
+    const server = { server: cluster.url };
     const credential = { apiVersion: execVersion, kind: "ExecCredential", status: { token: "x" } };
     const exec = {
       apiVersion: execVersion,
@@ -61,10 +57,10 @@ suite("keelson serve", () => {
       interactiveMode: "Never",
     };
     const configFile = join(folder.path, "keelson.config.yaml");
-    const outside = { cluster_id: "outside", kubeconfig: kubeconfig({ exec }) };
+    const outside = { cluster_id: "outside", kubeconfig: kubeconfigOf(server, { exec }) };
     await writeFile(configFile, JSON.stringify({ targets: [outside] }));
     const inside = join(folder.path, "inside.kubeconfig");
-    await writeFile(inside, JSON.stringify(kubeconfig({})));
+    await writeFile(inside, JSON.stringify(kubeconfigOf(server)));
     await using one = replica("one", "rest,worker,scheduler", "--config", configFile);
     await using other = replica("other", "rest");
     await using worker = replica(

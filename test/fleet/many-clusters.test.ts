@@ -12,6 +12,7 @@ import { Client, fixedCredentials, type Access } from "@keelson/client";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { accessTo } from "../oracle/client/bed.ts";
 import { startOracle } from "../oracle/cluster.ts";
+import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { assembleWorker } from "./assembled-worker.ts";
@@ -44,7 +45,7 @@ async function ownServer(signal: AbortSignal): Promise<Server> {
   return {
     access: { server: server.url, credentials: fixedCredentials({}) },
     config: (port, user) =>
-      kubeconfig({ server: `http://127.0.0.1:${port}` }, { token: secrets[user] ?? "" }),
+      kubeconfigOf({ server: `http://127.0.0.1:${port}` }, { token: secrets[user] ?? "" }),
     secrets,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -62,21 +63,12 @@ async function realServer(signal: AbortSignal): Promise<Server> {
   return {
     access: accessTo(oracle),
     config: (port, user) =>
-      kubeconfig(
+      kubeconfigOf(
         { server: `https://127.0.0.1:${port}`, "certificate-authority-data": base64(oracle.ca) },
         users[user] ?? {},
       ),
     secrets: [token, key, base64(key)],
     [Symbol.asyncDispose]: () => oracle[Symbol.asyncDispose](),
-  };
-}
-
-function kubeconfig(cluster: JsonObject, user: JsonObject): JsonObject {
-  return {
-    clusters: [{ name: "c", cluster }],
-    users: [{ name: "u", user }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
   };
 }
 

@@ -4,18 +4,15 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { startTestServer } from "@keelson/apiserver/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { HttpProxy, refusal } from "./http-proxy.ts";
 import type { Details } from "./bed.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const secret = "a-very-secret-token";
-const kubeconfig = (port: number) => ({
-  clusters: [{ name: "c", cluster: { server: `http://127.0.0.1:${port}` } }],
-  users: [{ name: "u", user: { token: secret } }],
-  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-  "current-context": "x",
-});
+const kubeconfig = (port: number) =>
+  kubeconfigOf({ server: `http://127.0.0.1:${port}` }, { token: secret });
 const map = (name: string) => ({
   namespace: "default",
   kind: "ConfigMap",

@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import type { Json } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 import { replicas, web } from "./resource-fixture.ts";
 
@@ -102,14 +103,7 @@ suite("the log of fleet's writes", () => {
   test("10: so do global resources and targets, and no line holds a value or a credential", async () => {
     await using bed = await start();
     const { log, logged } = bed;
-    const kubeconfig = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "main",
-      contexts: [{ name: "main", context: { cluster: "main", user: "main" } }],
-      clusters: [{ name: "main", cluster: { server: "https://127.0.0.1:1" } }],
-      users: [{ name: "main", user: { token: secretValue } }],
-    };
+    const kubeconfig = kubeconfigOf({ server: "https://127.0.0.1:1" }, { token: secretValue });
     const target = { message: "target created", cluster_id };
     const secret = { ...everywhere, kind: "Secret", desired_spec: { data: { key: secretValue } } };
     assert.deepEqual(await logged("POST", "/targets", { cluster_id, kubeconfig }), [target]);

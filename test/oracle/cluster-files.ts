@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CertificateAuthority, createSigningKey, type KeyPair } from "./certificates.ts";
+import { kubeconfigOf } from "./kubeconfig.ts";
 
 /** Who talks to the API server with a certificate of its own. */
 const users = {
@@ -75,15 +76,6 @@ export function kubeconfigFor({ url, ca, ...by }: KubeconfigParts): string {
     "token" in by
       ? { token: by.token }
       : { "client-certificate-data": base64(by.certificate), "client-key-data": base64(by.key) };
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [
-      { name: "oracle", cluster: { server: url, "certificate-authority-data": base64(ca) } },
-    ],
-    users: [{ name: "oracle", user }],
-    contexts: [{ name: "oracle", context: { cluster: "oracle", user: "oracle" } }],
-    "current-context": "oracle",
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
+  const cluster = { server: url, "certificate-authority-data": base64(ca) };
+  return `${JSON.stringify(kubeconfigOf(cluster, user), undefined, 2)}\n`;
 }

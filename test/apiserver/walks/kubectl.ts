@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { stringify } from "yaml";
 
+import { kubeconfigFor } from "../../oracle/cluster-files.ts";
 import { configMap, definition, deployment } from "../objects.ts";
 import type { Target } from "../target.ts";
 import { Commands, type CommandOptions } from "./commands.ts";
@@ -385,16 +386,7 @@ export async function kubectlWalk(
 
 /** A kubeconfig for whoever has this token. */
 function writeTokenConfig({ url, ca, folder }: Target, name: string, token: string): string {
-  const authority = Buffer.from(ca).toString("base64");
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "t",
-    clusters: [{ name: "t", cluster: { server: url, "certificate-authority-data": authority } }],
-    users: [{ name: "t", user: { token } }],
-    contexts: [{ name: "t", context: { cluster: "t", user: "t" } }],
-  };
   const path = join(folder, `${name}.token.kubeconfig`);
-  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  writeFileSync(path, kubeconfigFor({ url, ca, token }), { mode: 0o600 });
   return path;
 }

@@ -1,6 +1,7 @@
 // What a data folder is filled with before it is kept: something of every part.
 
 import type { RunFile } from "@keelson/keelson";
+import { kubeconfigOf } from "../../oracle/kubeconfig.ts";
 import { until } from "../../oracle/until.ts";
 import { askRest, kubernetesOf, syncedResource, uidAt } from "./look.ts";
 import type { Facts, ResourceFact } from "./sample.ts";
@@ -83,12 +84,7 @@ export async function fill(running: RunFile, signal: AbortSignal): Promise<Facts
     }
     kept.push(await until(() => syncedResource(ask, id), signal));
   }
-  const nowhere = {
-    clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }],
-    users: [{ name: "u", user: { token: "token-of-nowhere" } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
+  const nowhere = kubeconfigOf({ server: "https://127.0.0.1:1" }, { token: "token-of-nowhere" });
   await sent("POST", "/targets", { cluster_id: "nowhere", kubeconfig: nowhere });
   const spec = { platform: { type: "gcp" }, dns: { baseDomain: "example.com" } };
   const { id, generation } = await sent("POST", "/clusters", { name: "prod", spec });

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 
-import { systemClock } from "@keelson/base";
+import { systemClock, type JsonObject } from "@keelson/base";
 import { loadKubeconfig, openWatch, ResourceClient } from "@keelson/client";
 
 import type { KeyPair } from "../certificates.ts";
+import { kubeconfigOf } from "../kubeconfig.ts";
 import { until } from "../until.ts";
 import {
   assertLevel,
@@ -107,7 +108,7 @@ async function throughCuts(
 /** A kubeconfig that somebody sent: it may name a proxy. */
 async function load(
   { ca, admin, url }: Reachable,
-  cluster: object,
+  cluster: JsonObject,
   proxies: Parameters<typeof loadKubeconfig>[1]["proxies"] = {},
 ) {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -116,11 +117,6 @@ async function load(
     "client-certificate-data": base64(admin.certificate),
     "client-key-data": base64(admin.key),
   };
-  const text = JSON.stringify({
-    clusters: [{ name: "c", cluster: { ...trust, ...cluster } }],
-    users: [{ name: "u", user }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  });
+  const text = JSON.stringify(kubeconfigOf({ ...trust, ...cluster }, user));
   return await loadKubeconfig({ text }, { clock: systemClock, proxies, trust: "data" });
 }

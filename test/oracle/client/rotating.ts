@@ -5,11 +5,12 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { connect } from "node:tls";
 
-import { systemClock } from "@keelson/base";
+import { systemClock, type JsonObject } from "@keelson/base";
 import { loadKubeconfig, type Access, type Client } from "@keelson/client";
 
 import { CertificateAuthority } from "../certificates.ts";
 import type { Oracle } from "../cluster.ts";
+import { kubeconfigOf } from "../kubeconfig.ts";
 import { until } from "../until.ts";
 import { AccountTokens, untilRefused } from "./account-tokens.ts";
 import type { OidcIssuer } from "./oidc-issuer.ts";
@@ -258,18 +259,12 @@ function put(file: string, text: string): void {
 
 async function accessOf(
   { oracle, folder, port }: Parts,
-  { user, cluster = {} }: { user: object; cluster?: object },
+  { user, cluster = {} }: { user: JsonObject; cluster?: JsonObject },
 ): Promise<Access> {
   const data = Buffer.from(oracle.ca).toString("base64");
   const trust = "certificate-authority" in cluster ? {} : { "certificate-authority-data": data };
   const server = `https://127.0.0.1:${port}`;
   const file = join(folder, "kubeconfig");
-  const text = JSON.stringify({
-    clusters: [{ name: "c", cluster: { server, ...trust, ...cluster } }],
-    users: [{ name: "u", user }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  });
-  writeFileSync(file, text);
+  writeFileSync(file, JSON.stringify(kubeconfigOf({ server, ...trust, ...cluster }, user)));
   return await loadKubeconfig({ files: [file] }, { clock: systemClock });
 }
