@@ -9,13 +9,12 @@ import { after, before, suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { until } from "@keelson/base/testing";
 import { HttpProxy } from "../fleet/http-proxy.ts";
-import { typing, type TypeOptions } from "../fleet/typed.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
+import { lines, typing, type TypeOptions } from "../services/typed.ts";
 import { available, failure } from "./clusters-rest.ts";
 import { drained } from "./events-bed.ts";
 import { startLifecycleServer, type LifecycleServer } from "./lifecycle-server.ts";
 
-const lines = (...all: string[]) => `${all.join("\n")}\n`;
 const timeless = (text: string) => text.replaceAll(/\d{4}-\S+Z/g, "<time>".padEnd(24));
 
 suite("commands about clusters", () => {

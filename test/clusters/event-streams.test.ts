@@ -4,74 +4,23 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { systemRandom } from "@keelson/base";
 import { until } from "@keelson/base/testing";
+import { EventReader, type Arrived, type ReaderOptions } from "../services/event-reader.ts";
 import { drained } from "./events-bed.ts";
 import { startLifecycleServer } from "./lifecycle-server.ts";
 
-interface Frame {
-  readonly id: number;
-  readonly event: string;
-  readonly data: Record<string, unknown>;
+/** Reads a stream as a controller, once it has begun. */
+async function follow(url: string, options: ReaderOptions = {}): Promise<EventReader> {
+  const headers = { accept: "text/event-stream", "x-user-email": "ctl@system.local" };
+  const reader = await EventReader.open(url, { headers, ...options });
+  assert.match(reader.headers["content-type"] ?? "", /^text\/event-stream/);
+  await until(() => reader.arrived.length > 0, "a first event has come");
+  assert.equal(reader.arrived[0]?.type, "ready");
+  return reader;
 }
 
-/** A reader of a stream, until it is left. */
-class Reader implements AsyncDisposable {
-  readonly frames: Frame[] = [];
-  readonly comments: string[] = [];
-  /** The other side has ended the stream. */
-  isOver = false;
-  readonly #ending = new AbortController();
-  #text = "";
-  #reading: Promise<void> = Promise.resolve();
-
-  static async open(url: string, headers: Record<string, string> = {}): Promise<Reader> {
-    const reader = new Reader();
-    const response = await fetch(url, {
-      headers: { accept: "text/event-stream", "x-user-email": "ctl@system.local", ...headers },
-      signal: reader.#ending.signal,
-    });
-    assert.equal(response.status, 200, await (response.ok ? "" : response.text()));
-    assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
-    reader.#reading = reader.#read(response);
-    await until(() => reader.frames.length > 0, "a first frame has come");
-    assert.equal(reader.frames[0]?.event, "ready");
-    return reader;
-  }
-
-  /** Without the first one, which says that it is ready. */
-  get events(): readonly Frame[] {
-    return this.frames.slice(1);
-  }
-
-  async #read(response: Response): Promise<void> {
-    const decoder = new TextDecoder();
-    try {
-      for await (const chunk of response.body ?? []) {
-        this.#text += decoder.decode(chunk as Uint8Array, { stream: true });
-        const parts = this.#text.split("\n\n");
-        this.#text = parts.pop() ?? "";
-        for (const part of parts) this.#take(part);
-      }
-      this.isOver = true;
-    } catch {
-      // We have left.
-    }
-  }
-
-  #take(part: string): void {
-    const field = (name: string): string | undefined =>
-      new RegExp(`^${name}: (.*)$`, "m").exec(part)?.[1];
-    if (part.startsWith(":")) {
-      this.comments.push(part);
-      return;
-    }
-    const data = JSON.parse(field("data") ?? "{}") as Record<string, unknown>;
-    this.frames.push({ id: Number(field("id")), event: field("event") ?? "", data });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#reading;
-  }
+/** Without the first one, which says that it is ready. */
+function eventsOf({ arrived }: EventReader): readonly Arrived[] {
+  return arrived.slice(1);
 }
 
 const uuid = (): string => systemRandom.uuid();
@@ -82,22 +31,22 @@ suite("streams of events", () => {
     const id = uuid();
     await bed.tell({ clusterId: id, generation: 1 });
     await until(() => drained(bed.tables));
-    await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
+    using reader = await follow(`${bed.url}/events?topic=cluster-events`);
     await bed.tell(
       { clusterId: id, generation: 2 },
       { clusterId: id, nodepoolId: uuid(), type: "nodepool.created" },
       { clusterId: id, type: "status.changed", reason: "phase_changed" },
       { clusterId: id, generation: 3, platform: "AWS" },
     );
-    await until(() => reader.events.length === 2);
+    await until(() => eventsOf(reader).length === 2);
     assert.deepEqual(
-      reader.events.map(({ event, data }) => [event, data["type"], data["generation"]]),
+      eventsOf(reader).map(({ type, data }) => [type, data.type, data.generation]),
       [
         ["cluster.updated", "cluster.updated", 2],
         ["cluster.updated", "cluster.updated", 3],
       ],
     );
-    assert.deepEqual(Object.keys(reader.events[0]?.data ?? {}).toSorted(), [
+    assert.deepEqual(Object.keys(eventsOf(reader)[0]?.data ?? {}).toSorted(), [
       "cluster_id",
       "created_by",
       "event_type",
@@ -111,27 +60,23 @@ suite("streams of events", () => {
       "type",
       "user",
     ]);
-    assert.equal(reader.events[1]?.data["platform"], "aws");
+    assert.equal(eventsOf(reader)[1]?.data["platform"], "aws");
   });
 
   test("filters by platform, in any case, and by type", async () => {
-    await using bed = await startLifecycleServer();
-    await using byPlatform = await Reader.open(
-      `${bed.url}/events?topic=cluster-events&platform=GCP`,
-    );
-    await using byType = await Reader.open(
-      `${bed.url}/events?topic=cluster-events&type=cluster.deleted`,
-    );
+    await using bed = await startLifecycleServer({ heartbeatMs: 20 });
+    using byPlatform = await follow(`${bed.url}/events?topic=cluster-events&platform=GCP`);
+    using byType = await follow(`${bed.url}/events?topic=cluster-events&type=cluster.deleted`);
     const id = uuid();
     await bed.tell(
       { clusterId: id, platform: "aws", generation: 1 },
       { clusterId: id, platform: "gcp", generation: 2 },
       { clusterId: id, platform: "aws", type: "cluster.deleted", generation: 3 },
     );
-    await until(() => byPlatform.events.length === 1 && byType.events.length === 1);
+    await until(() => Math.min(byPlatform.position, byType.position) >= 3);
     assert.deepEqual(
-      [byPlatform.events[0]?.data["generation"], byType.events[0]?.data["generation"]],
-      [2, 3],
+      [byPlatform, byType].map((reader) => eventsOf(reader).map(({ data }) => data.generation)),
+      [[2], [3]],
     );
   });
 
@@ -147,14 +92,14 @@ suite("streams of events", () => {
     const generations: unknown[] = [];
     let lastId = "0";
     while (generations.length < total) {
-      await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`, {
-        "last-event-id": lastId,
+      using reader = await follow(`${bed.url}/events?topic=cluster-events`, {
+        lastEventId: lastId,
       });
       const target = Math.min(total, generations.length + 25);
-      await until(() => generations.length + reader.events.length >= target);
-      const { events } = reader;
+      await until(() => generations.length + eventsOf(reader).length >= target);
+      const events = eventsOf(reader);
       generations.push(...events.map(({ data }) => data["generation"]));
-      lastId = String(events.at(-1)?.id ?? lastId);
+      lastId = events.at(-1)?.id ?? lastId;
     }
     await writing;
     assert.deepEqual(
@@ -212,23 +157,23 @@ suite("streams of events", () => {
 
   test("a quiet stream beats, and its beats carry the place that was reached", async () => {
     await using bed = await startLifecycleServer({ heartbeatMs: 30 });
-    await using reader = await Reader.open(`${bed.url}/events?topic=nodepool-events`);
+    using reader = await follow(`${bed.url}/events?topic=nodepool-events`);
     await until(() => reader.isOver || reader.comments.length >= 2);
     await bed.tell({ clusterId: uuid() });
     await until(() => reader.isOver || reader.comments.some((text) => text.includes("id: 1")));
-    assert.deepEqual([reader.isOver, reader.events], [false, []]);
+    assert.deepEqual([reader.isOver, eventsOf(reader)], [false, []]);
   });
 
   test("one resource's events, live and as history, newest first, page by page", async () => {
     await using bed = await startLifecycleServer();
     const [id, other] = [await bed.cluster(), uuid()];
-    await using reader = await Reader.open(`${bed.url}/clusters/${id}/events`);
+    using reader = await follow(`${bed.url}/clusters/${id}/events`);
     for (let generation = 1; generation <= 5; generation++) {
       await bed.tell({ clusterId: id, generation }, { clusterId: other, generation: 9 });
     }
     await bed.tell({ clusterId: id, type: "status.changed", reason: "phase_changed" });
-    await until(() => reader.events.length === 6);
-    assert.equal(reader.events.at(-1)?.event, "status.changed");
+    await until(() => eventsOf(reader).length === 6);
+    assert.equal(eventsOf(reader).at(-1)?.type, "status.changed");
     const ask = async (query: string): Promise<Record<string, unknown>> => {
       const response = await fetch(`${bed.url}/clusters/${id}/events?${query}`);
       return (await response.json()) as Record<string, unknown>;
@@ -274,9 +219,9 @@ suite("streams of events", () => {
 
   test("a server that stops ends its streams", async () => {
     const bed = await startLifecycleServer();
-    await using reader = await Reader.open(`${bed.url}/events?topic=cluster-events`);
+    using reader = await follow(`${bed.url}/events?topic=cluster-events`);
     await bed[Symbol.asyncDispose]();
-    await until(() => reader.isOver);
-    assert.deepEqual(reader.events, []);
+    await until(() => reader.hasEnded);
+    assert.deepEqual(eventsOf(reader), []);
   });
 });

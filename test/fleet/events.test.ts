@@ -5,8 +5,8 @@ import { suite, test } from "node:test";
 import { RecordingLog } from "@keelson/base/testing";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
+import { EventReader } from "../services/event-reader.ts";
 import { runFile } from "../services/process.ts";
-import { EventReader } from "./event-reader.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const replica = new URL("./programs/events-process.ts", import.meta.url);
@@ -22,7 +22,7 @@ const web = {
 async function bed(options: Parameters<typeof startFleetRest>[1] = {}) {
   const rest = await startFleetRest(await sharedThrowawayPostgres("embedded"), options);
   rest.runEvents();
-  return Object.assign(rest, { url: await rest.listen() });
+  return Object.assign(rest, { stream: `${await rest.listen()}/api/v1/events` });
 }
 
 /** Waits until a reader has had so many events. */
@@ -75,7 +75,7 @@ suite("the stream of events", () => {
     for (const end = { isReached: false }; !end.isReached; cuts++) {
       const last = ids.at(-1) ?? "0";
       const cutAfter = cuts < 20 ? 100 + cuts : Number.POSITIVE_INFINITY;
-      const reader = await EventReader.open(it.url, { lastEventId: last, cutAfter });
+      const reader = await EventReader.open(it.stream, { lastEventId: last, cutAfter });
       await until(async () => {
         end.isReached = await isLevel(reader.arrived.at(-1)?.id ?? last);
         return end.isReached || reader.isOver;
@@ -100,7 +100,7 @@ suite("the stream of events", () => {
   test("an event says who, what and how far, and nothing of the spec; from now on unless told", async (t) => {
     await using it = await bed();
     await it.ask("POST", "/resources", { ...web, name: "before" });
-    const reader = await EventReader.open(it.url);
+    const reader = await EventReader.open(it.stream);
     const { body } = await it.ask("POST", "/batch", { changes: [{ op: "create", ...web }] });
     const [{ id }] = body.results;
     await it.ask("PUT", `/resources/${id}`, { desired_spec: { data: {} } });
@@ -142,7 +142,7 @@ suite("the stream of events", () => {
     } as const;
     await using it = await bed({ tokens, eventLimits: { heartbeatMs: 20, slowMs: 30_000 } });
     const read = (query: string, token = "all") =>
-      EventReader.open(it.url, { query, lastEventId: 0, headers: as(token) });
+      EventReader.open(`${it.stream}${query}`, { lastEventId: 0, headers: as(token) });
     const admin = as("all");
     const prod = await it.ask("POST", "/resources", web, admin);
     const staging = await it.ask("POST", "/resources", { ...web, cluster_id: "staging" }, admin);
@@ -185,7 +185,7 @@ suite("the stream of events", () => {
   test("a stream ends with its token, and nobody follows with it any more", async (t) => {
     const tokens = { kept: { role: "reader" }, revoked: { role: "reader" } } as const;
     await using it = await bed({ tokens });
-    const open = (name: string) => EventReader.open(it.url, { headers: as(name) });
+    const open = (name: string) => EventReader.open(it.stream, { headers: as(name) });
     const [revoked, kept] = [await open("revoked"), await open("kept")];
     await it.changeTokens({ kept: tokens.kept });
     await until(() => revoked.isOver, t.signal);
@@ -223,9 +223,9 @@ suite("the stream of events", () => {
     assert.equal(await it.events.prune({ retentionMs, limit: 1 }, t.signal), 1);
     assert.equal(await it.events.prune({ retentionMs }, t.signal), 1);
     assert.equal(await it.events.prune({ retentionMs }, t.signal), 0);
-    const lost = await EventReader.open(it.url, { lastEventId: 1 });
-    const stranger = await EventReader.open(it.url, { lastEventId: 99 });
-    const level = await EventReader.open(it.url, { lastEventId: 2 });
+    const lost = await EventReader.open(it.stream, { lastEventId: 1 });
+    const stranger = await EventReader.open(it.stream, { lastEventId: 99 });
+    const level = await EventReader.open(it.stream, { lastEventId: 2 });
     await having(lost, 1, t.signal);
     await having(stranger, 1, t.signal);
     await it.ask("POST", "/resources", { ...web, name: "d" });
@@ -248,7 +248,7 @@ suite("the stream of events", () => {
     await it.events.numberAll(t.signal);
     await it.tables.query(`UPDATE events SET at = at - interval '2 days' WHERE id <> 2`);
     assert.equal(await it.events.prune({ retentionMs: 24 * 3_600_000 }, t.signal), 1);
-    const reader = await EventReader.open(it.url, { lastEventId: 1 });
+    const reader = await EventReader.open(it.stream, { lastEventId: 1 });
     await having(reader, 2, t.signal);
     assert.deepEqual(
       reader.arrived.map(({ id }) => id),
@@ -260,20 +260,20 @@ suite("the stream of events", () => {
     const it = await bed({ eventLimits: { heartbeatMs: 50, slowMs: 30_000 } });
     await using open = new AsyncDisposableStack();
     open.use(it);
-    const reader = await EventReader.open(it.url, { query: "?type=resource.failed" });
+    const reader = await EventReader.open(`${it.stream}?type=resource.failed`);
     await until(() => reader.comments.length >= 2, t.signal);
     await it.ask("POST", "/resources", web);
     await until(() => reader.comments.some((text) => text.includes("id: 1")), t.signal);
     assert.deepEqual(reader.arrived, []);
     await open.disposeAsync();
-    await until(() => reader.isOver, t.signal);
+    await until(() => reader.hasEnded, t.signal);
   });
 
   test("a reader that takes nothing is cut off, and others are not", async (t) => {
     const log = new RecordingLog();
     await using it = await bed({ eventLimits: { heartbeatMs: 50, slowMs: 3_000 }, log });
-    const slow = await EventReader.openIdle(it.url, { lastEventId: 0 });
-    const other = await EventReader.open(it.url, { lastEventId: 0 });
+    const slow = await EventReader.openIdle(it.stream, { lastEventId: 0 });
+    const other = await EventReader.open(it.stream, { lastEventId: 0 });
     // More than the sockets of both ends hold for it.
     await writeEvents(
       it,

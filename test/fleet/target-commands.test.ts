@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { openAccess } from "@keelson/fleet";
+import { lines, typing } from "../services/typed.ts";
 import { testCipher } from "./assembled-worker.ts";
 import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
-import { typing } from "./typed.ts";
 
 const kubeconfig = `apiVersion: v1
 kind: Config
@@ -27,7 +27,6 @@ users:
 
 const away = "http://127.0.0.1:9";
 const authority = "an authority";
-const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
 suite("commands about targets", () => {
   const scope = new AsyncDisposableStack();

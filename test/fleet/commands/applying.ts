@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { deployment, lines, settings, type CommandLab } from "./lab.ts";
+import { lines } from "../../services/typed.ts";
+import { deployment, settings, type CommandLab } from "./lab.ts";
 
 export function testApplying(lab: CommandLab): void {
   test("apply declares every object of its files, tells what became of each, and waits", async () => {

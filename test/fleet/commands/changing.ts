@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deployment, lines, type CommandLab } from "./lab.ts";
+import { lines } from "../../services/typed.ts";
+import { deployment, type CommandLab } from "./lab.ts";
 
 export function testChanging(lab: CommandLab): void {
   test("history shows what changed, and rollback goes back", async () => {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { runKeelson, spawnKeelson } from "../../e2e/run-keelson.ts";
+import { lines, typing } from "../../services/typed.ts";
 import { startFleetRest } from "../fleet-rest.ts";
-import { typing } from "../typed.ts";
-import { lines, settings, type CommandLab } from "./lab.ts";
+import { settings, type CommandLab } from "./lab.ts";
 
 export function testEnding(lab: CommandLab): void {
   test("waiting ends with the reason: refused by the cluster, nobody's cluster, out of time, interrupted", async () => {

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { until } from "../../oracle/until.ts";
-import { lines, settings, type CommandLab } from "./lab.ts";
+import { lines } from "../../services/typed.ts";
+import { settings, type CommandLab } from "./lab.ts";
 
 export function testGlobals(lab: CommandLab): void {
   test("global resources go to the targets that are chosen, and are shown with their clusters", async () => {

@@ -3,8 +3,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { typing, type Typed, type TypeOptions } from "../../services/typed.ts";
 import { startBed, type Bed, type Worker } from "../bed.ts";
-import { typing, type Typed, type TypeOptions } from "../typed.ts";
 
 export interface CommandLab extends AsyncDisposable {
   readonly bed: Bed;
@@ -63,5 +63,3 @@ metadata:
   resourceVersion: "7"
 data: { mode: "0644", a: "yes" }
 `;
-
-export const lines = (...all: string[]) => `${all.join("\n")}\n`;

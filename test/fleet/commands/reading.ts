@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../oracle/until.ts";
+import { lines, typing } from "../../services/typed.ts";
 import { synced } from "../bed.ts";
 import { HttpProxy } from "../http-proxy.ts";
-import { typing } from "../typed.ts";
-import { lines, settings, type CommandLab } from "./lab.ts";
+import { settings, type CommandLab } from "./lab.ts";
 
 export function testReading(lab: CommandLab): void {
   test("get shows all, kinds, names and labels", async () => {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deployment, lines, settings, type CommandLab } from "./lab.ts";
+import { lines } from "../../services/typed.ts";
+import { deployment, settings, type CommandLab } from "./lab.ts";
 
 const plain = (name: string) =>
   settings.replace(/ {2}(uid|res).*\n/g, "").replace("settings", name);

@@ -74,3 +74,8 @@ export function typing(url: string, workingFolder: string) {
     }
   };
 }
+
+/** Output of these lines. */
+export function lines(...all: readonly string[]): string {
+  return `${all.join("\n")}\n`;
+}

@@ -13,7 +13,6 @@ export interface Arrived {
 }
 
 export interface ReaderOptions {
-  readonly query?: string;
   readonly headers?: Record<string, string>;
   readonly lastEventId?: string | number | undefined;
   /** The connection breaks after so many events, in the middle of whatever comes next. */
@@ -21,7 +20,7 @@ export interface ReaderOptions {
 }
 
 /** An open stream. Whole events only: what a cut leaves half is not there. */
-export class EventReader {
+export class EventReader implements Disposable {
   readonly #response: IncomingMessage;
   readonly #cutAfter: number;
   readonly arrived: Arrived[] = [];
@@ -29,13 +28,17 @@ export class EventReader {
   /** How far into the log it has got, also by beats that pass over what it has not asked for. */
   position = 0;
   #rest = "";
+  /** Nothing comes any more, whoever has ended it. */
   isOver = false;
+  /** The other side has ended it in order. */
+  hasEnded = false;
 
   private constructor(response: IncomingMessage, cutAfter: number) {
     this.#response = response;
     this.#cutAfter = cutAfter;
     response.setEncoding("utf8");
     response.on("error", () => undefined);
+    response.on("end", () => (this.hasEnded = response.complete));
     response.on("close", () => (this.isOver = true));
   }
 
@@ -48,11 +51,11 @@ export class EventReader {
   /** Without taking anything of what arrives. */
   static async openIdle(
     url: string,
-    { query = "", headers = {}, lastEventId, cutAfter = Number.POSITIVE_INFINITY }: ReaderOptions,
+    { headers = {}, lastEventId, cutAfter = Number.POSITIVE_INFINITY }: ReaderOptions,
   ): Promise<EventReader> {
     const sent =
       lastEventId === undefined ? headers : { ...headers, "last-event-id": String(lastEventId) };
-    const request = get(`${url}/api/v1/events${query}`, { headers: sent, agent: false });
+    const request = get(url, { headers: sent, agent: false });
     const [response] = (await once(request, "response")) as [IncomingMessage];
     request.on("error", () => undefined);
     if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
@@ -69,6 +72,10 @@ export class EventReader {
 
   cut(): void {
     this.#response.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.cut();
   }
 
   #take(piece: string): void {
