@@ -1,19 +1,13 @@
 // An Application on `keelson up`, as README has it: applied with kubectl, running with a database of its own, and gone.
 
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { promisify } from "node:util";
 import { openDatabase, statement } from "@keelson/database";
-import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
-
-const kubectl = existsSync(programPath("kubectl")) ? programPath("kubectl") : "kubectl";
-const isMissing = spawnSync(kubectl, ["version", "--client"]).error !== undefined;
+import { kubectl, withoutKubectl } from "./kubectl.ts";
 
 const manifest = `
 apiVersion: platform.internal/v1alpha1
@@ -32,7 +26,7 @@ const whereWeAre = statement<undefined, { readonly path: string }>(
   (sql) => sql`SELECT current_setting('search_path') AS path`,
 );
 
-suite("applications", { skip: isMissing && "kubectl is not here" }, () => {
+suite("applications", { skip: withoutKubectl }, () => {
   test("one is applied, runs, lives through a restart with its password, and goes", async (t) => {
     const { signal } = t;
     await using folder = await temporaryFolder();
@@ -41,10 +35,8 @@ suite("applications", { skip: isMissing && "kubectl is not here" }, () => {
     await writeFile(file, manifest);
     await using first = new KeelsonProcess(dataDir);
     let running = await first.ready();
-    const run = async (...words: string[]): Promise<string> => {
-      const flags = ["--kubeconfig", running.kubeconfig ?? "", ...words];
-      return (await promisify(execFile)(kubectl, flags, { signal })).stdout.trim();
-    };
+    const run = (...words: string[]): Promise<string> =>
+      kubectl(running.kubeconfig ?? "", words, signal);
     const isRunning = () =>
       until(async () => (await run("get", "app", "--no-headers")).includes(" Running "), signal);
     const variable = async (name: string): Promise<string> =>

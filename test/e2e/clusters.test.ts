@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { restReference } from "@keelson/keelson";
 import { until } from "../oracle/until.ts";
+import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 suite("cluster lifecycle", () => {
@@ -15,19 +16,8 @@ suite("cluster lifecycle", () => {
       environment: { RECONCILIATION_CHECK_INTERVAL: "1s" },
     });
     const { rest = "", metrics = "" } = await keelson.ready();
-    const ask = async (method: string, path: string, body?: object, email?: string) => {
-      const answer = await fetch(`${rest}/api/v1${path}`, {
-        method,
-        signal: t.signal,
-        headers: {
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...(email === undefined ? {} : { "x-user-email": email }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      return { code: answer.status, body: text === "" ? undefined : JSON.parse(text) };
-    };
+    const ask = askRest({ rest }, t.signal);
+    const alice = { "x-user-email": "alice@example.com" };
 
     // Without an e-mail address one is a controller here, and may follow the topic.
     const stopReading = new AbortController();
@@ -46,7 +36,7 @@ suite("cluster lifecycle", () => {
       "POST",
       "/clusters",
       { name: "one", spec: { platform: { type: "gcp" } } },
-      "alice@example.com",
+      alice,
     );
     assert.deepEqual([made.code, made.body.status.phase], [201, "Pending"]);
     const path = `/clusters/${made.body.id}`;
@@ -56,12 +46,9 @@ suite("cluster lifecycle", () => {
 
     const condition = { type: "Available", status: "True", reason: "Told", message: "" };
     const report = { controller_name: "dns", observed_generation: 1, conditions: [condition] };
-    assert.equal((await ask("PUT", `${path}/status`, report, "alice@example.com")).code, 403);
+    assert.equal((await ask("PUT", `${path}/status`, report, alice)).code, 403);
     assert.equal((await ask("PUT", `${path}/status`, report)).code, 200);
-    assert.equal(
-      (await ask("GET", path, undefined, "alice@example.com")).body.status.phase,
-      "Ready",
-    );
+    assert.equal((await ask("GET", path, undefined, alice)).body.status.phase, "Ready");
     await until(() => heard.includes("controller_status_created"), t.signal);
     const changed = await ask("PUT", path, { spec: { platform: { type: "gcp" }, n: 1 } });
     assert.deepEqual([changed.code, changed.body.generation], [200, 2]);

@@ -7,6 +7,7 @@ import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findFreePorts } from "../oracle/ports.ts";
 import { until } from "../oracle/until.ts";
+import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 const program = fileURLToPath(new URL("../../examples/run.ts", import.meta.url));
@@ -56,36 +57,28 @@ suite("the example controllers before keelson up", () => {
     const { rest = "" } = await first.ready();
     await using examples = new Examples(folder.path);
     await examples.following(signal);
-    const api = `${rest}/api/v1/clusters`;
-    const ask = async (method: string, path = "", body?: object) => {
-      const response = await fetch(`${api}${path}`, {
-        method,
-        headers: { "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { code: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
+    const ask = askRest({ rest }, signal);
     const spec = { platform: { type: "gcp" }, dns: { baseDomain: "example.com" } };
-    const { code, body } = await ask("POST", "", { name: "prod", spec });
+    const { code, body } = await ask("POST", "/clusters", { name: "prod", spec });
     assert.equal(code, 201, JSON.stringify(body));
-    const path = `/${body["id"] as string}`;
-    const status = async () => (await ask("GET", path)).body["status"] as Record<string, unknown>;
+    const path = `/clusters/${body.id as string}`;
+    const status = async () => (await ask("GET", path)).body.status;
     const isReady = async (generation: number): Promise<boolean> => {
       const { phase, observedGeneration } = await status();
       return phase === "Ready" && observedGeneration === generation;
     };
     await until(() => isReady(1), signal);
     // The other platform is none of the second controller's business, and Ready by the first alone.
-    const foreign = await ask("POST", "", { name: "aws", spec: { platform: { type: "aws" } } });
+    const foreign = await ask("POST", "/clusters", {
+      name: "aws",
+      spec: { platform: { type: "aws" } },
+    });
     const other = async () =>
-      (await ask("GET", `/${foreign.body["id"] as string}?include=controller_status`)).body;
-    await until(
-      async () => ((await other())["status"] as { phase: string }).phase === "Ready",
-      signal,
-    );
+      (await ask("GET", `/clusters/${foreign.body.id as string}?include=controller_status`)).body;
+    await until(async () => (await other()).status.phase === "Ready", signal);
     assert.deepEqual(
-      ((await other())["controller_status"] as { controller_name: string }[]).map(
-        ({ controller_name: name }) => name,
+      (await other()).controller_status.map(
+        (one: { controller_name: string }) => one.controller_name,
       ),
       ["version-resolution"],
     );

@@ -2,19 +2,14 @@
 // same by commands is a guide: `test/guides`.
 
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { promisify } from "node:util";
 import { kubeconfigOf } from "../oracle/kubeconfig.ts";
-import { programPath } from "../oracle/programs.ts";
 import { until } from "../oracle/until.ts";
+import { askRest, type Ask } from "./ask-rest.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
-
-const kubectl = existsSync(programPath("kubectl")) ? programPath("kubectl") : "kubectl";
-const isMissing = spawnSync(kubectl, ["version", "--client"]).error !== undefined;
+import { kubectl, withoutKubectl } from "./kubectl.ts";
 
 const deployment = (image: string, replicas: number) => ({
   desired_spec: {
@@ -30,7 +25,7 @@ const deployment = (image: string, replicas: number) => ({
 });
 const web = { cluster_id: "local", namespace: "default", kind: "Deployment", name: "web" };
 
-suite("first steps", { skip: isMissing && "kubectl is not here" }, () => {
+suite("first steps", { skip: withoutKubectl }, () => {
   test("a Deployment is posted, synced, repaired after an edit and rolled back; a restart goes on; secrets stay secret", async (t) => {
     const { signal } = t;
     await using folder = await temporaryFolder();
@@ -40,21 +35,8 @@ suite("first steps", { skip: isMissing && "kubectl is not here" }, () => {
     await using first = new KeelsonProcess(dataDir, { flags });
     let { rest = "", metrics = "", kubeconfig = "" } = await first.ready();
 
-    const ask = async (method: string, path: string, body?: object) => {
-      const answer = await fetch(`${rest}/api/v1${path}`, {
-        method,
-        signal,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-      });
-      const text = await answer.text();
-      return { code: answer.status, text, body: text === "" ? {} : JSON.parse(text) };
-    };
-    const run = async (...words: string[]): Promise<string> =>
-      (
-        await promisify(execFile)(kubectl, ["--kubeconfig", kubeconfig, ...words], { signal })
-      ).stdout.trim();
+    const ask: Ask = (...asked) => askRest({ rest }, signal)(...asked);
+    const run = (...words: string[]): Promise<string> => kubectl(kubeconfig, words, signal);
     const imageAndReplicas = (): Promise<string> =>
       run(
         "get",

@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import { PubSub, type Message } from "@google-cloud/pubsub";
 import { FaultyWire, sharedEmulator, withoutEmulator } from "../clusters/pubsub-emulator.ts";
 import { until } from "../oracle/until.ts";
+import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
@@ -25,27 +26,22 @@ suite("keelson up with Pub/Sub", { skip: withoutEmulator }, () => {
       });
     await using first = start();
     const { rest = "" } = await first.ready();
-    const ask = async (method: string, path: string, body?: object) => {
-      const response = await fetch(`${rest}${path}`, {
-        method,
-        headers: { "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { code: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
+    const ask = askRest({ rest }, signal);
     const spec = { platform: { type: "gcp" } };
-    const { code, body } = await ask("POST", "/api/v1/clusters", { name: "one", spec });
+    const { code, body } = await ask("POST", "/clusters", { name: "one", spec });
     assert.equal(code, 201);
-    const path = `/api/v1/clusters/${body["id"] as string}`;
+    const path = `/clusters/${body.id as string}`;
     assert.equal((await ask("PUT", path, { spec: { ...spec, n: 2 } })).code, 200);
     assert.equal((await ask("DELETE", path)).code, 202);
     await until(async () => {
-      const { components } = (await ask("GET", "/health")).body as {
+      const health = await fetch(`${rest}/health`, { signal });
+      const { components } = (await health.json()) as {
         readonly components: { readonly events: { readonly status: string } };
       };
       return components.events.status === "failing";
     }, signal);
-    assert.equal((await ask("GET", "/health/ready")).code, 200, "it is ready nevertheless");
+    const ready = await fetch(`${rest}/health/ready`, { signal });
+    assert.equal(ready.status, 200, "it is ready nevertheless");
     assert.equal((await first.stop()).code, 0);
 
     wire.mode = "pass";

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
+import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
-import { askRest, kubernetesOf, syncedResource, uidAt } from "./upgrades/look.ts";
+import { kubernetesOf, syncedResource, uidAt } from "./upgrades/look.ts";
 import {
   readFacts,
   restoreParts,

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { programPath } from "../oracle/programs.ts";
+import { withoutKubectl } from "../e2e/kubectl.ts";
 import { followGuide } from "./follow-guide.ts";
 
 const folder = fileURLToPath(new URL("../../docs/guides", import.meta.url));
@@ -49,6 +49,6 @@ suite("guides", { concurrency: 2 }, () => {
 });
 
 function isHere(program: Program): boolean {
-  if (program === "kubectl" && existsSync(programPath("kubectl"))) return true;
+  if (program === "kubectl") return withoutKubectl === false;
   return spawnSync(program, ["--help"]).error === undefined;
 }

@@ -3,7 +3,8 @@
 import type { RunFile } from "@keelson/keelson";
 import { kubeconfigOf } from "../../oracle/kubeconfig.ts";
 import { until } from "../../oracle/until.ts";
-import { askRest, kubernetesOf, syncedResource, uidAt } from "./look.ts";
+import { askRest } from "../ask-rest.ts";
+import { kubernetesOf, syncedResource, uidAt } from "./look.ts";
 import type { Facts, ResourceFact } from "./sample.ts";
 
 const definition = {

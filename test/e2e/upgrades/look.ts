@@ -4,28 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { RunFile } from "@keelson/keelson";
 import { parse } from "yaml";
 import { HttpClient } from "../../oracle/http-client.ts";
+import type { Ask } from "../ask-rest.ts";
 import type { ResourceFact } from "./sample.ts";
-
-export type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
-
-export interface Answer {
-  readonly code: number;
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
-}
-
-/** Asks its REST API. */
-export function askRest({ rest }: RunFile, signal: AbortSignal): Ask {
-  return async (method, path, body) => {
-    const sent = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const answer = await fetch(`${rest}/api/v1${path}`, {
-      method,
-      signal,
-      ...(body === undefined ? {} : sent),
-    });
-    return { code: answer.status, body: await answer.json() };
-  };
-}
 
 /** Its Kubernetes API, as the administrator of its kubeconfig; dispose it. */
 export async function kubernetesOf({ kubeconfig = "" }: RunFile): Promise<HttpClient> {
