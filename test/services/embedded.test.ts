@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,7 +12,9 @@ import type { Readable } from "node:stream";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { seededRandom, systemClock } from "@keelson/base";
+import { until } from "@keelson/base/testing";
 import { isTransient, openDatabase, statement } from "@keelson/database";
+import { nothingRunsIn } from "../e2e/keelson-process.ts";
 
 const never = new AbortController().signal;
 const isRoot = process.getuid?.() === 0;
@@ -63,25 +65,6 @@ function mount(folder: string, options: string): Disposable {
   return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]) };
 }
 
-async function gone(path: string): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 120_000;
-  while (existsSync(path)) {
-    assert.ok(systemClock.monotonic() < deadlineMs, `${path} is still there`);
-    await systemClock.sleep(10, never);
-  }
-}
-
-/** The processes that stand in a folder below `home`. */
-function residents(home: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(home);
-    } catch {
-      return false; // It ended meanwhile.
-    }
-  });
-}
-
 suite("embedded PostgreSQL, its process and its disk", () => {
   test(
     "what was committed survives kill -9 of its owner, again and again, and a clean stop leaves no server",
@@ -113,7 +96,8 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       );
       // The server ends with its owner, however that ends.
       await end(last, "SIGKILL");
-      await gone(join(dataDir, "postmaster.pid"));
+      const pidFile = join(dataDir, "postmaster.pid");
+      await until(() => !existsSync(pidFile), `${pidFile} is gone`);
       await assert.rejects(database.run(kept, undefined, never), (error) => isTransient(error));
     },
   );
@@ -137,14 +121,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
         const [, signal] = (await exited) as [number | null, string | null];
         assert.equal(signal, "SIGKILL", `it ended by itself: ${(await said).join("")}`);
       }
-      const deadlineMs = systemClock.monotonic() + 120_000;
-      while (residents(place.home).length > 0) {
-        assert.ok(
-          systemClock.monotonic() < deadlineMs,
-          `${residents(place.home).join(", ")} live on`,
-        );
-        await systemClock.sleep(50, never);
-      }
+      await nothingRunsIn(place.home);
       const server = await start(dataDir);
       assert.ok(server.said.url, server.said.message);
       await end(server, "SIGTERM");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isJsonObject, type JsonObject } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
-import type { Reply } from "../testing/api.ts";
+import { messageOf, type Reply } from "../testing/api.ts";
 import { eachBackend } from "../testing/each-backend.ts";
 import { core } from "../testing/objects.ts";
 
@@ -40,11 +40,6 @@ const pod: JsonObject = {
     containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }],
   },
 };
-
-function messageOf({ object }: Reply): string {
-  const { message } = object;
-  return typeof message === "string" ? message : "";
-}
 
 eachBackend(
   "subresources",
