@@ -2,14 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachPostgres } from "@keelson/database/testing";
-import { startFleetRest } from "./fleet-rest.ts";
+import { eachFleetRest } from "./fleet-rest.ts";
 import { create, replicas, web } from "./resource-fixture.ts";
 
-eachPostgres("fleet's API, many at once", (server) => {
-  const fresh = async (options: Parameters<typeof startFleetRest>[1] = {}) =>
-    startFleetRest(await server(), options);
-
+eachFleetRest("fleet's API, many at once", (fresh) => {
   test("F4: of fifty that create one key, one does", async () => {
     await using it = await fresh();
     const answers = await Promise.all(

@@ -5,7 +5,7 @@ import { TaskScope } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { Client, type DynamicObject, type ResourceClient } from "@keelson/client";
 import type { StatementPoint } from "@keelson/database";
-import { sharedThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
+import type { ThrowawayPostgres } from "@keelson/database/testing";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { until } from "../oracle/until.ts";
 import { assembleWorker } from "./assembled-worker.ts";
@@ -89,9 +89,7 @@ export async function startBed(
   const proxy = viaProxy ? setup.use(await TcpProxy.to(port)) : undefined;
   const http = viaHttp ? setup.use(await HttpProxy.to(port)) : undefined;
   const own = new Map([["prod", cluster.accessAt(proxy?.port ?? http?.port ?? port)]]);
-  const rest = setup.use(
-    await startFleetRest(postgres ?? (await sharedThrowawayPostgres("embedded")), { own }),
-  );
+  const rest = setup.use(await startFleetRest({ own, postgres }));
   // What comes later goes first.
   const later = setup.use(new AsyncDisposableStack());
   const clientAt = (at: number): Client =>

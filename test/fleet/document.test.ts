@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { startFleetRest } from "./fleet-rest.ts";
 
 interface Operation {
@@ -14,7 +13,7 @@ interface Operation {
 
 suite("the document of fleet's API", () => {
   test("each route says what it does, what it takes and what it answers", async () => {
-    await using it = await startFleetRest(await sharedThrowawayPostgres("embedded"));
+    await using it = await startFleetRest();
     const { paths } = it.document.document() as unknown as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     };

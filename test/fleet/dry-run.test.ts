@@ -5,8 +5,7 @@ import { test } from "node:test";
 import { until } from "../oracle/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
-
-const data = (a: string) => ({ desired_spec: { data: { a } } });
+import { data, settings } from "./resource-fixture.ts";
 
 const codeOf = ({ code }: { code: string }) => code;
 
@@ -166,7 +165,6 @@ clusterSuite("a write that is only tried", () => {
   test("3.3: a write of a global resource is tried in each of its clusters, and changes nothing", async (t) => {
     await using it = await startBed(t.signal);
     const worker = it.startWorker();
-    const settings = { namespace: "default", kind: "ConfigMap", name: "settings", ...data("1") };
     const made = await it.rest.ask("POST", "/global-resources", settings);
     const path = `/global-resources/${made.body.id}`;
     await until(async () => (await it.rest.ask("GET", path)).body.status === "synced", t.signal);

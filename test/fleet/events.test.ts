@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { RecordingLog } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { until } from "../oracle/until.ts";
 import { EventReader } from "../services/event-reader.ts";
 import { runFile } from "../services/process.ts";
-import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
+import { as, startFleetRest, type FleetRest, type FleetRestOptions } from "./fleet-rest.ts";
 
 const replica = new URL("./programs/events-process.ts", import.meta.url);
 
@@ -19,8 +18,8 @@ const web = {
   desired_spec: { data: { a: "not to be told" } },
 };
 
-async function bed(options: Parameters<typeof startFleetRest>[1] = {}) {
-  const rest = await startFleetRest(await sharedThrowawayPostgres("embedded"), options);
+async function bed(options: FleetRestOptions = {}) {
+  const rest = await startFleetRest(options);
   rest.runEvents();
   return Object.assign(rest, { stream: `${await rest.listen()}/api/v1/events` });
 }

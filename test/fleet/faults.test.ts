@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StatementPoint } from "@keelson/database";
 import { DatabaseUnavailable } from "@keelson/database";
-import { eachPostgres } from "@keelson/database/testing";
-import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
+import { eachFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const web = {
   cluster_id: "prod",
@@ -71,12 +70,12 @@ async function everything(it: FleetRest): Promise<string> {
   return JSON.stringify(rows);
 }
 
-eachPostgres("fleet's writes under faults", (server) => {
+eachFleetRest("fleet's writes under faults", (fresh) => {
   for (const [name, { before, write }] of Object.entries(writes)) {
     test(`${name}: all of it or nothing`, async () => {
       let countdown = 0;
       let isCommitted = false;
-      await using it = await startFleetRest(await server(), {
+      await using it = await fresh({
         onStatement: ({ phase, statement }: StatementPoint) => {
           if (phase === "after" && statement === "commit") isCommitted = true;
           // The bell rings after the write, and may fail alone.

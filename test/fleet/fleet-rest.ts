@@ -18,7 +18,11 @@ import {
 import { ManualClock } from "@keelson/base/testing";
 import type { Access } from "@keelson/client";
 import { DatabaseError, Wakeups, type DatabaseOptions } from "@keelson/database";
-import type { ThrowawayPostgres } from "@keelson/database/testing";
+import {
+  eachPostgres,
+  sharedThrowawayPostgres,
+  type ThrowawayPostgres,
+} from "@keelson/database/testing";
 import {
   DryRuns,
   EventLog,
@@ -84,26 +88,39 @@ export const bodyBytesMax = 64 * 1024;
 /** Of the first server: the others have the same document. */
 let checkAnswer: ReturnType<typeof answerCheck> | undefined;
 
-export async function startFleetRest(
-  server: ThrowawayPostgres,
-  {
-    tokens,
-    onStatement,
-    eventLimits = { heartbeatMs: 15_000, slowMs: 30_000 },
-    log = silentLog,
-    metrics = noMetrics,
-    own = new Map(),
-  }: {
-    readonly tokens?: Tokens;
-    readonly eventLimits?: EventLimits;
-    readonly log?: Log;
-    /** Of the routes. */
-    readonly metrics?: Metrics;
-    /** Clusters that the API reaches by itself, for trials. */
-    readonly own?: ReadonlyMap<string, Access>;
-  } & Pick<DatabaseOptions, "onStatement"> = {},
-): Promise<FleetRest> {
+export interface FleetRestOptions extends Pick<DatabaseOptions, "onStatement"> {
+  /** Where its database is made; on the embedded one that all share unless told. */
+  readonly postgres?: ThrowawayPostgres | undefined;
+  readonly tokens?: Tokens;
+  readonly eventLimits?: EventLimits;
+  readonly log?: Log;
+  /** Of the routes. */
+  readonly metrics?: Metrics;
+  /** Clusters that the API reaches by itself, for trials. */
+  readonly own?: ReadonlyMap<string, Access>;
+}
+
+/** A suite on each PostgreSQL there is, with what starts the API on it. */
+export function eachFleetRest(
+  name: string,
+  define: (fresh: (options?: FleetRestOptions) => Promise<FleetRest>) => void,
+): void {
+  eachPostgres(name, (server) => {
+    define(async (options = {}) => startFleetRest({ ...options, postgres: await server() }));
+  });
+}
+
+export async function startFleetRest({
+  postgres,
+  tokens,
+  onStatement,
+  eventLimits = { heartbeatMs: 15_000, slowMs: 30_000 },
+  log = silentLog,
+  metrics = noMetrics,
+  own = new Map(),
+}: FleetRestOptions = {}): Promise<FleetRest> {
   await using setup = new AsyncDisposableStack();
+  const server = postgres ?? (await sharedThrowawayPostgres("embedded"));
   const tables = setup.use(await createFleetDatabase(server));
   // The API has a pool of its own: what tests look at is not what they disturb.
   const database = tables.openAnother(onStatement === undefined ? {} : { onStatement });

@@ -5,7 +5,6 @@ import { suite, test } from "node:test";
 import { silentLog, systemClock, systemRandom, TaskScope, type Log } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { Wakeups, type StatementPoint } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import {
   CredentialCipher,
   keepHouse,
@@ -36,7 +35,7 @@ const usual: HousekeepingLimits = {
 };
 
 async function bed(signal: AbortSignal) {
-  const rest = await startFleetRest(await sharedThrowawayPostgres("embedded"));
+  const rest = await startFleetRest();
   const query = <R extends object = Record<string, unknown>>(
     text: string,
     values: readonly unknown[] = [],

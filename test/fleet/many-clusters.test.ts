@@ -9,7 +9,6 @@ import { startTestServer } from "@keelson/apiserver/testing";
 import { TaskScope, type JsonObject } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { Client, fixedCredentials, type Access } from "@keelson/client";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { accessTo } from "../oracle/client/bed.ts";
 import { startOracle } from "../oracle/cluster.ts";
 import { kubeconfigOf } from "../oracle/kubeconfig.ts";
@@ -118,7 +117,7 @@ clusterSuite("many clusters", () => {
     const { signal } = t;
     await using a = await startOne(signal);
     await using b = await startOne(signal);
-    await using rest = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
+    await using rest = await startFleetRest({
       tokens: { admin: { role: "admin" }, "only-a": { role: "editor", clusters: ["a"] } },
     });
     const log = new RecordingLog();

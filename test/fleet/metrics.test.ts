@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silentLog, systemClock } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { FleetGauges } from "@keelson/fleet";
 import { until } from "../oracle/until.ts";
 import { startBed, synced, web, type Details } from "./bed.ts";
@@ -86,7 +85,7 @@ suite("the metrics of fleet", { skip }, () => {
 
   test("section 10: each request is measured by its route and code, never by what it names", async () => {
     const metrics = new RecordingMetrics();
-    await using it = await startFleetRest(await sharedThrowawayPostgres("embedded"), { metrics });
+    await using it = await startFleetRest({ metrics });
     const { body } = await it.ask("POST", "/resources", web);
     await it.ask("GET", `/resources/${body.id}`);
     await it.ask("GET", "/resources/999");

@@ -1,4 +1,4 @@
-// The resource that tests of the API write, and the shortest way to do it.
+// The resources that tests of the API write, and the shortest way to do it.
 
 import assert from "node:assert/strict";
 import type { FleetRest } from "./fleet-rest.ts";
@@ -18,3 +18,14 @@ export async function create(it: FleetRest, changes: object = {}): Promise<numbe
 }
 
 export const replicas = (count: number) => ({ desired_spec: { spec: { replicas: count } } });
+
+/** The global resource that tests write. */
+export const settings = {
+  namespace: "default",
+  kind: "ConfigMap",
+  name: "settings",
+  desired_spec: { data: { a: "1" } },
+};
+
+/** What else a ConfigMap may be wanted to hold. */
+export const data = (a: string) => ({ desired_spec: { data: { a } } });

@@ -2,14 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachPostgres } from "@keelson/database/testing";
-import { bodyBytesMax, startFleetRest, type FleetRest } from "./fleet-rest.ts";
+import { bodyBytesMax, eachFleetRest, type FleetRest } from "./fleet-rest.ts";
 import { create, replicas, web } from "./resource-fixture.ts";
 
-eachPostgres("fleet's API", (server) => {
-  const fresh = async (options: Parameters<typeof startFleetRest>[1] = {}) =>
-    startFleetRest(await server(), options);
-
+eachFleetRest("fleet's API", (fresh) => {
   test("F1: a resource is created, pending, with a warning for a target that nobody knows", async () => {
     await using it = await fresh();
     const { code, body } = await it.ask("POST", "/resources", web);

@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applied, definitionOf, startBed, synced, web, type Details } from "./bed.ts";
 import { clusterSuite } from "./cluster.ts";
-
-const data = (a: string) => ({ desired_spec: { data: { a } } });
+import { data } from "./resource-fixture.ts";
 
 clusterSuite("what is restored, in the cluster", () => {
   test("F13, F14: an old spec is applied again, and its annotations say which generation and revision", async (t) => {

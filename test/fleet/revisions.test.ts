@@ -2,14 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachPostgres } from "@keelson/database/testing";
-import { startFleetRest } from "./fleet-rest.ts";
+import { eachFleetRest } from "./fleet-rest.ts";
 import { create, replicas, web } from "./resource-fixture.ts";
 
-eachPostgres("fleet's API, revisions", (server) => {
-  const fresh = async (options: Parameters<typeof startFleetRest>[1] = {}) =>
-    startFleetRest(await server(), options);
-
+eachFleetRest("fleet's API, revisions", (fresh) => {
   test("F12, F13, F14: a spec is replaced, a revision is restored, numbers say which", async () => {
     await using it = await fresh();
     const id = await create(it);

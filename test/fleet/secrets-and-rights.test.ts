@@ -2,14 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachPostgres } from "@keelson/database/testing";
-import { as, startFleetRest } from "./fleet-rest.ts";
+import { as, eachFleetRest } from "./fleet-rest.ts";
 import { create, replicas, web } from "./resource-fixture.ts";
 
-eachPostgres("fleet's API, what is shown", (server) => {
-  const fresh = async (options: Parameters<typeof startFleetRest>[1] = {}) =>
-    startFleetRest(await server(), options);
-
+eachFleetRest("fleet's API, what is shown", (fresh) => {
   test("F29: a Secret's values go in and never come out", async () => {
     await using it = await fresh();
     const value = "cGFzc3dvcmQ=";

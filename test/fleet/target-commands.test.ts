@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { openAccess } from "@keelson/fleet";
 import { lines, typing } from "../services/typed.ts";
 import { testCipher } from "./assembled-worker.ts";
@@ -45,7 +44,7 @@ suite("commands about targets", () => {
       join(folder, "web.yaml"),
       "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web }\n",
     );
-    rest = scope.use(await startFleetRest(await sharedThrowawayPostgres("embedded")));
+    rest = scope.use(await startFleetRest());
     keelson = typing(await rest.listen(), folder);
   });
   after(() => scope.disposeAsync());

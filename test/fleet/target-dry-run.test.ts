@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { startTestServer } from "@keelson/apiserver/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { TcpProxy } from "../oracle/tcp-proxy.ts";
 import { HttpProxy, refusal } from "./http-proxy.ts";
@@ -51,7 +50,7 @@ suite("a write of a target that is only tried", () => {
     await using server = await startTestServer({}, t.signal);
     const port = Number(new URL(server.url).port);
     await using proxy = await TcpProxy.to(port);
-    await using it = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
+    await using it = await startFleetRest({
       tokens: {
         admin: { role: "admin" },
         editor: { role: "editor" },
@@ -170,7 +169,7 @@ suite("a write of a target that is only tried", () => {
   test("3.3: a deletion tells of the copies that would go, and a cluster that is not ready or lets nobody in says so", async (t) => {
     await using server = await startTestServer({}, t.signal);
     await using proxy = await HttpProxy.to(Number(new URL(server.url).port));
-    await using it = await startFleetRest(await sharedThrowawayPostgres("embedded"));
+    await using it = await startFleetRest();
     const named = { cluster_id: "old", kubeconfig: kubeconfig(proxy.port) };
     assert.equal((await it.ask("POST", "/targets", named)).code, 201);
     assert.equal((await it.ask("POST", "/global-resources", map("settings"))).code, 201);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { openAccess } from "@keelson/fleet";
 import { testCipher } from "./assembled-worker.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
@@ -45,13 +44,9 @@ async function eventsOf(it: FleetRest, clusterId: string): Promise<readonly stri
   return rows.map(({ type }) => type);
 }
 
-async function rest(tokens?: Parameters<typeof startFleetRest>[1]) {
-  return startFleetRest(await sharedThrowawayPostgres("embedded"), tokens);
-}
-
 suite("the API of targets", () => {
   test("F53: a target is registered, shown, changed and removed; its credential is encrypted and never shown", async () => {
-    await using it = await rest();
+    await using it = await startFleetRest();
     const created = await it.ask("POST", "/targets", {
       cluster_id: "prod",
       kubeconfig: good,
@@ -113,7 +108,7 @@ suite("the API of targets", () => {
   });
 
   test("F53: what would run programs or read files of the server is refused by its field", async () => {
-    await using it = await rest();
+    await using it = await startFleetRest();
     const refusals: readonly (readonly [JsonObject, string])[] = [
       [{ exec: { command: "sh" } }, "kubeconfig.users[0].user.exec"],
       [{ "auth-provider": { name: "oidc" } }, "kubeconfig.users[0].user.auth-provider"],
@@ -142,7 +137,7 @@ suite("the API of targets", () => {
   });
 
   test("a bad body is told by field, and nothing is written", async () => {
-    await using it = await rest();
+    await using it = await startFleetRest();
     const named = { cluster_id: "prod" };
     const bad: readonly (readonly [object, readonly string[]])[] = [
       [{ kubeconfig: good }, ["cluster_id"]],
@@ -182,7 +177,7 @@ suite("the API of targets", () => {
   });
 
   test("the process's own server keeps its way, and is labelled and paused like any other", async () => {
-    await using it = await rest();
+    await using it = await startFleetRest();
     await it.tables.query(
       `INSERT INTO targets (cluster_id, in_process, server) VALUES ('local', true, 'https://127.0.0.1:6443')`,
     );
@@ -193,7 +188,7 @@ suite("the API of targets", () => {
   });
 
   test("a target with resources stays unless they are forgotten; copies are deleted first", async () => {
-    await using it = await rest();
+    await using it = await startFleetRest();
     await it.ask("POST", "/targets", { cluster_id: "prod", agent: true });
     const web = { cluster_id: "prod", namespace: "default", kind: "ConfigMap", name: "web" };
     await it.ask("POST", "/resources", { ...web, desired_spec: {} });
@@ -222,7 +217,7 @@ suite("the API of targets", () => {
   });
 
   test("F49, F50: only admins, and each only of its clusters; pages follow the ids", async () => {
-    await using it = await rest({
+    await using it = await startFleetRest({
       tokens: {
         admin: { role: "admin" },
         a: { role: "admin", clusters: ["a"] },

@@ -52,7 +52,7 @@ suite("workers as processes", () => {
   test("F44, F46: a holder that wakes after its lease leaves nothing old behind; one that is told to end finishes first", async (t) => {
     const { signal } = t;
     await using server = await startTestServer({}, signal);
-    await using rest = await startFleetRest(await sharedThrowawayPostgres("embedded"));
+    await using rest = await startFleetRest();
     await rest.tables.query(`INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`);
     await using client = new Client({
       access: { server: server.url, credentials: fixedCredentials({}) },

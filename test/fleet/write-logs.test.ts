@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Json } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { kubeconfigOf } from "../oracle/kubeconfig.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 import { replicas, web } from "./resource-fixture.ts";
@@ -14,7 +13,7 @@ const { cluster_id, ...everywhere } = web;
 
 async function start() {
   const log = new RecordingLog();
-  const it = await startFleetRest(await sharedThrowawayPostgres("embedded"), { log });
+  const it = await startFleetRest({ log });
   /** What a request leaves in the log: messages, with fields that are not the sender's. */
   const logged = async (
     method: "POST" | "PUT" | "DELETE",

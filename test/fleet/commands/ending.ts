@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { runKeelson, spawnKeelson } from "../../e2e/run-keelson.ts";
 import { lines, typing } from "../../services/typed.ts";
 import { startFleetRest } from "../fleet-rest.ts";
@@ -120,7 +119,7 @@ export function testNamesakes(lab: CommandLab): void {
 
 export function testRefusals(lab: CommandLab): void {
   test("who may not, and who asks nobody, is told what to do", async () => {
-    await using guarded = await startFleetRest(await sharedThrowawayPostgres("embedded"), {
+    await using guarded = await startFleetRest({
       tokens: { reading: { role: "reader" } },
     });
     const asked = typing(await guarded.listen(), lab.folder);
