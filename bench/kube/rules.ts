@@ -4,7 +4,7 @@ import { writeJson, type JsonObject } from "@keelson/base";
 import { loadBuiltinKinds, rulesOf, typedKind } from "@keelson/kube";
 
 import { processorUs } from "../measure.ts";
-import type { Row } from "../report.ts";
+import { judged, type Row } from "../report.ts";
 
 const goalUs = 50;
 
@@ -29,14 +29,7 @@ export async function bench(): Promise<readonly Row[]> {
 }
 
 function measure(name: string, call: () => unknown): Row {
-  const value = processorUs(call);
-  return {
-    name,
-    value: Math.round(value * 10) / 10,
-    unit: "µs",
-    goal: `≤ ${goalUs} µs`,
-    met: value <= goalUs,
-  };
+  return judged({ name, value: processorUs(call), unit: "µs" }, { atMost: goalUs });
 }
 
 function deployment(): JsonObject {

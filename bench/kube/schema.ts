@@ -13,7 +13,7 @@ import {
   type StructuralSchema,
 } from "@keelson/kube";
 import { processorUs } from "../measure.ts";
-import type { Row } from "../report.ts";
+import { judged, type Bound, type Row } from "../report.ts";
 import { deployment } from "./deployment.ts";
 
 const goalUs = 50;
@@ -31,50 +31,24 @@ export async function bench(): Promise<readonly Row[]> {
   const wrong = cloneJson(object);
   (wrong["spec"] as MutableJsonObject)["replicas"] = "three";
 
-  const validation = processorUs(() => validate(schema, object));
+  const measure = (name: string, call: () => unknown, bound?: Bound): Row =>
+    judged({ name, value: processorUs(call), unit: "µs" }, bound);
   return [
-    {
-      name: "validate Deployment 10 KB",
-      value: validation,
+    measure("validate Deployment 10 KB", () => validate(schema, object), { atMost: goalUs }),
+    measure("validate Deployment 10 KB, one error", () => validate(schema, wrong)),
+    measure("prune Deployment 10 KB", () => prune(object, schema, { isObject: true })),
+    measure("prepare and validate with 3 rules", () => validateSmall(ruled, small)),
+    measure("protobuf encode Deployment", () => codec.encode(object)),
+    judged({
+      name: "protobuf decode Deployment",
+      value: processorUs(() => codec.decode(bytes)),
       unit: "µs",
-      goal: `≤ ${goalUs} µs`,
-      met: validation <= goalUs,
-    },
-    {
-      name: "validate Deployment 10 KB, one error",
-      value: processorUs(() => validate(schema, wrong)),
-      unit: "µs",
-    },
-    {
-      name: "prune Deployment 10 KB",
-      value: processorUs(() => prune(object, schema, { isObject: true })),
-      unit: "µs",
-    },
-    {
-      name: "prepare and validate with 3 rules",
-      value: processorUs(() => validateSmall(ruled, small)),
-      unit: "µs",
-    },
-    {
-      name: "protobuf encode Deployment",
-      value: processorUs(() => codec.encode(object)),
-      unit: "µs",
-    },
-    withBaseline(
-      "protobuf decode Deployment",
-      processorUs(() => codec.decode(bytes)),
-      processorUs(() => readJson(text)),
+      baseline: processorUs(() => readJson(text)),
+    }),
+    measure("table row of Deployment", () =>
+      builtinRow({ group: "apps", kind: "Deployment" }, object, 0),
     ),
-    {
-      name: "table row of Deployment",
-      value: processorUs(() => builtinRow({ group: "apps", kind: "Deployment" }, object, 0)),
-      unit: "µs",
-    },
   ];
-}
-
-function withBaseline(name: string, value: number, baseline: number): Row {
-  return { name, value, unit: "µs", baseline, ratio: value / baseline };
 }
 
 function validateSmall(schema: StructuralSchema, object: JsonObject): void {

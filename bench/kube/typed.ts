@@ -3,7 +3,7 @@
 import { readJson, writeJson, type JsonObject } from "@keelson/base";
 import { loadBuiltinKinds, typedKind, type TypedKind } from "@keelson/kube";
 import { processorUs } from "../measure.ts";
-import type { Row } from "../report.ts";
+import { judged, type Row } from "../report.ts";
 import { deployment } from "./deployment.ts";
 
 const now = "2026-01-01T00:00:00Z";
@@ -40,8 +40,7 @@ function measured(
     typed.applyDefaults(object, { now });
   });
   const baseline = processorUs(() => readJson(text));
-  const ratio = value / baseline;
-  return { name, value, unit: "µs", baseline, ratio, goal: `≤ ${goalUs} µs`, met: value <= goalUs };
+  return judged({ name, value, unit: "µs", baseline }, { atMost: goalUs });
 }
 
 function configMap(): JsonObject {
