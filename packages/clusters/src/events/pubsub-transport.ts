@@ -1,5 +1,7 @@
 // Events to Google Pub/Sub, in order for each resource.
 
+import { setImmediate } from "node:timers";
+
 import { Backoff, onAbort, writeJson, type Clock, type Log, type Random } from "@keelson/base";
 import type { NumberedEvent, Transport } from "@keelson/database";
 import type { PubSub, v1 } from "@google-cloud/pubsub";
@@ -28,7 +30,13 @@ export interface TransportHealth {
 
 type Publisher = InstanceType<typeof v1.PublisherClient>;
 
+/** What gRPC shows an interceptor of a request. */
+interface GrpcCall {
+  cancelWithStatus(code: number, details: string): void;
+}
+
 /** gRPC's numbers for what we can tell apart. */
+const cancelled = 1;
 const notFound = 5;
 const alreadyExists = 6;
 
@@ -145,10 +153,21 @@ export class PubsubTransport implements Transport, AsyncDisposable {
     signal.throwIfAborted();
     const { publisher } = await this.#open();
     const name = `projects/${this.#options.projectId}/topics/${topic}`;
-    const options = { timeout: this.#timeoutMs, retry: { retryCodes: [] } };
-    const sent = request(publisher, name, options) as Promise<unknown> & { cancel?: () => void };
-    using _abort = onAbort(signal, () => sent.cancel?.());
-    await sent;
+    let call: GrpcCall | undefined;
+    const cancel = (): void => call?.cancelWithStatus(cancelled, "given up");
+    // What the client answers with cannot be cancelled; the call below it can, from its start on.
+    const intercept = (options: unknown, next: (options: unknown) => GrpcCall): GrpcCall => {
+      call = next(options);
+      if (signal.aborted) setImmediate(cancel);
+      return call;
+    };
+    const options = {
+      timeout: this.#timeoutMs,
+      retry: { retryCodes: [] },
+      otherArgs: { options: { interceptors: [intercept] } },
+    };
+    using _abort = onAbort(signal, cancel);
+    await request(publisher, name, options);
   }
 
   /** On first use: the library is large, and only those who use it shall load it. */
