@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
@@ -69,6 +72,63 @@ test("a store of its own schema is migrated by one role and served by another, w
     await database.run(script(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`), undefined, never);
   }
 });
+
+test("the file of the password is read for each connection, so that one that was replaced counts without a restart", async () => {
+  const server = await sharedThrowawayPostgres("embedded");
+  await using owned = await server.createDatabase();
+  await using database = openDatabase({ url: owned.url, name: "test" });
+  const run = (text: string): Promise<unknown> => database.run(script(text), undefined, never);
+  await using folder = await mkdtempDisposable(join(tmpdir(), "keelson-password-"));
+  const file = join(folder.path, "password");
+  await writeFile(file, "first\n");
+  const role = `rotates_${process.pid}`;
+  const config = await loadConfig({
+    flags: {
+      "storage-driver": "postgresql",
+      "postgres-host": "127.0.0.1",
+      "postgres-port": String(server.port),
+      "postgres-database": owned.name,
+      "postgres-username": role,
+      "postgres-password-file": file,
+      "postgres-sslmode": "disable",
+    },
+    environment: {},
+    workingFolder: "/nowhere",
+    purpose: "apiserver",
+    isTerminal: false,
+  });
+  await run(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'first'; GRANT CREATE ON DATABASE ${owned.name} TO ${role}`,
+  );
+  try {
+    const databaseUrl = () => "";
+    const opened = { config, databaseUrl, migrates: true, patienceMs: 0 };
+    await using store = await openStore({ ...shared, ...opened }, never);
+    await run(`ALTER ROLE ${role} PASSWORD 'second';
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    const pinged = (): Promise<string> =>
+      store.ping(never).then(
+        () => "it answers",
+        (error: unknown) => String(error),
+      );
+    await until(pinged, /does not let us in/);
+    await writeFile(file, "second\n");
+    await until(pinged, /it answers/);
+  } finally {
+    await run(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  }
+});
+
+/** Waits for a fact. */
+async function until(say: () => Promise<string>, fact: RegExp): Promise<void> {
+  const deadlineMs = systemClock.monotonic() + 60_000;
+  for (;;) {
+    const said = await say();
+    if (fact.test(said)) return;
+    assert.ok(systemClock.monotonic() < deadlineMs, said);
+    await systemClock.sleep(5, never);
+  }
+}
 
 suite("a PostgreSQL that is not there yet", () => {
   const configOf = (url: string): Promise<Config> =>

@@ -6,6 +6,7 @@ import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import {
   migratePostgres,
   PostgresBackend,
+  type PostgresOptions,
   SqliteBackend,
   Store,
   Unavailable,
@@ -44,10 +45,10 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
       return new SqliteBackend({ path: config.sqlitePath, clock });
     case "postgresql": {
       const { postgresSchema: schema } = config;
-      const url = await storeUrl(options);
+      const address = await storeAddress(options);
       const open = async (): Promise<Backend> => {
-        if (options.migrates) await migratePostgres({ url, schema });
-        return PostgresBackend.open({ url, schema, clock, random, log, metrics }, signal);
+        if (options.migrates) await migratePostgres({ ...address, schema });
+        return PostgresBackend.open({ ...address, schema, clock, random, log, metrics }, signal);
       };
       try {
         return await whileAway({ ...options, isAway }, open, signal);
@@ -69,25 +70,28 @@ export async function migrateStore(
 ): Promise<void> {
   const { storageDriver, postgresSchema: schema, postgresServerRole: serverRole } = options.config;
   if (storageDriver !== "postgresql") return;
-  const url = await storeUrl(options);
-  await migratePostgres({ url, schema, ...(serverRole !== undefined && { serverRole }) });
+  const address = await storeAddress(options);
+  await migratePostgres({ ...address, schema, ...(serverRole !== undefined && { serverRole }) });
 }
 
-async function storeUrl({
+async function storeAddress({
   config,
   databaseUrl,
-}: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<string> {
+}: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<
+  Pick<PostgresOptions, "url" | "password">
+> {
   const { postgresHost: host, postgresPasswordFile: file } = config;
-  if (host === undefined) return await databaseUrl();
-  const password =
-    config.postgresPassword ?? (file === undefined ? "" : (await readFile(file, "utf8")).trim());
+  if (host === undefined) return { url: await databaseUrl() };
   const url = new URL("postgres://host");
   url.hostname = isIPv6(host) ? `[${host}]` : host;
   url.port = String(config.postgresPort);
   url.pathname = `/${config.postgresDatabase}`;
   // By hand: a URL takes a `%` as it is, and whoever reads it takes that for the beginning of a character.
   url.username = encodeURIComponent(config.postgresUsername);
-  url.password = encodeURIComponent(password);
+  url.password = encodeURIComponent(config.postgresPassword ?? "");
   url.searchParams.set("sslmode", config.postgresSslmode);
-  return url.href;
+  if (file === undefined) return { url: url.href };
+  const password = async (): Promise<string> => (await readFile(file, "utf8")).trim();
+  await password(); // A file that cannot be read is told now, and not as a database that is away.
+  return { url: url.href, password };
 }

@@ -153,6 +153,44 @@ suite("a database in trouble", { concurrency }, () => {
     );
   });
 
+  test("FAULT-2 a PostgreSQL that takes no writes refuses them with a 503 and Retry-After, readyz says so, reads go on, and it heals by itself", async (t) => {
+    await using database = await startThrowawayPostgres({ flavour: "embedded" }, t.signal);
+    const one = await database.createDatabase(); // It goes with its server.
+    await using server = await startOurs({ driver: "postgresql", databaseUrl: one.url }, t.signal);
+    await create(server, "a", t.signal);
+    using stream = await openStream(server, `${path}?watch=1&resourceVersion=0`, t.signal);
+    await stream.take(2, t.signal);
+    const ready = async (): Promise<boolean> =>
+      (await timed(server, { path: "/readyz" }, t.signal)).status === 200;
+
+    await setReadOnly(one.url, "on");
+    const patch = { "content-type": "application/merge-patch+json" };
+    const refused: readonly Request[] = [
+      { method: "POST", path, body: configMap("b") },
+      { method: "PUT", path: `${path}/a`, body: configMap("a", { a: "2" }) },
+      { method: "PATCH", path: `${path}/a`, body: { data: { a: "3" } }, headers: patch },
+      { method: "DELETE", path: `${path}/a` },
+    ];
+    for (const request of refused) {
+      const { status, headers, text } = await timed(server, request, t.signal);
+      assert.equal(status, 503, `${request.method} ${text}`);
+      assert.match(text, /the database accepts no writes/, request.method);
+      assert.ok(headers["retry-after"] !== undefined, request.method);
+    }
+    await until(async () => !(await ready()), patienceOf(t));
+    const verbose = await timed(server, { path: "/readyz?verbose" }, t.signal);
+    assert.match(verbose.text, /^\[-\]database failed/m);
+    assert.equal((await timed(server, { path: "/livez" }, t.signal)).status, 200);
+    for (const read of [`${path}/a`, path, `${path}?limit=1`])
+      assert.equal((await timed(server, { path: read }, t.signal)).status, 200, read);
+
+    await setReadOnly(one.url, "off");
+    await until(ready, patienceOf(t));
+    await create(server, "b", t.signal);
+    const next = await stream.next(patienceOf(t));
+    assert.deepEqual([next?.type, next?.name], ["ADDED", "b"]);
+  });
+
   test("FAULT-3 a PostgreSQL that says nothing any more: each request ends, readyz says so, livez stays green", async (t) => {
     const shared = await sharedThrowawayPostgres("embedded");
     await using one = await shared.createDatabase();
@@ -323,6 +361,19 @@ suite("a database in trouble", { concurrency }, () => {
     assert.equal(await degraded(), 1);
   });
 });
+
+/** As an operator does it, or a provider whose disk runs out: for all sessions, from their next statement on. */
+async function setReadOnly(url: string, value: "on" | "off"): Promise<void> {
+  const sql = postgres(url, { max: 1 });
+  await sql.unsafe(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+  await sql`SELECT pg_reload_conf()`;
+  const isSet = async (): Promise<boolean> => {
+    const [row] = await sql`SELECT current_setting('default_transaction_read_only') AS now`;
+    return row?.["now"] === value;
+  };
+  await until(isSet, AbortSignal.timeout(patienceMs));
+  await sql.end();
+}
 
 async function cutListeners(url: string): Promise<void> {
   const sql = postgres(url, { max: 1 });

@@ -46,6 +46,8 @@ import {
 
 export interface PostgresOptions {
   readonly url: string;
+  /** Asked for each connection, where the URL has no password: it may be another by then. */
+  readonly password?: (() => Promise<string>) | undefined;
   readonly schema?: string;
   readonly clock: Clock;
   readonly random?: Random;
@@ -93,7 +95,8 @@ export class PostgresBackend implements Backend {
   }
 
   private constructor(options: PostgresOptions) {
-    const { url, schema = "ark", clock, random = systemRandom, log = silentLog } = options;
+    const { url, password, schema = "ark", clock } = options;
+    const { random = systemRandom, log = silentLog } = options;
     const {
       onStatement = () => undefined,
       readers = 4,
@@ -102,7 +105,8 @@ export class PostgresBackend implements Backend {
     } = options;
     this.#statements = statementsOf(schema);
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
-    const connection = { url, prepare, clock, callMsMax, onStatement };
+    const driver = { url, password, prepare };
+    const connection = { ...driver, clock, callMsMax, onStatement };
     this.#writer = new Connection(connection);
     this.#readers = Array.from({ length: readers }, () => new Connection(connection));
     this.#head = new SharedRead(async () => {
@@ -110,7 +114,7 @@ export class PostgresBackend implements Backend {
       return Number(need(row).head);
     });
     this.#notifications = new Notifications({
-      driver: { url, prepare },
+      driver,
       notify: async (payload, signal) => {
         await this.#query(
           "notify",
@@ -264,7 +268,7 @@ export class PostgresBackend implements Backend {
   }
 
   async ping(signal: AbortSignal): Promise<void> {
-    await this.#query("ping", this.#statements.selectBounds, signal);
+    await this.#query("ping", this.#statements.ping, signal);
   }
 
   async size(signal: AbortSignal): Promise<Size> {

@@ -1,6 +1,8 @@
 // What a lost, slow or foolish database does to its callers.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { sharedThrowawayPostgres, startThrowawayPostgres } from "@keelson/database/testing";
 import { systemClock } from "@keelson/base";
@@ -41,15 +43,152 @@ suite("failures of PostgreSQL", () => {
       );
 
     await server.start();
-    await until(() =>
-      store.ping(signal).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until(() => answers(store));
     assert.equal((await store.list(everywhere, {}, signal)).items.length, 3);
     await store.create(key("d"), object("d"), signal);
     assert.deepEqual((await next).map(summary), ["ADDED d 5"]);
+  });
+
+  test("a database that accepts no writes refuses them as Unavailable, shows it, goes on reading and heals", async () => {
+    await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
+    const parts = await freshDatabase(Promise.resolve(server)); // It goes with its server.
+    const { sql, url, open } = parts;
+    await using proxy = await PostgresProxy.start(url);
+    await using store = await open({ url: proxy.url });
+    const { revision } = await store.create(key("a"), object("a", { uid: "u" }), signal);
+    using watch = await store.watch(everywhere, { from: revision }, signal);
+    const set = async (value: "on" | "off"): Promise<void> => {
+      await sql.unsafe(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await sql`SELECT pg_reload_conf()`;
+      await until(async () => {
+        const [row] = await sql`SELECT current_setting('default_transaction_read_only') AS now`;
+        return row?.["now"] === value;
+      });
+    };
+
+    await set("on");
+    const changed = object("a", { uid: "u", spec: { n: 1 } });
+    const writes: Readonly<Record<string, () => Promise<unknown>>> = {
+      create: () => store.create(key("x"), object("x"), signal),
+      update: () => store.update(key("a"), { body: changed, expect: { revision } }, signal),
+      delete: () => store.delete(key("a"), {}, signal),
+      batch: () => Promise.all(["y", "z"].map((n) => store.create(key(n), object(n), signal))),
+      compact: () => store.compact(revision, signal),
+      claim: () => store.claim("work", { holder: "us", ttlMs: 1000 }, signal),
+      ping: () => store.ping(signal),
+    };
+    for (const [what, write] of Object.entries(writes)) {
+      const failure = await write().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      assert.ok(failure instanceof Unavailable, `${what}: ${String(failure)}`);
+      assert.match(failure.message, /accepts no writes/, what);
+    }
+    // After a failover the name leads to another server: it is looked up again, and reads go on meanwhile.
+    const lists = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 20 }, () => store.list(everywhere, {}, signal)));
+    await lists(); // From here on nothing connects for the first time.
+    const before = proxy.connections;
+    await until(async () => {
+      const asking = assert.rejects(store.ping(signal), Unavailable);
+      await lists();
+      assert.equal((await store.get(key("a"), signal)).revision, revision);
+      await asking;
+      await assert.rejects(store.create(key("x"), object("x"), signal), Unavailable);
+      return proxy.connections >= before + 2;
+    });
+
+    await set("off");
+    await until(() => answers(store));
+    await store.create(key("b"), object("b"), signal);
+    assert.deepEqual((await take(watch, 1)).map(summary), [`ADDED b ${revision + 1}`]);
+    await store.ping(signal);
+  });
+
+  test("a password that was changed is Unavailable with the reason, and asked for at the next connection", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, url, open } = parts;
+    const role = `rotated_${process.pid}`;
+    await sql.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'first'`);
+    await migratePostgres({ url, schema: "ark", serverRole: role });
+    const own = new URL(url);
+    own.username = role;
+    own.password = "";
+    const file: { password?: string } = { password: "first" };
+    const password = async (): Promise<string> => {
+      if (file.password === undefined) throw new Error("there is no such file");
+      return file.password;
+    };
+    await (async () => {
+      await using store = await open({ url: own.href, password });
+      await store.create(key("a"), object("a"), signal);
+      const rotate = async (): Promise<void> => {
+        await sql.unsafe(`ALTER ROLE ${role} PASSWORD 'second'`);
+        await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`;
+      };
+      const refused = async (): Promise<void> =>
+        until(async () => {
+          const calls = [store.ping(signal), store.ping(signal), store.get(key("a"), signal)];
+          const failures = await Promise.all(
+            calls.map((call) =>
+              call.then(
+                () => undefined,
+                (error: unknown) => error,
+              ),
+            ),
+          );
+          return failures.every(
+            (error) => error instanceof Unavailable && /does not let us in/.test(error.message),
+          );
+        });
+      await rotate();
+      await refused();
+      delete file.password;
+      await refused();
+      file.password = "second";
+      await until(() => answers(store));
+      await store.create(key("b"), object("b"), signal);
+    })();
+    await sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  });
+
+  test("a server that has become a standby is not believed, and a promoted one is", async () => {
+    await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
+    const parts = await freshDatabase(Promise.resolve(server)); // It goes with its server.
+    const { sql, open } = parts;
+    await using store = await open();
+    await store.create(key("a"), object("a"), signal);
+    await server.stop({ mode: "fast" });
+    await writeFile(join(server.dataDir, "standby.signal"), "");
+    const promoted = server.start(); // It calls itself ready once it takes writes.
+    promoted.catch(() => undefined); // Told below.
+    await until(async () => {
+      const [row] = await sql`SELECT pg_is_in_recovery() AS waits`.catch(() => []);
+      return row?.["waits"] === true;
+    });
+    // Nor is it read: what it has may be old (S7).
+    const attempts: readonly (() => Promise<unknown>)[] = [
+      () => store.ping(signal),
+      () => store.get(key("a"), signal),
+      () => store.list(everywhere, {}, signal),
+      () => store.create(key("x"), object("x"), signal),
+    ];
+    for (const attempt of attempts)
+      await until(async () => {
+        const failure = await attempt().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        assert.ok(failure instanceof Unavailable, String(failure));
+        return /accepts no writes: it is a standby/.test(failure.message);
+      });
+
+    await sql`SELECT pg_promote()`;
+    await promoted;
+    await until(() => answers(store));
+    await store.create(key("b"), object("b"), signal);
+    assert.equal((await store.list(everywhere, {}, signal)).items.length, 2);
   });
 
   test("a peer that has vanished ends each call in its time, and a new connection heals", async () => {
@@ -68,12 +207,7 @@ suite("failures of PostgreSQL", () => {
       assert.ok(result.status === "rejected" && result.reason instanceof Unavailable);
     }
     proxy.isStalled = false;
-    await until(() =>
-      store.ping(signal).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until(() => answers(store));
     assert.equal((await store.get(key("a"), signal)).key.name, "a");
   });
 
@@ -90,12 +224,7 @@ suite("failures of PostgreSQL", () => {
       return proxy.connections > stalled;
     });
     proxy.isStalled = false;
-    await until(() =>
-      store.ping(signal).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until(() => answers(store));
   });
 
   test("an answer that is lost leaves the write done and announced once, or not done", async () => {
@@ -201,3 +330,10 @@ suite("failures of PostgreSQL", () => {
     await assert.rejects(store.watch(everywhere, { from: 2 }, signal), { code: "Expired" });
   });
 });
+
+function answers(store: Store): Promise<boolean> {
+  return store.ping(signal).then(
+    () => true,
+    () => false,
+  );
+}

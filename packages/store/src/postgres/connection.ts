@@ -4,11 +4,13 @@ import postgres, { type Sql } from "postgres";
 import { untilAbort, type Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
-import { isConnectionLost, toStoreError } from "./errors.ts";
-import { serverAddress } from "./server-address.ts";
+import { isConnectionLost, isReadOnly, toStoreError } from "./errors.ts";
+import { serverAddress, sessionTarget } from "./server-address.ts";
 
 export interface DriverOptions {
   readonly url: string;
+  /** Asked for each connection, where the URL has no password: it may be another by then. */
+  readonly password?: (() => Promise<string>) | undefined;
   /** Whether statements are prepared: off behind a pooler that cannot keep them. */
   readonly prepare: boolean;
 }
@@ -20,19 +22,34 @@ export interface ConnectionOptions extends DriverOptions {
   readonly onStatement: OnStatement;
 }
 
+/** The driver of one connection, and what we know of it. */
+interface Driver {
+  readonly sql: Sql;
+  readonly madeAt: number;
+  inFlight: number;
+  /** Why we have ended it; undefined: we have not. */
+  endedBy: unknown;
+}
+
+/** A server that takes no writes is asked by a new connection at most this often. */
+const renewMs = 1000;
+
 /**
  * A connection that heals: a call that takes too long ends with Unavailable and its
  * connection is thrown away, because a peer that has vanished never answers; the next
- * call makes a new one. Calls that overlap are pipelined.
+ * call makes a new one. So does the next call after a server has said that it takes no
+ * writes: after a failover its name leads to another. Calls that overlap are pipelined.
  */
 export class Connection implements AsyncDisposable {
   readonly #options: ConnectionOptions;
-  #sql: Sql;
+  /** The one in use, and those whose calls have not ended yet. */
+  readonly #drivers = new Set<Driver>();
+  #driver: Driver;
   #inFlight = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#sql = connect(options);
+    this.#driver = this.#newDriver();
   }
 
   get inFlight(): number {
@@ -56,39 +73,86 @@ export class Connection implements AsyncDisposable {
 
   async #watched<T>(name: string, statement: (sql: Sql) => Promise<T>): Promise<T> {
     const { clock, callMsMax } = this.#options;
-    const sql = this.#sql;
+    const driver = this.#driver;
     const { promise: late, reject } = Promise.withResolvers<never>();
     using _deadline = clock.after(callMsMax, () => {
-      this.#giveUp(sql);
-      reject(new Unavailable(`${name}: the database took longer than ${callMsMax} ms`));
+      const error = new Unavailable(`${name}: the database took longer than ${callMsMax} ms`);
+      this.#giveUp(driver, error);
+      reject(error);
     });
+    driver.inFlight += 1;
     this.#inFlight += 1;
     try {
-      return await Promise.race([statement(sql), late]);
+      return await Promise.race([statement(driver.sql), late]);
     } catch (error) {
+      const reason = this.#reasonOf(driver, error);
       // The driver keeps what it had not yet sent over a connection that was lost, and then waits for ever to
       // greet the server on the next one: a fresh driver has nothing left over (S17).
-      if (isConnectionLost(error)) this.#giveUp(sql);
-      throw toStoreError(error);
+      if (isConnectionLost(error)) this.#giveUp(driver, reason);
+      else if (isReadOnly(error)) this.#leave(driver);
+      throw toStoreError(reason);
     } finally {
+      driver.inFlight -= 1;
       this.#inFlight -= 1;
+      this.#endIfLeft(driver);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#sql.end({ timeout: 1 });
+    await Promise.all(this.#drivers.values().map(({ sql }) => sql.end({ timeout: 1 })));
   }
 
-  #giveUp(sql: Sql): void {
-    if (this.#sql !== sql) return; // Another call has noticed before.
-    this.#sql = connect(this.#options);
-    void sql.end({ timeout: 0 });
+  /** Ends it at once, with everything that is under way on it. */
+  #giveUp(driver: Driver, reason: unknown): void {
+    if (driver.endedBy !== undefined) return; // Another call has noticed before.
+    driver.endedBy = reason;
+    this.#drivers.delete(driver);
+    if (this.#driver === driver) this.#driver = this.#newDriver();
+    void driver.sql.end({ timeout: 0 });
   }
+
+  /** Goes on with another. What is under way on this one may be reads, which it answers. */
+  #leave(driver: Driver): void {
+    const isYoung = this.#options.clock.monotonic() < driver.madeAt + renewMs;
+    if (this.#driver === driver && !isYoung) this.#driver = this.#newDriver();
+  }
+
+  /** Not by asking the driver to end when it is done: it forgets what it has not sent yet. */
+  #endIfLeft(driver: Driver): void {
+    if (this.#driver === driver || driver.inFlight > 0) return;
+    this.#giveUp(driver, new Unavailable("its connection was left for another"));
+  }
+
+  /** Why a call failed: the driver does not know why its connection was ended. */
+  #reasonOf(driver: Driver, error: unknown): unknown {
+    if (!isEnded(error)) return error;
+    if (driver.endedBy !== undefined) return driver.endedBy;
+    const { url } = this.#options;
+    return new Unavailable(`the database accepts no writes: ${whatItIs[sessionTarget(url)]}`, {
+      cause: error,
+    });
+  }
+
+  #newDriver(): Driver {
+    const sql = connect(this.#options);
+    const madeAt = this.#options.clock.monotonic();
+    const driver: Driver = { sql, madeAt, inFlight: 0, endedBy: undefined };
+    this.#drivers.add(driver);
+    return driver;
+  }
+}
+
+/** What a server is that the driver has turned away from. */
+const whatItIs = { primary: "it is a standby", "read-write": "it is read-only" } as const;
+
+/** Whether the driver says that its connection was ended from here: by us, or because it is not where we want to be. */
+function isEnded(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "CONNECTION_DESTROYED";
 }
 
 /** A driver for one connection, made when it is first used and again after it was lost. */
 export function connect(
-  { url, prepare }: DriverOptions,
+  { url, password, prepare }: DriverOptions,
   hooks: {
     readonly onnotify?: (channel: string, payload: string) => void;
     readonly onclose?: () => void;
@@ -96,6 +160,10 @@ export function connect(
 ): Sql {
   return postgres(url, {
     ...serverAddress(url),
+    // Nobody would catch a failure in there: without a password the server says what it thinks of us.
+    ...(password !== undefined && { password: () => password().catch(() => "") }),
+    // Never a standby: what it has may be old, and a read must see every write (S7).
+    target_session_attrs: sessionTarget(url),
     max: 1,
     prepare,
     idle_timeout: 0,

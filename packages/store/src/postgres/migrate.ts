@@ -13,6 +13,8 @@ export const schemaVersion = 1;
 
 export interface MigrateOptions {
   readonly url: string;
+  /** Asked for, where the URL has no password. */
+  readonly password?: (() => Promise<string>) | undefined;
   readonly schema: string;
   /** The role that runs the server, if it is another one: it is granted what it needs. */
   readonly serverRole?: string;
@@ -24,10 +26,11 @@ export interface MigrateOptions {
  */
 export async function migratePostgres({
   url,
+  password,
   schema,
   serverRole,
 }: MigrateOptions): Promise<number> {
-  const sql = connect({ url, prepare: false });
+  const sql = connect({ url, password, prepare: false });
   try {
     await checkServer(sql);
     return await sql.begin(async (sql) => {

@@ -41,6 +41,15 @@ export function serverAddress(url: string): ServerAddress {
   };
 }
 
+/**
+ * Which server of a replicated database we mean: who writes. One that is told to take no writes for a while is still that,
+ * and is read; unless the URL asks for one that takes them.
+ */
+export function sessionTarget(url: string): "primary" | "read-write" {
+  const asked = URL.canParse(url) ? new URL(url).searchParams.get("target_session_attrs") : null;
+  return asked === "read-write" ? asked : "primary";
+}
+
 /** Whether a certificate must be right: the driver checks it unless it was told one of these words. */
 function isVerified(parameters: URLSearchParams): boolean {
   const mode = parameters.get("sslmode") ?? parameters.get("ssl") ?? "disable";

@@ -6,6 +6,7 @@ import { type Key, type Scope, splitKind } from "../key.ts";
 import type { LogRow as EntryRow } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
 import type { LabelRequirement } from "../selector.ts";
+import { readOnlyError } from "./errors.ts";
 
 /** `int8` arrives as text, so that it cannot lose digits. */
 type Int8 = string;
@@ -102,6 +103,15 @@ export function statementsOf(schemaName: string) {
     },
 
     selectBounds: (sql: Sql) => sql<BoundsRow[]>`SELECT head, floor FROM ${sql(schemaName)}.meta`,
+
+    /** Answers if the tables are there and the server takes writes. */
+    ping: async (sql: Sql): Promise<readonly BoundsRow[]> => {
+      const rows = await sql<(BoundsRow & { is_read_only: boolean })[]>`
+        SELECT head, floor, current_setting('transaction_read_only')::boolean AS is_read_only
+        FROM ${sql(schemaName)}.meta`;
+      if (rows[0]?.is_read_only === true) throw readOnlyError();
+      return rows;
+    },
 
     selectObject: (sql: Sql, key: Key) => sql<(BoundsRow & Partial<ObjectRow>)[]>`
       SELECT m.head, m.floor, r.namespace, r.name, r.resource_version, r.uid, r.object
