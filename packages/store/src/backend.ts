@@ -123,8 +123,10 @@ export interface Claim {
   readonly token: number;
 }
 
-export interface Size {
+export interface Size extends Bounds {
+  /** Entries after the floor, about: a revision without a change is counted too. */
   readonly logRows: number;
+  /** What the tables and their indexes take. */
   readonly bytes: number;
 }
 
@@ -209,7 +211,10 @@ export interface Backend extends AsyncDisposable {
   /** Gives a claim back early. */
   release(name: string, holder: string, signal: AbortSignal): Promise<void>;
 
+  /** Resolves if the database answers and takes writes. */
   ping(signal: AbortSignal): Promise<void>;
+
+  /** How much there is, without counting it: asked for every half minute. */
   size(signal: AbortSignal): Promise<Size>;
 
   /**

@@ -10,6 +10,8 @@ export interface StoreLimits extends CommitLimits, LogReaderLimits {
   readonly watchBufferMax: number;
   /** The safety net: how often the log is looked at without a wake-up. */
   readonly pollMs: number;
+  /** How often the size of the log and of the database is measured. */
+  readonly measureEveryMs: number;
   /** Entries cut off the log in one transaction. */
   readonly cutEntries: number;
   /** How often the log is cut; undefined: by hand only. */
@@ -29,6 +31,7 @@ export const defaultLimits: StoreLimits = {
   cacheBytesMax: 24 * 1024 * 1024,
   watchBufferMax: 100,
   pollMs: 30_000,
+  measureEveryMs: 30_000,
   cutEntries: 500,
   compactionEveryMs: 5 * 60_000,
 };

@@ -57,6 +57,21 @@ suite("metrics of the store", () => {
     assert.equal(metrics.value("keelson_watch_active"), 0);
   });
 
+  test("a caller who leaves does not make the database look gone; one whose time is up does", async () => {
+    const metrics = new RecordingMetrics();
+    const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
+    await using store = await Store.open({ backend, metrics }, signal);
+    const isUp = (): number | undefined => metrics.value("keelson_store_database_up");
+    await store.ping(signal);
+    await assert.rejects(store.ping(AbortSignal.abort()), { name: "AbortError" });
+    assert.equal(isUp(), 1);
+    const timeUp = AbortSignal.abort(new DOMException("the time is up", "TimeoutError"));
+    await assert.rejects(store.ping(timeUp), { name: "TimeoutError" });
+    assert.equal(isUp(), 0);
+    await store.ping(signal);
+    assert.equal(isUp(), 1);
+  });
+
   test("a delivery lasts from the commit until a watcher has it, and counts once a batch", async () => {
     const metrics = new RecordingMetrics();
     const clock = new ManualClock();

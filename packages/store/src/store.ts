@@ -24,6 +24,7 @@ import type { Key, Scope } from "./key.ts";
 import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { LogFeed } from "./log-feed.ts";
 import { LogReader } from "./log-reader.ts";
+import { Measurements } from "./measurements.ts";
 import { storeMetrics, type StoreMetrics } from "./metrics.ts";
 import { ObjectCache } from "./object-cache.ts";
 import { ObjectReads } from "./object-reads.ts";
@@ -66,6 +67,7 @@ export class Store implements AsyncDisposable {
   readonly #limits: StoreLimits;
   readonly #metrics: StoreMetrics;
   readonly #meter: OperationMeter;
+  readonly #measurements: Measurements;
   readonly #cache: ObjectCache;
   readonly #reads: ObjectReads;
   readonly #reader: LogReader;
@@ -79,21 +81,15 @@ export class Store implements AsyncDisposable {
   /** Begins at the database's head. The store owns the backend from here on, also if opening fails. */
   static async open(options: StoreOptions, signal: AbortSignal): Promise<Store> {
     try {
-      const { backend } = options;
-      return new Store(options, {
-        ...(await backend.bounds(signal)),
-        size: await backend.size(signal),
-      });
+      return new Store(options, await options.backend.size(signal));
     } catch (error) {
       await options.backend[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  private constructor(
-    options: StoreOptions,
-    { head, floor, size }: Bounds & { readonly size: Size },
-  ) {
+  private constructor(options: StoreOptions, size: Size) {
+    const { head } = size;
     const { backend, clock = systemClock, random = systemRandom, log = silentLog } = options;
     this.#backend = backend;
     this.#clock = clock;
@@ -101,8 +97,13 @@ export class Store implements AsyncDisposable {
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
     this.#meter = new OperationMeter(this.#metrics, clock);
     this.#metrics.headRevision.set(head);
-    this.#metrics.floorRevision.set(floor);
-    this.#measureSize(size);
+    this.#measurements = new Measurements({
+      backend,
+      metrics: this.#metrics,
+      clock,
+      everyMs: this.#limits.measureEveryMs,
+    });
+    this.#measurements.show(size);
     this.#cache = new ObjectCache(this.#limits.cacheBytesMax);
     this.#reader = new LogReader({ backend, limits: this.#limits, cursor: head });
     this.#hub = new WatchHub({ reader: this.#reader, cursor: head });
@@ -141,6 +142,7 @@ export class Store implements AsyncDisposable {
     });
     this.#scope = new TaskScope(this.#closing.signal);
     this.#scope.spawn("log feed", (signal) => this.#feed.run(signal));
+    this.#scope.spawn("measurements", (signal) => this.#measurements.run(signal));
     const { compactionEveryMs } = this.#limits;
     if (compactionEveryMs !== undefined) {
       const compact = (upTo: Revision, signal: AbortSignal): Promise<void> =>
@@ -336,7 +338,7 @@ export class Store implements AsyncDisposable {
       await this.#clock.sleep(0, signal);
     }
     this.#feed.wake(); // The cut has moved the head.
-    this.#measureSize(await this.#backend.size(signal));
+    this.#measurements.show(await this.#backend.size(signal));
   }
 
   /**
@@ -358,11 +360,13 @@ export class Store implements AsyncDisposable {
   async ping(signal: AbortSignal): Promise<void> {
     try {
       await this.#backend.ping(signal);
-      this.#metrics.databaseUp.set(1);
     } catch (error) {
-      this.#metrics.databaseUp.set(0);
+      // Who has left has not waited long enough to know.
+      const hasLeft = signal.aborted && !isTimeUp(signal.reason);
+      if (!hasLeft) this.#noteUp(false);
       throw error;
     }
+    this.#noteUp(true);
   }
 
   /** Takes, or keeps, the right to do work that one process at a time may do. */
@@ -413,9 +417,9 @@ export class Store implements AsyncDisposable {
     this.#feed.offer(batch);
   }
 
-  #measureSize({ logRows, bytes }: Size): void {
-    this.#metrics.logRows.set(logRows);
-    this.#metrics.sizeBytes.set(bytes);
+  #noteUp(isUp: boolean): void {
+    this.#metrics.databaseUp.set(isUp ? 1 : 0);
+    this.#measurements.heard({ isUp });
   }
 }
 
@@ -437,6 +441,10 @@ async function initialState(
 
 function added({ key, uid, revision, body }: Row): Change {
   return new Change({ type: "ADDED", revision, key, uid, body, previous: undefined });
+}
+
+function isTimeUp(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
 }
 
 function isSame(stored: Body, body: Body): boolean {

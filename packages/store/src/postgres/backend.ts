@@ -73,6 +73,8 @@ export class PostgresBackend implements Backend {
   readonly #metrics: StoreMetrics;
   readonly #writer: Connection;
   readonly #readers: readonly Connection[];
+  /** All of them. */
+  readonly #connections: readonly Connection[];
   readonly #notifications: Notifications;
   readonly #head: SharedRead<Revision>;
   readonly #scope = new TaskScope(new AbortController().signal);
@@ -106,9 +108,11 @@ export class PostgresBackend implements Backend {
     this.#statements = statementsOf(schema);
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
     const driver = { url, password, prepare };
-    const connection = { ...driver, clock, callMsMax, onStatement };
+    const onChange = (): void => this.#measurePool();
+    const connection = { ...driver, clock, callMsMax, onStatement, onChange };
     this.#writer = new Connection(connection);
     this.#readers = Array.from({ length: readers }, () => new Connection(connection));
+    this.#connections = [this.#writer, ...this.#readers];
     this.#head = new SharedRead(async () => {
       const [row] = await this.#query("selectHead", this.#statements.selectBounds);
       return Number(need(row).head);
@@ -122,6 +126,7 @@ export class PostgresBackend implements Backend {
           signal,
         );
       },
+      onChange,
       onReconnect: (signal) => this.#adopt(log, signal),
       clock,
       random,
@@ -273,7 +278,8 @@ export class PostgresBackend implements Backend {
 
   async size(signal: AbortSignal): Promise<Size> {
     const [row] = await this.#query("selectSize", this.#statements.selectSize, signal);
-    return { logRows: Number(need(row).log_rows), bytes: Number(need(row).bytes) };
+    const { log_rows: logRows, bytes, ...bounds } = need(row);
+    return { ...toBounds(bounds), logRows: Number(logRows), bytes: Number(bytes) };
   }
 
   onWake(listener: (committed?: Revision) => void): Disposable {
@@ -282,8 +288,7 @@ export class PostgresBackend implements Backend {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#scope[Symbol.asyncDispose]();
-    const connections = [this.#writer, ...this.#readers];
-    await Promise.all(connections.map((connection) => connection[Symbol.asyncDispose]()));
+    await Promise.all(this.#connections.map((connection) => connection[Symbol.asyncDispose]()));
   }
 
   /** On the connection with the least to do; calls that overlap on it are pipelined. */
@@ -295,20 +300,22 @@ export class PostgresBackend implements Backend {
     const connection = this.#readers.reduce((least, other) =>
       other.inFlight < least.inFlight ? other : least,
     );
-    const running = connection.run(name, statement, signal);
-    this.#measurePool();
-    try {
-      return await running;
-    } finally {
-      this.#measurePool();
-    }
+    return connection.run(name, statement, signal);
   }
 
+  /** Calls that overlap on a connection wait for each other; those of one that is not open, for it. */
   #measurePool(): void {
-    const inFlight = [this.#writer, ...this.#readers].map((connection) => connection.inFlight);
-    this.#metrics.poolOpen.set(inFlight.length + 1);
-    this.#metrics.poolInUse.set(inFlight.filter((count) => count > 0).length);
-    this.#metrics.poolWaiting.set(inFlight.reduce((sum, count) => sum + Math.max(0, count - 1), 0));
+    let open = this.#notifications.isConnected ? 1 : 0;
+    let inUse = 0;
+    let inFlight = 0;
+    for (const connection of this.#connections) {
+      open += connection.open;
+      if (connection.open > 0 && connection.inFlight > 0) inUse += 1;
+      inFlight += connection.inFlight;
+    }
+    this.#metrics.poolOpen.set(open);
+    this.#metrics.poolInUse.set(inUse);
+    this.#metrics.poolWaiting.set(inFlight - inUse);
   }
 
   /** A state that was restored elsewhere, or taken over by another timeline, must not honour lost revisions. */

@@ -4,7 +4,7 @@ import postgres, { type Sql } from "postgres";
 import { untilAbort, type Clock } from "@keelson/base";
 import type { OnStatement } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
-import { isConnectionLost, isReadOnly, toStoreError } from "./errors.ts";
+import { isAnswer, isConnectionLost, isReadOnly, toStoreError } from "./errors.ts";
 import { serverAddress, sessionTarget } from "./server-address.ts";
 
 export interface DriverOptions {
@@ -20,6 +20,8 @@ export interface ConnectionOptions extends DriverOptions {
   /** The longest a call may take before its connection is given up. */
   readonly callMsMax: number;
   readonly onStatement: OnStatement;
+  /** Called when `open` or `inFlight` may be another. */
+  readonly onChange: () => void;
 }
 
 /** The driver of one connection, and what we know of it. */
@@ -27,6 +29,8 @@ interface Driver {
   readonly sql: Sql;
   readonly madeAt: number;
   inFlight: number;
+  /** Whether the server has answered on it since it was connected. */
+  isOpen: boolean;
   /** Why we have ended it; undefined: we have not. */
   endedBy: unknown;
 }
@@ -52,6 +56,14 @@ export class Connection implements AsyncDisposable {
     this.#driver = this.#newDriver();
   }
 
+  /** How many connections are open: one, or none; one more while another is left. */
+  get open(): number {
+    let open = 0;
+    for (const { isOpen } of this.#drivers) if (isOpen) open += 1;
+    return open;
+  }
+
+  /** How many calls have not ended. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -72,7 +84,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async #watched<T>(name: string, statement: (sql: Sql) => Promise<T>): Promise<T> {
-    const { clock, callMsMax } = this.#options;
+    const { clock, callMsMax, onChange } = this.#options;
     const driver = this.#driver;
     const { promise: late, reject } = Promise.withResolvers<never>();
     using _deadline = clock.after(callMsMax, () => {
@@ -82,9 +94,13 @@ export class Connection implements AsyncDisposable {
     });
     driver.inFlight += 1;
     this.#inFlight += 1;
+    onChange();
     try {
-      return await Promise.race([statement(driver.sql), late]);
+      const result = await Promise.race([statement(driver.sql), late]);
+      driver.isOpen = true;
+      return result;
     } catch (error) {
+      if (isAnswer(error)) driver.isOpen = true;
       const reason = this.#reasonOf(driver, error);
       // The driver keeps what it had not yet sent over a connection that was lost, and then waits for ever to
       // greet the server on the next one: a fresh driver has nothing left over (S17).
@@ -95,6 +111,7 @@ export class Connection implements AsyncDisposable {
       driver.inFlight -= 1;
       this.#inFlight -= 1;
       this.#endIfLeft(driver);
+      onChange();
     }
   }
 
@@ -134,9 +151,18 @@ export class Connection implements AsyncDisposable {
   }
 
   #newDriver(): Driver {
-    const sql = connect(this.#options);
-    const madeAt = this.#options.clock.monotonic();
-    const driver: Driver = { sql, madeAt, inFlight: 0, endedBy: undefined };
+    const { clock, onChange } = this.#options;
+    const onclose = (): void => {
+      driver.isOpen = false;
+      onChange();
+    };
+    const driver: Driver = {
+      sql: connect(this.#options, { onclose }),
+      madeAt: clock.monotonic(),
+      inFlight: 0,
+      isOpen: false,
+      endedBy: undefined,
+    };
     this.#drivers.add(driver);
     return driver;
   }

@@ -52,8 +52,12 @@ export function toStoreError(error: unknown): unknown {
 export function isConnectionLost(error: unknown): boolean {
   if (!hasCode(error)) return false;
   const { code } = error;
-  const isFatal = "severity" in error && (error.severity === "FATAL" || error.severity === "PANIC");
-  return isFatal || connectionCodes.test(code) || isRefused(code);
+  return isFatal(error) || connectionCodes.test(code) || isRefused(code);
+}
+
+/** Whether the server itself has refused a statement, in a session that goes on. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && "severity" in error && !isFatal(error);
 }
 
 /** Whether this server takes no writes. Another one may by now, under the same name. */
@@ -63,12 +67,17 @@ export function isReadOnly(error: unknown): boolean {
 
 /** What a server would say that is asked to write and may not. */
 export function readOnlyError(): Error {
-  return Object.assign(new Error("its transactions are read-only"), { code: readOnlyCode });
+  const error = new Error("its transactions are read-only");
+  return Object.assign(error, { code: readOnlyCode, severity: "ERROR" });
 }
 
 /** Whether a table or schema is missing. */
 export function isMissingTable(error: unknown): boolean {
   return hasCode(error) && (error.code === "42P01" || error.code === "3F000");
+}
+
+function isFatal(error: object): boolean {
+  return "severity" in error && (error.severity === "FATAL" || error.severity === "PANIC");
 }
 
 /** Whether the greeting failed before there was a session, by our own judgement of who is there. */

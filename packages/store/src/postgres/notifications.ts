@@ -11,6 +11,8 @@ interface Options {
   readonly driver: DriverOptions;
   /** Sends a notification, over any other connection. */
   readonly notify: (payload: string, signal: AbortSignal) => Promise<void>;
+  /** Called when the connection is there, or there no more. */
+  readonly onChange: () => void;
   /** Called after the connection was lost and made again, before anybody is woken. */
   readonly onReconnect: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
@@ -39,9 +41,15 @@ export class Notifications {
   readonly #listeners = new Set<(committed: Revision | undefined) => void>();
   #probe: { readonly payload: string; readonly arrived: () => void } | undefined;
   #isDeaf = true;
+  #isConnected = false;
 
   constructor(options: Options) {
     this.#options = options;
+  }
+
+  /** Whether the connection that listens is up. */
+  get isConnected(): boolean {
+    return this.#isConnected;
   }
 
   /** The listener is told the revision that was committed, if the wake-up says. */
@@ -52,7 +60,7 @@ export class Notifications {
 
   /** Runs until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#options.metrics.notifyConnected.set(0);
+    this.#setConnected(false);
     this.#options.metrics.notifyDegraded.set(1);
     await using scope = new TaskScope(signal);
     scope.spawn("listen", (signal) => this.#keepListening(signal));
@@ -61,7 +69,7 @@ export class Notifications {
   }
 
   async #keepListening(signal: AbortSignal): Promise<void> {
-    const { clock, random, log, metrics } = this.#options;
+    const { clock, random, log } = this.#options;
     const backoff = new Backoff({ initialMs: 100, maxMs: 5000, random });
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
@@ -70,7 +78,7 @@ export class Notifications {
         if (signal.aborted) return;
         log.debug({ error }, "cannot listen for wake-ups");
       }
-      metrics.notifyConnected.set(0);
+      this.#setConnected(false);
       this.#setDeaf(true);
       if (signal.aborted) return;
       await clock.sleep(backoff.next(), signal);
@@ -95,7 +103,7 @@ export class Notifications {
     try {
       const ready = AbortSignal.any([signal, lost.signal, clock.timeout(listenMs)]);
       await untilAbort(sql`LISTEN ${sql(channel)}`.execute(), ready);
-      metrics.notifyConnected.set(1);
+      this.#setConnected(true);
       if (!isFirst) metrics.notifyReconnects.add(1);
       // What was announced meanwhile was announced to nobody: catch up first.
       if (!isFirst) await onReconnect(signal);
@@ -142,6 +150,13 @@ export class Notifications {
     // A probe, ours or another's, is not a number: then look.
     const committed = Number(payload);
     this.#wakeAll(isRevision(committed) ? committed : undefined);
+  }
+
+  #setConnected(isConnected: boolean): void {
+    const { metrics, onChange } = this.#options;
+    this.#isConnected = isConnected;
+    metrics.notifyConnected.set(isConnected ? 1 : 0);
+    onChange();
   }
 
   #setDeaf(isDeaf: boolean): void {

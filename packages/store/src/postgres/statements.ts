@@ -210,10 +210,14 @@ export function statementsOf(schemaName: string) {
     release: (sql: Sql, name: string, holder: string) => sql`
       UPDATE ${sql(schemaName)}.leases SET expires_at = '-infinity' WHERE name = ${name} AND holder = ${holder}`,
 
-    selectSize: (sql: Sql) => sql<{ log_rows: Int8; bytes: Int8 }[]>`
-      SELECT (SELECT coalesce(max(revision) - min(revision) + 1, 0) FROM ${sql(schemaName)}.changes) AS log_rows,
+    /** From both ends of the log and from the catalogue. A leap leaves entries below the floor. */
+    selectSize: (sql: Sql) => sql<(BoundsRow & { log_rows: Int8; bytes: Int8 })[]>`
+      SELECT m.head, m.floor,
+        greatest(0, coalesce((SELECT max(revision) FROM ${sql(schemaName)}.changes), 0)
+          - greatest(m.floor, coalesce((SELECT min(revision) FROM ${sql(schemaName)}.changes), 1) - 1)) AS log_rows,
         (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
-         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schemaName} AND c.relkind = 'r') AS bytes`,
+         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ${schemaName} AND c.relkind = 'r') AS bytes
+      FROM ${sql(schemaName)}.meta m`,
 
     notify: (sql: Sql, channel: string, payload: string) =>
       sql`SELECT pg_notify(${channel}, ${payload})`,

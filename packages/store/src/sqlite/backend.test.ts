@@ -360,6 +360,7 @@ suite("SQLite backend", () => {
       ],
       ["page with labels", built.selectRows(everywhere, label), /USING INDEX resources_key/],
       ["keys of a page", built.selectKeys(namespaced), /USING COVERING INDEX resources_key/],
+      ["size", statements.selectSize, /SEARCH changes[\s\S]*SEARCH changes/],
       ["end of a stretch", built.selectNthKey(everywhere), /USING COVERING INDEX resources_key/],
       [
         "deleted keys",

@@ -214,9 +214,9 @@ export class SqliteBackend implements Backend {
   }
 
   async size(signal: AbortSignal): Promise<Size> {
-    return this.#read(signal, () => {
+    return this.#read(signal, (bounds) => {
       const size = this.#reader.one("selectSize");
-      return { logRows: Number(size?.["log_rows"]), bytes: Number(size?.["bytes"]) };
+      return { ...bounds, logRows: Number(size?.["log_rows"]), bytes: Number(size?.["bytes"]) };
     });
   }
 

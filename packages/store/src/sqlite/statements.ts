@@ -49,8 +49,10 @@ export const statements = {
 
   selectCut: "SELECT revision FROM changes WHERE revision <= ? ORDER BY revision LIMIT 1 OFFSET ?",
   deleteChanges: "DELETE FROM changes WHERE revision <= ?",
-  selectSize: `SELECT (SELECT coalesce(max(revision) - min(revision) + 1, 0) FROM changes) AS log_rows,
-    (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()) AS bytes`,
+  // Two questions about the ends of the log: asked as one, SQLite walks through all of it. A leap leaves entries below the floor.
+  selectSize: `SELECT max(0, coalesce((SELECT max(revision) FROM changes), 0)
+      - max(floor, coalesce((SELECT min(revision) FROM changes), 1) - 1)) AS log_rows,
+    (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()) AS bytes FROM meta`,
 } as const;
 
 export type StatementName = keyof typeof statements | keyof typeof built;
