@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { systemClock } from "@keelson/base";
 import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { PostgresBackend } from "./postgres/backend.ts";
 import { SqliteBackend } from "./sqlite/backend.ts";
 import { Store } from "./store.ts";
 import { everywhere, key, kind, object, signal, take } from "./testing/bed.ts";
+import { freshDatabase } from "./testing/postgres-bed.ts";
 
 suite("metrics of the store", () => {
   test("operations, batches, revisions and watches are counted", async () => {
@@ -70,6 +73,44 @@ suite("metrics of the store", () => {
     assert.equal(isUp(), 0);
     await store.ping(signal);
     assert.equal(isUp(), 1);
+  });
+
+  test("watches that compaction was ahead of are counted by kind, whether they were refused or overtaken", async () => {
+    const metrics = new RecordingMetrics();
+    const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
+    const limits = { compactionEveryMs: undefined, recentChangesMax: 0, pagesMax: 0 };
+    await using store = await Store.open({ backend, metrics, limits }, signal);
+    const expired = (of: string): number | undefined =>
+      metrics.value("keelson_watch_expired_total", { kind: of });
+    for (const name of ["a", "b", "c"]) await store.create(key(name), object(name), signal);
+    using overtaken = await store.watch(everywhere, { from: 2 }, signal);
+    assert.equal(expired(kind), undefined);
+    await store.compact(3, signal);
+    await assert.rejects(overtaken.next(), { code: "Expired" });
+    assert.equal(expired(kind), 1);
+    for (const scope of [everywhere, everywhere, { kind: "Other", namespace: "" }])
+      await assert.rejects(store.watch(scope, { from: 2 }, signal), { code: "Expired" });
+    assert.deepEqual([expired(kind), expired("Other")], [3, 1]);
+  });
+
+  test("each read of a row that cannot be decoded is counted", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    await using writer = await parts.open();
+    for (const name of ["good", "bad"]) await writer.create(key(name), object(name), signal);
+    await parts.sql`UPDATE resources SET object = '{"kind":' WHERE name = 'bad'`;
+    const metrics = new RecordingMetrics();
+    const backend = await PostgresBackend.open({ url: parts.url, clock: systemClock }, signal);
+    await using store = await Store.open({ backend, metrics }, signal);
+    const corrupt = (): number | undefined => metrics.value("keelson_store_corrupt_total");
+    await store.get(key("good"), signal);
+    assert.equal(corrupt(), 0);
+    for (const read of [
+      () => store.get(key("bad"), signal),
+      () => store.get(key("bad"), signal),
+      () => store.list(everywhere, {}, signal),
+    ])
+      await assert.rejects(read(), { code: "Corrupt" });
+    assert.equal(corrupt(), 3);
   });
 
   test("a delivery lasts from the commit until a watcher has it, and counts once a batch", async () => {

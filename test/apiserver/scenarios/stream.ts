@@ -22,6 +22,20 @@ export async function openStream(
   path: string,
   signal: AbortSignal,
 ): Promise<Stream> {
+  return (await openUnread(server, path, signal)).read();
+}
+
+/** A watch of which nothing is read yet: what the connection cannot hold stays with the server. */
+export interface Unread extends Disposable {
+  read(): Stream;
+}
+
+/** The same, to be read later. */
+export async function openUnread(
+  server: Pick<Target, "url" | "ca" | "admin">,
+  path: string,
+  signal: AbortSignal,
+): Promise<Unread> {
   const { certificate, key } = server.admin;
   const agent = new Agent({ ca: server.ca, cert: certificate, key, keepAlive: false });
   const outgoing = startRequest(new URL(path, server.url), { agent });
@@ -32,7 +46,7 @@ export async function openStream(
   };
   try {
     const [incoming] = (await once(outgoing, "response", { signal })) as [IncomingMessage];
-    return new Stream(incoming, close);
+    return { read: () => new Stream(incoming, close), [Symbol.dispose]: close };
   } catch (error) {
     outgoing.on("error", () => undefined);
     close();
