@@ -10,6 +10,7 @@ import { everywhere, key, object, signal } from "../testing/bed.ts";
 import { freshDatabase } from "../testing/postgres-bed.ts";
 import { PostgresBackend } from "./backend.ts";
 import { migratePostgres, schemaVersion } from "./migrate.ts";
+import postgres from "postgres";
 
 suite("migration of PostgreSQL", () => {
   test("a database without our tables is refused, with the command that helps", async () => {
@@ -85,6 +86,34 @@ suite("migration of PostgreSQL", () => {
     await sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   });
 
+  test("in a database of its own a plain session of role ark finds the tables by their bare names, any other by the schema", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    await using parts = await freshDatabase(Promise.resolve(server), { isMigrated: false });
+    const { sql, url } = parts;
+    await sql.unsafe(`CREATE ROLE ark LOGIN PASSWORD 'secret';
+      ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO ark`);
+    const own = new URL(url);
+    own.username = "ark";
+    own.password = "secret";
+    try {
+      await migratePostgres({ url: own.href, schema: "ark" });
+      await using store = await Store.open(
+        { backend: await PostgresBackend.open({ url: own.href, clock: systemClock }, signal) },
+        signal,
+      );
+      await store.create(key("a"), object("a", { spec: { input: "?" } }), signal);
+      const [ours, others] = [plainSession(own.href), plainSession(url)];
+      const seen = [{ kind: "Query", namespace: "default", name: "a", input: "?" }];
+      const look = "SELECT kind, namespace, name, spec ->> 'input' AS input FROM";
+      assert.deepEqual(await ours("SHOW search_path"), [{ search_path: '"$user", public' }]);
+      assert.deepEqual(await ours(`${look} resources`), seen);
+      await assert.rejects(others(`${look} resources`), { code: "42P01" });
+      assert.deepEqual(await others(`${look} ark.resources`), seen);
+    } finally {
+      await sql.unsafe("REASSIGN OWNED BY ark TO CURRENT_USER; DROP OWNED BY ark; DROP ROLE ark");
+    }
+  });
+
   test("a shared database is left alone outside our schema", async () => {
     await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
     const { sql, open } = parts;
@@ -99,3 +128,15 @@ suite("migration of PostgreSQL", () => {
     assert.deepEqual([[...slots], [...publications]], [[], []]);
   });
 });
+
+/** As psql would ask: nothing is set but who and where. */
+function plainSession(url: string): (text: string) => Promise<readonly object[]> {
+  return async (text) => {
+    const sql = postgres(url, { max: 1 });
+    try {
+      return (await sql.unsafe<Record<string, unknown>[]>(text)).map((row) => ({ ...row }));
+    } finally {
+      await sql.end();
+    }
+  };
+}
