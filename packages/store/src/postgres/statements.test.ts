@@ -10,8 +10,8 @@ import { toColumns } from "../columns.ts";
 import { everywhere, key, kind, object, signal } from "../testing/bed.ts";
 import { freshDatabase } from "../testing/postgres-bed.ts";
 import { PostgresBackend } from "./backend.ts";
-import { statementsOf } from "./statements.ts";
-import type { Sql } from "postgres";
+import { type OutcomeRow, statementsOf } from "./statements.ts";
+import postgres, { type Sql } from "postgres";
 
 suite("plans of PostgreSQL", () => {
   const request: ScanRequest = {
@@ -63,17 +63,54 @@ suite("plans of PostgreSQL", () => {
     }
   });
 
+  /** Writes of each sort, on objects that are there and that are not. */
+  const sorts: Readonly<Record<string, (n: number) => Write>> = {
+    create: (n) => create(`new${n}`),
+    update: (n) => {
+      const body = object(`n${n}`, { uid: `u${n}`, spec: { changed: true } });
+      const [columns, expect] = [toColumns(key(`n${n}`), body), { uid: `u${n}`, revision: n + 2 }];
+      return { type: "update", key: key(`n${n}`), body, columns, expect, replaced: undefined };
+    },
+    delete: (n) => ({ type: "delete", key: key(`n${n}`), expect: {}, final: undefined }),
+  };
+  const functions: Readonly<
+    Record<string, (sql: Sql, sort: (n: number) => Write) => Promise<readonly OutcomeRow[]>>
+  > = {
+    "a write without company": (sql, sort) => statements.writeOne(sql, sort(7)),
+    "a batch": (sql, sort) => statements.writeBatch(sql, [7, 8, 9].map(sort)),
+  };
+  for (const [what, write] of Object.entries(functions)) {
+    test(`${what} finds its objects by their key, and reads no table from end to end`, async () => {
+      await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+      await using backend = await PostgresBackend.open(
+        { url: parts.url, clock: systemClock },
+        signal,
+      );
+      const many = Array.from({ length: 2000 }, (_, n) => create(`n${n}`, `u${n}`));
+      await backend.commit(many);
+      await using session = explaining(parts.url);
+      for (const [sort, toWrite] of Object.entries(sorts)) {
+        const outcomes = await write(session.sql, toWrite);
+        assert.ok(
+          outcomes.every(({ verdict }) => verdict === "written"),
+          sort,
+        );
+        const nodes = session.plans().flatMap(nodesOf);
+        const reads = nodes.filter((node) => / on (resources|changes|counts)/.test(node));
+        assert.ok(reads.includes("Index Scan on resources using resources_pkey"), reads.join());
+        for (const node of reads)
+          assert.match(node, /^(Index Scan on resources using resources_pkey|ModifyTable on )/);
+      }
+    });
+  }
+
   test("a batch finds its objects by their key, whatever the size of the tables was when it was planned", async () => {
     await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
     const { sql, url } = parts;
     const backend = await PostgresBackend.open({ url, clock: systemClock }, signal);
     await using _closing = backend;
-    const write = (name: string): Write => {
-      const body = object(name);
-      return { type: "create", key: key(name), body, columns: toColumns(key(name), body) };
-    };
     for (let batch = 0; batch < 20; batch += 1)
-      await backend.commit(Array.from({ length: 100 }, (_, n) => write(`b${batch}-${n}`)));
+      await backend.commit(Array.from({ length: 100 }, (_, n) => create(`b${batch}-${n}`)));
     await until(async () => {
       const [before] =
         await sql`SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'resources' AND schemaname = 'ark'`;
@@ -85,6 +122,35 @@ suite("plans of PostgreSQL", () => {
     assert.equal(Number(stats?.["read"]), 0);
   });
 });
+
+function create(name: string, uid?: string): Write {
+  const body = object(name, uid === undefined ? {} : { uid });
+  return { type: "create", key: key(name), body, columns: toColumns(key(name), body) };
+}
+
+/** A session that tells the plan of each statement it has run, also of those inside a function. */
+function explaining(
+  url: string,
+): AsyncDisposable & { readonly sql: Sql; readonly plans: () => readonly unknown[] } {
+  const told: string[] = [];
+  const sql = postgres(url, {
+    max: 1,
+    fetch_types: false,
+    onnotice: ({ message = "" }) => void told.push(message),
+    connection: {
+      session_preload_libraries: "auto_explain",
+      "auto_explain.log_min_duration": "0",
+      "auto_explain.log_nested_statements": "on",
+      "auto_explain.log_format": "json",
+      "auto_explain.log_level": "notice",
+    },
+  });
+  return {
+    sql,
+    plans: () => told.splice(0).map((text): unknown => JSON.parse(text.slice(text.indexOf("{")))),
+    [Symbol.asyncDispose]: () => sql.end(),
+  };
+}
 
 /** The nodes of a plan, each with the table and the index that it reads. */
 function nodesOf(plan: unknown): readonly string[] {
