@@ -20,12 +20,12 @@ export function rawSqlite(path: string): RawWriter {
   `);
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
-  const insertObject = database.prepare(`INSERT INTO resources
+  const insertObject = database.prepare(`INSERT INTO objects
     (api_group, kind, namespace, name, resource_version, uid, api_version, generation, labels, deleted_at, object,
      created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`);
   const updateObject =
-    database.prepare(`UPDATE resources SET resource_version = ?, uid = ?, api_version = ?,
+    database.prepare(`UPDATE objects SET resource_version = ?, uid = ?, api_version = ?,
     generation = ?, labels = ?, deleted_at = NULL, object = ?, updated_at = ?
     WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ?`);
   const insertChange = database.prepare(`INSERT INTO changes

@@ -125,7 +125,7 @@ interface RawPages extends AsyncDisposable {
 function sqlitePages(path: string): RawPages {
   const database = new DatabaseSync(path, { readOnly: true });
   const select =
-    database.prepare(`SELECT namespace, name, resource_version, uid, object FROM resources
+    database.prepare(`SELECT namespace, name, resource_version, uid, object FROM objects
     WHERE api_group = 'ark.mckinsey.com' AND kind = 'Query' AND (namespace, name) > (?, ?)
     ORDER BY namespace, name LIMIT ${pageSize}`);
   return {

@@ -248,10 +248,8 @@ suite("a database in trouble", { concurrency }, () => {
       for (const name of ["bad", "good"]) await create(server, name, t.signal);
       const before = (await metricOf(server, "keelson_store_corrupt_total", t.signal)) ?? 0;
       await server.stop("SIGTERM");
-      // SQLite would not take a text that is no JSON.
-      const [table, text] =
-        one === undefined ? ["resources", "[1]"] : ["ark.resources", '{"kind":'];
-      const damage = `UPDATE ${table} SET object = '${text}' WHERE kind = 'ConfigMap' AND name = 'bad'`;
+      const table = one === undefined ? "objects" : "ark.resources";
+      const damage = `UPDATE ${table} SET object = '{"kind":' WHERE kind = 'ConfigMap' AND name = 'bad'`;
       if (one === undefined) {
         using database = new DatabaseSync(join(server.dataDir, "apiserver.db"));
         database.exec(damage);

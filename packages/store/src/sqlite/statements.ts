@@ -13,21 +13,21 @@ export const statements = {
   updateHead: "UPDATE meta SET head = ?",
   updateBounds: "UPDATE meta SET head = ?, floor = ?",
 
-  selectObject: `SELECT resource_version, uid, object FROM resources
+  selectObject: `SELECT resource_version, uid, object FROM objects
     WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ?`,
-  insertObject: `INSERT INTO resources
+  insertObject: `INSERT INTO objects
     (api_group, kind, namespace, name, resource_version, uid, api_version, generation, labels, deleted_at, object, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  updateObject: `UPDATE resources SET resource_version = ?, uid = ?, api_version = ?, generation = ?,
+  updateObject: `UPDATE objects SET resource_version = ?, uid = ?, api_version = ?, generation = ?,
     labels = ?, deleted_at = ?, object = ?, updated_at = ?
     WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ?`,
-  deleteObject: `DELETE FROM resources WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ?`,
+  deleteObject: `DELETE FROM objects WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ?`,
   insertChange: `INSERT INTO changes
     (revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   insertReplacement: `INSERT INTO changes
     (revision, type, api_group, kind, namespace, name, uid, object, previous, previous_revision)
-    SELECT ?, 'MODIFIED', api_group, kind, namespace, name, uid, ?, object, resource_version FROM resources
+    SELECT ?, 'MODIFIED', api_group, kind, namespace, name, uid, ?, object, resource_version FROM objects
     WHERE api_group = ? AND kind = ? AND namespace = ? AND name = ? AND resource_version = ? AND uid = ?`,
   addCount: `INSERT INTO counts (api_group, kind, namespace, objects) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET objects = objects + excluded.objects`,
@@ -70,11 +70,11 @@ export interface Stretch {
 export const built = {
   /** The key of the n-th object of a stretch. */
   selectNthKey: (stretch: Stretch) =>
-    `SELECT namespace, name FROM resources WHERE ${within(stretch)} ORDER BY namespace, name LIMIT 1 OFFSET ?`,
+    `SELECT namespace, name FROM objects WHERE ${within(stretch)} ORDER BY namespace, name LIMIT 1 OFFSET ?`,
 
   /** All keys of a stretch, from the index alone. */
   selectKeys: (stretch: Stretch) =>
-    `SELECT namespace, name FROM resources WHERE ${within(stretch)} ORDER BY namespace, name LIMIT ?`,
+    `SELECT namespace, name FROM objects WHERE ${within(stretch)} ORDER BY namespace, name LIMIT ?`,
 
   /**
    * The objects of a stretch; those changed after a revision come whatever their labels are now. SQLite says whether a body is
@@ -82,7 +82,7 @@ export const built = {
    */
   selectRows: (stretch: Stretch, labels: readonly LabelRequirement[]) =>
     `SELECT name, resource_version, uid, object, json_valid(object)${stretch.isNamespaced ? "" : ", namespace"}
-     FROM resources WHERE ${within(stretch)}
+     FROM objects WHERE ${within(stretch)}
      ${labels.length === 0 ? "" : `AND (resource_version > ? OR (${labels.map(labelCondition).join(" AND ")}))`}
      ORDER BY namespace, name LIMIT ?`,
 

@@ -20,6 +20,8 @@ export interface Bed extends AsyncDisposable {
   open(options?: OpenOptions): Promise<Store>;
   /** Runs SQL behind the store's back; undefined where nobody but the store can reach the tables. */
   readonly sql: ((text: string) => Promise<readonly Record<string, unknown>[]>) | undefined;
+  /** The table behind `resources`, for whoever damages an object. */
+  readonly objects: string;
 }
 
 export interface Fixture {
@@ -82,7 +84,7 @@ export function summary(item: WatchItem): string {
 }
 
 /** Everything the tables hold, for comparing before and after. */
-export async function dump({ sql }: Bed): Promise<Record<string, unknown>> {
+export async function dump({ sql }: Pick<Bed, "sql">): Promise<Record<string, unknown>> {
   if (sql === undefined) throw new Error("the tables of this fixture cannot be read");
   return {
     resources: await sql(

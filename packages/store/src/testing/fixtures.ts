@@ -23,6 +23,7 @@ export const sqliteMemory: Fixture = {
       open: async (options = {}) =>
         openOn(new SqliteBackend(sqliteOptions(":memory:", options)), options),
       sql: undefined,
+      objects: "objects",
       [Symbol.asyncDispose]: async () => undefined,
     };
   },
@@ -44,6 +45,7 @@ export const sqliteFile: Fixture = {
         using database = new DatabaseSync(path, { timeout: 5000 });
         return database.prepare(text).all();
       },
+      objects: "objects",
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
     };
   },
@@ -80,6 +82,7 @@ export function postgresFixture(server: {
           return openOn(backend, options);
         },
         sql: async (text) => sql.unsafe(text),
+        objects: "resources",
         async [Symbol.asyncDispose]() {
           await sql`DROP SCHEMA ${sql(schema)} CASCADE`;
           await sql.end();

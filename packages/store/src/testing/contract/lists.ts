@@ -461,7 +461,7 @@ export function describeLists(fixture: Fixture): void {
           for (const name of ["a", "b", "c"])
             await store.create(key(name, name), object(name), signal);
         })();
-        await bed.sql?.("UPDATE resources SET object = '[\"not an object\"]' WHERE name = 'b'");
+        await bed.sql?.(`UPDATE ${bed.objects} SET object = '["not an object"]' WHERE name = 'b'`);
         await using store = await bed.open();
         const isB = (error: unknown): boolean =>
           error instanceof Corrupt && error.key?.name === "b";
