@@ -12,6 +12,7 @@ import type { Audit } from "./audit.ts";
 import { certificateAuthenticator } from "./auth/client-certificates.ts";
 import { CertificateFiles } from "./auth/pki/certificate-files.ts";
 import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
+import { hostsAt } from "./auth/pki/hosts-at.ts";
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
 import { servingOptions } from "./auth/pki/serving.ts";
 import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
@@ -85,7 +86,7 @@ export class StandaloneServer implements AsyncDisposable {
   static async start(options: StandaloneOptions, signal: AbortSignal): Promise<StandaloneServer> {
     const { clock, random, log, host, port, certDir } = options;
     await using undo = new AsyncDisposableStack();
-    const pkiOptions = { folder: certDir, clock, random, log };
+    const pkiOptions = { folder: certDir, hosts: await hostsAt(host), clock, random, log };
     const pki = await openPki(pkiOptions);
     const paths = pkiPaths(certDir);
     const files = await CertificateFiles.open({

@@ -13,6 +13,7 @@ import { parse } from "yaml";
 import { issueCertificate } from "./certificate.ts";
 import { CertificateFiles } from "./certificate-files.ts";
 import { CertificatePool, readCertificates } from "./certificate-pool.ts";
+import { hostsAt } from "./hosts-at.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { openPki, PkiBroken, pkiPaths, renewPki, type PkiOptions } from "./standalone-pki.ts";
 
@@ -113,6 +114,32 @@ suite("the standalone PKI", () => {
     );
   });
 
+  test("replicas that share the folder leave each other's names in the certificate, until it is due", async () => {
+    await using bed = await prepare();
+    const one = { ...bed.options, hosts: ["one.example.com", "192.0.2.1", "fd00::1"] };
+    const other = { ...bed.options, hosts: ["other.example.com"] };
+    await openPki(one);
+    const shared = await openPki(other);
+    assert.deepEqual(await openPki(one), shared);
+    assert.deepEqual(await openPki(other), shared);
+    await bed.clock.advance(300 * dayMs);
+    const { serving } = await openPki(other);
+    const certificate = new X509Certificate(serving.certificate);
+    assert.equal(certificate.checkHost("other.example.com"), "other.example.com");
+    assert.equal(certificate.checkHost("one.example.com"), undefined);
+    assert.equal(certificate.checkIP("fd00::1"), undefined);
+  });
+
+  test("names of before go on into the certificate up to a bound", async () => {
+    await using bed = await prepare();
+    const hosts = Array.from({ length: 200 }, (_, n) => `n${n}.example.com`);
+    await openPki({ ...bed.options, hosts });
+    const { serving } = await openPki({ ...bed.options, hosts: ["moved.example.com"] });
+    const names = new X509Certificate(serving.certificate).subjectAltName?.split(", ") ?? [];
+    assert.ok(names.includes("DNS:moved.example.com"));
+    assert.ok(names.length < 120, `${names.length}`);
+  });
+
   test("a start that died after writing the authority's key goes on from there", async () => {
     await using bed = await prepare();
     const first = await openPki(bed.options);
@@ -161,6 +188,36 @@ suite("the standalone PKI", () => {
       contexts: [{ name: "local", context: { cluster: "local", user: "local-admin" } }],
       "current-context": "local",
     });
+  });
+});
+
+suite("what a server is called", () => {
+  const interfaces = {
+    lo: [{ address: "127.0.0.1" }, { address: "::1" }],
+    eth0: [{ address: "192.0.2.2" }, { address: "fd00::2" }, { address: "fe80::2" }],
+  };
+  for (const [bound, hosts] of [
+    ["127.0.0.1", ["127.0.0.1"]],
+    ["192.0.2.9", ["192.0.2.9"]],
+    ["FD00:0::9", ["fd00::9"]],
+    ["fe80::9%eth0", ["fe80::9"]],
+    ["::ffff:192.0.2.9", ["192.0.2.9"]],
+    ["0.0.0.0", ["127.0.0.1", "192.0.2.2"]],
+    ["0", ["127.0.0.1", "192.0.2.2"]],
+    ["::ffff:0.0.0.0", ["127.0.0.1", "192.0.2.2"]],
+    ["::", ["127.0.0.1", "::1", "192.0.2.2", "fd00::2"]],
+    ["0:0:0:0:0:0:0:0", ["127.0.0.1", "::1", "192.0.2.2", "fd00::2"]],
+  ] as const) {
+    test(`on ${bound}`, async () => {
+      assert.deepEqual(await hostsAt(bound, interfaces), hosts);
+    });
+  }
+
+  test("on a name: that name, and where it leads", async () => {
+    const hosts = await hostsAt("localhost");
+    assert.equal(hosts[0], "localhost");
+    assert.ok(hosts.includes("127.0.0.1") || hosts.includes("::1"), hosts.join());
+    await assert.rejects(hostsAt("nowhere.invalid"));
   });
 });
 

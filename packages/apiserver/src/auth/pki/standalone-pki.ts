@@ -27,7 +27,7 @@ export class PkiBroken extends Error {
 export interface PkiOptions {
   /** Where the files are: `--cert-dir`. */
   readonly folder: string;
-  /** What clients may call the server besides the usual names and the machine's. */
+  /** What clients may call the server besides the usual names and the machine's; those of before stay until it is renewed. */
   readonly hosts?: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
@@ -76,7 +76,7 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
     paths.frontProxyAuthority,
     "keelson-front-proxy-ca",
   );
-  const hosts = [...new Set([...usualHosts, hostname(), ...(options.hosts ?? [])])];
+  const hosts = [...usualHosts, hostname(), ...(options.hosts ?? [])];
   const subjects = {
     serving: { name: "kube-apiserver", hosts },
     admin: { name: "kubernetes-admin", groups: ["system:masters"] },
@@ -135,6 +135,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lookEveryMs = hourMs;
 const lifetimes = { authority: 3650 * dayMs, certificate: 365 * dayMs } as const;
+/** How many names of before go on into the next certificate, until that is due. */
+const otherHostsMax = 100;
 /** The last part of a lifetime, in which a certificate is replaced. */
 const renewalShare = 1 / 4;
 
@@ -175,20 +177,27 @@ async function openCertificate(
   subject: CertificateSubject,
 ): Promise<KeyPair> {
   const { clock, random, log } = options;
+  const { hosts } = subject;
   const certificate = await readIfThere(files.certificate);
   const key = await readIfThere(files.key);
+  let others: readonly string[] = [];
   if (
     certificate !== undefined &&
     key !== undefined &&
     belongTogether(certificate, key) &&
     isSignedBy(certificate, authority) &&
-    coversHosts(certificate, subject.hosts ?? []) &&
     !isDue(certificate, clock)
   ) {
-    return { certificate, key };
+    if (coversHosts(certificate, hosts ?? [])) return { certificate, key };
+    // Replicas that share the folder have names of their own: were they dropped, each would take the others' away.
+    others = hostsOf(certificate).slice(0, otherHostsMax);
   }
   const validity = validityFor(lifetimes.certificate, clock);
-  const made = await issueCertificate(authority, subject, { validity, random });
+  const made = await issueCertificate(
+    authority,
+    { ...subject, ...(hosts && { hosts: [...new Set([...hosts, ...others])] }) },
+    { validity, random },
+  );
   await writeSecretFile(files.key, made.key, random);
   await writeSecretFile(files.certificate, made.certificate, random);
   log.info(
@@ -235,6 +244,12 @@ function coversHosts(certificate: string, hosts: readonly string[]): boolean {
       isIP(host) === 0 ? read.checkHost(host, { subject: "never" }) : read.checkIP(host);
     return covered !== undefined;
   });
+}
+
+/** The names and addresses that a certificate is for. */
+function hostsOf(certificate: string): readonly string[] {
+  const { subjectAltName = "" } = new X509Certificate(certificate);
+  return [...subjectAltName.matchAll(/(?:DNS|IP Address):([^, ]+)/g)].map(([, host = ""]) => host);
 }
 
 function isDue(certificate: string, clock: Clock): boolean {
