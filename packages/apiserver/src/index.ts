@@ -9,6 +9,7 @@ export { HostUnavailable, type Host, type TokenVerdict } from "./aggregated/host
 export { BadHostTrust } from "./aggregated/host-trust.ts";
 export type { NamespacePhase, Namespaces } from "./admission/namespace-lifecycle.ts";
 export { CertificateFileError } from "./auth/pki/certificate-files.ts";
+export { KubeconfigFileError, refuseForeignKubeconfig } from "./auth/pki/kubeconfig.ts";
 export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
 export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
 export { anonymous, mastersGroup, type User } from "./auth/user.ts";

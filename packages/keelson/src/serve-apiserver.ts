@@ -1,5 +1,6 @@
 // The composition root of `keelson apiserver`: a store, the Kubernetes API on it, alone or behind a host cluster, metrics.
 
+import { refuseForeignKubeconfig } from "@keelson/apiserver";
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
@@ -32,6 +33,7 @@ export async function serveApiserver(
 ): Promise<void> {
   const { config, clock, random, log, metrics } = options;
   const shared = { clock, random, log, metrics };
+  if (!config.aggregated) await refuseForeignKubeconfig(kubeconfigOf(config));
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   // The server runs no DDL on a PostgreSQL that others may use: `keelson apiserver migrate` does.
   const databaseUrl = () => config.databaseUrl ?? "";

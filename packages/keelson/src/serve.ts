@@ -32,6 +32,11 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   const { config, parts, clock, random, log, metrics } = options;
   const shared = { config, clock, random, log, metrics };
   const trace = new RequestTrace();
+  if (parts.has("store") && config.kubeconfig !== undefined) {
+    // Only where one was named: what stands in our own folder is looked at when it is written, and nothing is loaded early for it.
+    const { refuseForeignKubeconfig } = await import("@keelson/apiserver");
+    await refuseForeignKubeconfig(config.kubeconfig);
+  }
 
   await using claimed = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   const { path: dataDir } = claimed;

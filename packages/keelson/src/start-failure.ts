@@ -1,7 +1,12 @@
 // What parts throw at the start, as the one sentence that the user needs.
 
 import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
-import { BadHostTrust, CertificateFileError, DatabaseAway } from "@keelson/apiserver";
+import {
+  BadHostTrust,
+  CertificateFileError,
+  DatabaseAway,
+  KubeconfigFileError,
+} from "@keelson/apiserver";
 import { StoreError, Unavailable } from "@keelson/store";
 import type { Config } from "./config.ts";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
@@ -19,6 +24,11 @@ export function startFailure(error: unknown): unknown {
     return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
       cause: error,
     });
+  }
+  if (error instanceof KubeconfigFileError) {
+    const aggregated = "to serve behind that cluster use keelson apiserver --aggregated; else";
+    const fix = `${error.reason === "foreign" ? `${aggregated} ` : ""}name another path for our kubeconfig with --kubeconfig`;
+    return new StartError("USAGE", `${error.message}: ${fix}`, { cause: error });
   }
   if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
   if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");

@@ -14,7 +14,7 @@ import { issueCertificate } from "./certificate.ts";
 import { CertificateFiles } from "./certificate-files.ts";
 import { CertificatePool, readCertificates } from "./certificate-pool.ts";
 import { hostsAt } from "./hosts-at.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
+import { refuseForeignKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { openPki, PkiBroken, pkiPaths, renewPki, type PkiOptions } from "./standalone-pki.ts";
 
 const dayMs = 86_400_000;
@@ -187,6 +187,61 @@ suite("the standalone PKI", () => {
       ],
       contexts: [{ name: "local", context: { cluster: "local", user: "local-admin" } }],
       "current-context": "local",
+    });
+  });
+});
+
+suite("the place of the kubeconfig", () => {
+  for (const [what, text, message] of [
+    ["nothing", undefined, undefined],
+    ["an empty file", "\n", undefined],
+    ["a kubeconfig without anybody", "kind: Config\nclusters: []\nusers: null\n", undefined],
+    ["ours", "kind: Config\nclusters: [{name: local}]\nusers: [{name: local-admin}]\n", undefined],
+    [
+      "another cluster",
+      "kind: Config\nclusters: [{name: local}, {name: prod}]\n",
+      /names the cluster prod$/,
+    ],
+    [
+      "another user",
+      "kind: Config\nclusters: [{name: local}]\nusers: [{name: me}]\n",
+      /names the user me$/,
+    ],
+    [
+      "many others",
+      "kind: Config\nclusters: [{name: a}, {name: b}]\nusers: [{name: c}, {name: d}]\n",
+      /names the cluster a, the cluster b and 2 more$/,
+    ],
+    ["a manifest", "kind: ConfigMap\n", /is no kubeconfig$/],
+    ["a list", "- a\n- b\n", /is no kubeconfig$/],
+    ["a text", "hello", /is no kubeconfig$/],
+    ["no YAML", "{", /is no kubeconfig$/],
+    ["clusters that are none", "kind: Config\nclusters: 1\n", /is no kubeconfig$/],
+  ] as const) {
+    test(`with ${what} ${message === undefined ? "is ours to write" : "is left alone"}`, async () => {
+      await using bed = await prepare();
+      const { authority, admin } = await openPki(bed.options);
+      const path = join(bed.folder.path, "kubeconfig");
+      if (text !== undefined) writeFileSync(path, text);
+      const server = "https://127.0.0.1:6443";
+      const kubeconfig = { server, authority: authority.certificate, client: admin };
+      const writing = writeKubeconfig(path, kubeconfig, systemRandom);
+      if (message === undefined) {
+        await writing;
+        assert.match(readFileSync(path, "utf8"), /name: local-admin/);
+      } else {
+        await assert.rejects(writing, { code: "KUBECONFIG_FILE", reason: "foreign", message });
+        assert.equal(readFileSync(path, "utf8"), text);
+      }
+    });
+  }
+
+  test("that is a folder is named", async () => {
+    await using bed = await prepare();
+    await assert.rejects(refuseForeignKubeconfig(bed.folder.path), {
+      code: "KUBECONFIG_FILE",
+      reason: "unusable",
+      message: `${bed.folder.path} cannot be read (EISDIR)`,
     });
   });
 });
