@@ -8,6 +8,7 @@ export { AggregatedServer, type AggregatedOptions } from "./aggregated/aggregate
 export { HostUnavailable, type Host, type TokenVerdict } from "./aggregated/host.ts";
 export { BadHostTrust } from "./aggregated/host-trust.ts";
 export type { NamespacePhase, Namespaces } from "./admission/namespace-lifecycle.ts";
+export { OtherKeys } from "./auth/pki/common-keys.ts";
 export { CertificateFileError } from "./auth/pki/certificate-files.ts";
 export { KubeconfigFileError, refuseForeignKubeconfig } from "./auth/pki/kubeconfig.ts";
 export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";

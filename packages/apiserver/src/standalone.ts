@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 
-import type { Clock, Log, Metrics, Random } from "@keelson/base";
+import { TaskScope, type Clock, type Log, type Metrics, type Random } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
 import { urlOf } from "./http/url-of.ts";
@@ -12,6 +12,7 @@ import type { Audit } from "./audit.ts";
 import { certificateAuthenticator } from "./auth/client-certificates.ts";
 import { CertificateFiles } from "./auth/pki/certificate-files.ts";
 import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
+import { CommonKeys } from "./auth/pki/common-keys.ts";
 import { hostsAt } from "./auth/pki/hosts-at.ts";
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
 import { servingOptions } from "./auth/pki/serving.ts";
@@ -83,11 +84,16 @@ export class StandaloneServer implements AsyncDisposable {
     this.#undo = parts.undo;
   }
 
+  /** Throws `OtherKeys`, `PkiBroken`, `CertificateFileError`, `KubeconfigFileError`, `DatabaseAway`, or what listening throws. */
   static async start(options: StandaloneOptions, signal: AbortSignal): Promise<StandaloneServer> {
     const { clock, random, log, host, port, certDir } = options;
     await using undo = new AsyncDisposableStack();
     const pkiOptions = { folder: certDir, hosts: await hostsAt(host), clock, random, log };
     const pki = await openPki(pkiOptions);
+    const keys = await CommonKeys.open({ ...options, pki }, signal);
+    const scope = undo.use(new TaskScope(signal));
+    scope.spawn("keys", (within) => keys.run(within));
+    await keys.remember(signal);
     const paths = pkiPaths(certDir);
     const files = await CertificateFiles.open({
       paths: {

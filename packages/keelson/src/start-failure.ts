@@ -6,6 +6,7 @@ import {
   CertificateFileError,
   DatabaseAway,
   KubeconfigFileError,
+  OtherKeys,
 } from "@keelson/apiserver";
 import { StoreError, Unavailable } from "@keelson/store";
 import type { Config } from "./config.ts";
@@ -24,6 +25,17 @@ export function startFailure(error: unknown): unknown {
     return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
       cause: error,
     });
+  }
+  if (error instanceof OtherKeys) {
+    const names = "ca.crt, ca.key, front-proxy-ca.crt, front-proxy-ca.key and sa.key";
+    const fix = `give this one its --cert-dir, or copy ${names} from there into the one it has`;
+    return new StartError(
+      "USAGE",
+      `${error.message}, so that each refuses what the other signs: ${fix}`,
+      {
+        cause: error,
+      },
+    );
   }
   if (error instanceof KubeconfigFileError) {
     const aggregated = "to serve behind that cluster use keelson apiserver --aggregated; else";

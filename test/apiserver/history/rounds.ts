@@ -1,5 +1,8 @@
 // Histories over HTTP under misfortunes: kill -9 of real servers, a database that restarts, commits that stall.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { seededRandom } from "@keelson/base";
@@ -93,12 +96,11 @@ export async function disturbOverHttp(
   const random = seededRandom(seed);
   const recorder = new HistoryRecorder();
   await using undo = new AsyncDisposableStack();
-  const first = undo.use(
-    await startOurs({ driver: "postgresql", databaseUrl: database.url }, signal),
-  );
-  const second = undo.use(
-    await startOurs({ driver: "postgresql", databaseUrl: database.url }, signal),
-  );
+  const certDir = mkdtempSync(join(tmpdir(), "keelson-replicas-"));
+  undo.defer(() => rmSync(certDir, { recursive: true, force: true }));
+  const options = { driver: "postgresql", databaseUrl: database.url, certDir } as const;
+  const first = undo.use(await startOurs(options, signal));
+  const second = undo.use(await startOurs(options, signal));
   const look = undo.use(new PostgresLook(database.url));
   await look.stallCommits(0.02);
   const servers = new Map([
