@@ -15,6 +15,7 @@ import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.t
 import { CommonKeys } from "./auth/pki/common-keys.ts";
 import { hostsAt } from "./auth/pki/hosts-at.ts";
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
+import { authorityOf, serverNameFor } from "./auth/pki/served-chain.ts";
 import { servingOptions } from "./auth/pki/serving.ts";
 import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
 import { OwnTokens } from "./auth/own-tokens.ts";
@@ -66,20 +67,21 @@ export class StandaloneServer implements AsyncDisposable {
   readonly api: ApiServer;
   /** `https://127.0.0.1:6443`. */
   readonly url: string;
-  readonly #authority: string;
+  /** Whom to trust, as it is now. */
+  readonly #told: { readonly authority: string };
   readonly #ownTokens: OwnTokens;
   readonly #undo: AsyncDisposableStack;
 
   private constructor(parts: {
     readonly api: ApiServer;
     readonly url: string;
-    readonly authority: string;
+    readonly told: { readonly authority: string };
     readonly ownTokens: OwnTokens;
     readonly undo: AsyncDisposableStack;
   }) {
     this.api = parts.api;
     this.url = parts.url;
-    this.#authority = parts.authority;
+    this.#told = parts.told;
     this.#ownTokens = parts.ownTokens;
     this.#undo = parts.undo;
   }
@@ -109,38 +111,56 @@ export class StandaloneServer implements AsyncDisposable {
     const tokenFile =
       options.tokenFile === undefined ? undefined : await readFile(options.tokenFile, "utf8");
     const ownTokens = new OwnTokens({ audiences: [issuer], random });
+    const told = { pki, authority: trustedBy(files, { pki, options }) };
     const api = undo.use(
       await ApiServer.start(
         {
           ...options,
           identity: (parts) => identityOf(parts, { options, pki, files, tokenFile, ownTokens }),
-          rootCertificate: pki.authority.certificate,
+          rootCertificate: told.authority,
           tls: servingOptions(files.current),
         },
         signal,
       ),
     );
+    const url = urlOf(await api.listen({ host, port }));
+    const write = (): Promise<void> =>
+      writeKubeconfig(
+        options.kubeconfig,
+        {
+          server: url,
+          authority: told.authority,
+          serverName: serverNameFor(files.current.certificate, url),
+          client: told.pki.admin,
+        },
+        random,
+      );
+    await write();
     const follow = files.onChange((loaded) => {
       api.server.useCertificates(servingOptions(loaded));
+      // Of our own certificates renewal tells.
+      if (options.servingFiles === undefined) return;
+      told.authority = trustedBy(files, { pki: told.pki, options });
+      api.spawn("kubeconfig", () =>
+        write().catch((error: unknown) =>
+          log.error({ error }, "the kubeconfig could not be written again"),
+        ),
+      );
     });
     undo.use(follow);
     api.spawn("certificates", (within) => files.run(within));
-    const url = urlOf(await api.listen({ host, port }));
-    const write = (current: Pki): Promise<void> =>
-      writeKubeconfig(
-        options.kubeconfig,
-        { server: url, authority: current.authority.certificate, client: current.admin },
-        random,
-      );
-    await write(pki);
-    api.spawn("renewal", (within) => renewPki(pkiOptions, { pki, renewed: write }, within));
-    const { certificate: authority } = pki.authority;
-    return new StandaloneServer({ api, url, authority, ownTokens, undo: undo.move() });
+    const renewed = async (next: Pki): Promise<void> => {
+      told.pki = next;
+      if (options.servingFiles === undefined) told.authority = next.authority.certificate;
+      await write();
+    };
+    api.spawn("renewal", (within) => renewPki(pkiOptions, { pki, renewed }, within));
+    return new StandaloneServer({ api, url, told, ownTokens, undo: undo.move() });
   }
 
   /** The way in for another part of this process, which needs no file for it. */
   accessFor(part: string): OwnAccess {
-    return { server: this.url, ca: this.#authority, token: this.#ownTokens.issue(part) };
+    return { server: this.url, ca: this.#told.authority, token: this.#ownTokens.issue(part) };
   }
 
   /** Resolves never, or rejects with what no loop could survive. */
@@ -151,6 +171,23 @@ export class StandaloneServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }
+}
+
+/** Whom clients must trust to believe the certificate that we show. */
+function trustedBy(
+  files: CertificateFiles,
+  { pki, options }: { readonly pki: Pki; readonly options: StandaloneOptions },
+): string {
+  const { servingFiles, log } = options;
+  if (servingFiles === undefined) return pki.authority.certificate;
+  const { authority, isRoot } = authorityOf(files.current.certificate);
+  if (!isRoot) {
+    log.warn(
+      { file: servingFiles.certificate },
+      "the certificate comes without its root: our kubeconfig trusts the last of its chain, as kubectl does and other clients may not",
+    );
+  }
+  return authority;
 }
 
 /** Who callers are: by certificate, by front proxy, by token. */

@@ -23,6 +23,8 @@ export interface Kubeconfig {
   readonly server: string;
   /** Who signed the server's certificate, PEM. */
   readonly authority: string;
+  /** What the server's certificate is for, where that is not its address. */
+  readonly serverName?: string | undefined;
   readonly client: KeyPair;
 }
 
@@ -100,13 +102,22 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-function printKubeconfig({ server, authority, client }: Kubeconfig): string {
+function printKubeconfig({ server, authority, serverName, client }: Kubeconfig): string {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   return stringify(
     {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name, cluster: { server, "certificate-authority-data": base64(authority) } }],
+      clusters: [
+        {
+          name,
+          cluster: {
+            server,
+            ...(serverName === undefined ? {} : { "tls-server-name": serverName }),
+            "certificate-authority-data": base64(authority),
+          },
+        },
+      ],
       users: [
         {
           name: user,
