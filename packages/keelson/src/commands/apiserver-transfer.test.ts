@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,4 +40,36 @@ test("an export ends quietly where nobody reads on", async (t) => {
   child.stdout.destroy();
   const [code] = await closed;
   assert.deepEqual([code, await said], [0, ""]);
+});
+
+test("an import that could not bring in all of an object counts it as missing, until it can", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-import-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  const memory = (name: string, more: object, metadata: object = {}): string =>
+    JSON.stringify({
+      apiVersion: "ark.mckinsey.com/v1alpha1",
+      kind: "Memory",
+      metadata: { name, namespace: "default", ...metadata },
+      spec: { address: { value: "http://one" } },
+      ...more,
+    });
+  const owner = { apiVersion: "ark.mckinsey.com/v1alpha1", kind: "Memory", name: "b", uid: "1" };
+  const bring = (...lines: readonly string[]) => {
+    const options = { cwd, env: { PATH: process.env["PATH"] ?? "" }, encoding: "utf8" } as const;
+    const words = [entry, "apiserver", "import", "-"];
+    const run = spawnSync(process.execPath, words, { ...options, input: lines.join("\n") });
+    return { code: run.status, stdout: run.stdout, stderr: run.stderr };
+  };
+  const owned = memory("a", {}, { ownerReferences: [owner] });
+  const first = bring(owned, memory("c", { status: { phase: "none" } }), memory("d", {}));
+  assert.deepEqual(
+    [first.code, first.stdout],
+    [1, "memories 1 of 3 (3 created, 2 incomplete)\n"],
+    first.stderr,
+  );
+  assert.match(first.stderr, /Memory default\/a is owned by Memory b, who is not there/);
+  assert.match(first.stderr, /Memory default\/c is incomplete: .*status\.phase/);
+
+  const second = bring(owned, memory("b", {}), memory("c", { status: { phase: "ready" } }));
+  assert.deepEqual(second, { code: 0, stdout: "memories 3 of 3 (1 created)\n", stderr: "" });
 });

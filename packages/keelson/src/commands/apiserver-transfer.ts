@@ -39,7 +39,7 @@ export async function exportLines(
   }
 }
 
-/** Objects from a file, `-` for standard input. Answers whether all of them are there in the end. */
+/** Objects from a file, `-` for standard input. Answers whether all of them are there in the end, and whole. */
 export async function importLines(
   config: Config,
   file: string,
@@ -67,10 +67,11 @@ export async function importLines(
       },
       signal,
     );
-    for (const { plural, given, created, differing, present } of imported) {
+    for (const { plural, given, created, differing, incomplete, present } of imported) {
       if (given === 0) continue;
       const left = differing === 0 ? "" : `, ${differing} of them different and left alone`;
-      terminal.write(`${plural} ${present} of ${given} (${created} created${left})\n`);
+      const lacking = incomplete === 0 ? "" : `, ${incomplete} incomplete`;
+      terminal.write(`${plural} ${present} of ${given} (${created} created${left}${lacking})\n`);
     }
     return imported.every(({ given, present }) => given === present);
   } catch (error) {

@@ -44,7 +44,9 @@ export interface Imported {
   readonly created: number;
   /** There before, and different from what the file says: left alone. */
   readonly differing: number;
-  /** In the place at the end, of those in the file. */
+  /** In the place at the end, and without their status, an owner or their deletion. */
+  readonly incomplete: number;
+  /** In the place at the end, of those in the file, with all that was to be brought in of them. */
   readonly present: number;
 }
 
@@ -76,6 +78,7 @@ class Tally {
   readonly given: readonly Travelling[];
   created = 0;
   readonly differing = new Set<Travelling>();
+  /** Refused, or without something that the file says of them. */
   readonly failed = new Set<Travelling>();
 
   constructor(kind: TravellingKind, given: readonly Travelling[]) {
@@ -154,7 +157,7 @@ class Importing {
     await eachOf(tally.given, async (object) => {
       if (tally.failed.has(object) || tally.differing.has(object)) return;
       try {
-        await this.#addOwners(resource, object, signal);
+        if (!(await this.#addOwners(resource, object, signal))) tally.failed.add(object);
         await this.#addStatus(resource, object, signal);
         if (object.isGoing) await resource.delete(refOf(object), signal);
       } catch (error) {
@@ -165,12 +168,13 @@ class Importing {
     });
   }
 
+  /** Answers whether all of them are there. */
   async #addOwners(
     resource: ResourceClient,
     object: Travelling,
     signal: AbortSignal,
-  ): Promise<void> {
-    if (object.owners.length === 0) return;
+  ): Promise<boolean> {
+    if (object.owners.length === 0) return true;
     const owners: OwnerReference[] = [];
     for (const owner of object.owners) {
       const uid = await this.#uidOf(owner, object.namespace, signal);
@@ -188,6 +192,7 @@ class Importing {
         ? undefined
         : { metadata: { ownerReferences: [...present, ...missing] } };
     });
+    return owners.length === object.owners.length;
   }
 
   async #uidOf(
@@ -227,9 +232,9 @@ class Importing {
     );
   }
 
-  /** Who of them is there now, by a list and not by what we believe to have done. */
+  /** Who of them is there now, by a list and not by what we believe to have done; whole, by what we could not do. */
   async count(tally: Tally, signal: AbortSignal): Promise<Imported> {
-    const { kind, given, created, differing } = tally;
+    const { kind, given, created, differing, failed } = tally;
     const present = new Set<string>();
     if (given.length > 0) {
       const resource = await this.#options.client.resource(kind, signal);
@@ -239,12 +244,14 @@ class Importing {
       }
     }
     const there = given.filter(({ namespace = "", name }) => present.has(`${namespace}/${name}`));
+    const whole = there.filter((one) => !failed.has(one));
     return {
       plural: kind.plural,
       given: given.length,
       created,
       differing: differing.size,
-      present: there.length,
+      incomplete: there.length - whole.length,
+      present: whole.length,
     };
   }
 }
