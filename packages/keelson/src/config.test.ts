@@ -288,6 +288,9 @@ suite("rules between settings", () => {
     { PORT: "0", METRICS_PORT: "0" },
     { PORT: "8081", METRICS_ENABLED: "false" },
     { KEELSON_STORAGE_DRIVER: "postgresql", KEELSON_POSTGRES_HOST: "db" },
+    { KEELSON_STORAGE_DRIVER: "postgresql" },
+    { KEELSON_STORAGE_DRIVER: "postgresql", KEELSON_POSTGRES_SCHEMA: "other" },
+    { KEELSON_SQLITE_PATH: "ark.db" },
   ];
   for (const environment of accepted) {
     test(`${JSON.stringify(environment)} is accepted`, async () => {
@@ -332,6 +335,7 @@ suite("rules between settings", () => {
     [
       {
         KEELSON_STORAGE_DRIVER: "postgresql",
+        KEELSON_POSTGRES_HOST: "db",
         POSTGRES_PASSWORD: "x",
         KEELSON_POSTGRES_PASSWORD_FILE: "y",
       },
@@ -376,6 +380,111 @@ suite("rules between settings", () => {
     assert.deepEqual(
       (await problemsOf({ purpose: "serve" })).map((problem) => problem.split(" ")[0]),
       ["KEELSON_ROLES", "KEELSON_DATABASE_URL", "KEELSON_ENCRYPTION_KEY"],
+    );
+  });
+});
+
+suite("where the store is", () => {
+  /** A text for each that is not its default. */
+  const ofPostgres = {
+    KEELSON_POSTGRES_HOST: "db",
+    KEELSON_POSTGRES_PORT: "9999",
+    KEELSON_POSTGRES_DATABASE: "foo",
+    KEELSON_POSTGRES_USERNAME: "me",
+    KEELSON_POSTGRES_SCHEMA: "other",
+    KEELSON_POSTGRES_SERVER_ROLE: "server",
+    KEELSON_POSTGRES_PASSWORD: "hush",
+    KEELSON_POSTGRES_PASSWORD_FILE: "file",
+    KEELSON_POSTGRES_SSLMODE: "disable",
+  };
+  const keys = Object.keys(settings).filter((key) => key.startsWith("postgres"));
+
+  test("every setting of the store's PostgreSQL is known here", () => {
+    assert.deepEqual(Object.keys(ofPostgres).toSorted(), keys.map(variableOf).toSorted());
+  });
+
+  for (const [variable, text] of Object.entries(ofPostgres)) {
+    test(`${variable} is refused beside SQLite, also where it says the default`, async () => {
+      const standard = shownSettings(await load()).find((row) => row.variable === variable)?.value;
+      for (const value of [text, ...(standard === null ? [] : [standard])]) {
+        const environment = { [variable]: value, KEELSON_STORAGE_DRIVER: "sqlite" };
+        assert.deepEqual(await problemsOf({ environment }), [
+          `${variable} is of no use while KEELSON_STORAGE_DRIVER is sqlite: set KEELSON_STORAGE_DRIVER=postgresql, or leave it out`,
+        ]);
+      }
+    });
+  }
+
+  const withoutHost = ["SCHEMA", "SERVER_ROLE", "HOST"].map((name) => `KEELSON_POSTGRES_${name}`);
+  for (const [variable, text] of Object.entries(ofPostgres)) {
+    if (withoutHost.includes(variable)) continue;
+    for (const purpose of ["up", "apiserver"] as const) {
+      test(`${variable} needs a host, and does not lead to the services' database: ${purpose}`, async () => {
+        const environment = {
+          [variable]: text,
+          KEELSON_STORAGE_DRIVER: "postgresql",
+          KEELSON_DATABASE_URL: "postgres://elsewhere/keelson",
+        };
+        assert.deepEqual(await problemsOf({ environment, purpose }), [
+          `${variable} needs KEELSON_POSTGRES_HOST (--postgres-host) beside it: set that, or leave it out where KEELSON_DATABASE_URL says where the store is`,
+        ]);
+        await load({ environment: { ...environment, KEELSON_POSTGRES_HOST: "db" }, purpose });
+      });
+    }
+  }
+
+  test("a file for SQLite is refused beside PostgreSQL", async () => {
+    const environment = { KEELSON_STORAGE_DRIVER: "postgresql" };
+    assert.deepEqual(await problemsOf({ environment, flags: { "sqlite-path": "ark.db" } }), [
+      "--sqlite-path is of no use while KEELSON_STORAGE_DRIVER is postgresql: set KEELSON_STORAGE_DRIVER=sqlite, or leave it out",
+    ]);
+  });
+
+  test("an API server alone has no PostgreSQL of its own", async () => {
+    const flags = { "storage-driver": "postgresql" };
+    assert.deepEqual(await problemsOf({ flags, purpose: "apiserver" }), [
+      "--storage-driver postgresql needs a database: set KEELSON_POSTGRES_HOST (--postgres-host) or KEELSON_DATABASE_URL (--database-url)",
+    ]);
+    const environment = { DATABASE_URL: "postgres://elsewhere/keelson" };
+    await load({ flags, environment, purpose: "apiserver" });
+    await load({ flags: { ...flags, "postgres-host": "db" }, purpose: "apiserver" });
+  });
+
+  const chart = `
+storage:
+  driver: DRIVER
+  sqlite:
+    path: /data/ark.db
+    persistence: { enabled: true, size: 1Gi }
+  postgresql:
+    host: "HOST"
+    port: 5432
+    database: ark
+    username: ark
+    existingSecret: ""
+    sslmode: require
+    sslRootCertSecret: ""
+`;
+  test("the block of the chart is taken whole, whichever driver it names", async () => {
+    for (const [driver, host] of [
+      ["sqlite", ""],
+      ["postgresql", "db"],
+      ["postgresql", ""],
+    ] as const) {
+      await using file = await withFile(chart.replace("DRIVER", driver).replace("HOST", host));
+      const environment = host === "" ? { DATABASE_URL: "postgres://db/keelson" } : {};
+      const input = { environment, workingFolder: file.path, purpose: "apiserver" } as const;
+      assert.equal((await load(input)).storageDriver, driver);
+    }
+  });
+
+  test("what the file says of the other driver than its own is refused", async () => {
+    await using file = await withFile(
+      chart.replace("DRIVER", "sqlite").replace("HOST", "").replace(": ark", ": foo"),
+    );
+    assert.deepEqual(
+      (await problemsOf({ workingFolder: file.path })).map((problem) => problem.split(" ")[0]),
+      ["storage.postgresql.database"],
     );
   });
 });

@@ -17,7 +17,7 @@ export const defineApiserver: Define = (command, context) => {
   });
 
   withExamples(withSettings(command.command("migrate")), [
-    ["keelson apiserver migrate --storage-driver postgresql"],
+    ["keelson apiserver migrate --storage-driver postgresql --postgres-host db.example.com"],
   ])
     .description("bring the schema of the store up to date")
     .action(async (_own: object, typed: Command) => {

@@ -4,8 +4,8 @@ import { isEmail } from "../email.ts";
 import { isLoopbackHost } from "../loopback.ts";
 import type { Problem } from "./given.ts";
 import type { Sources } from "./resolve.ts";
-import { flagOf, variableOf } from "./setting.ts";
-import type { SettingKey, Values } from "./settings.ts";
+import { flagOf, variableOf, type Setting } from "./setting.ts";
+import { settings, type SettingKey, type Values } from "./settings.ts";
 
 /** The ways of starting that have rules of their own. */
 export type Purpose = "up" | "serve" | "apiserver" | "show";
@@ -178,17 +178,42 @@ const rules: readonly Rule[] = [
       fix: "leave it out",
     }));
   },
-  function storageOfTheDriver({ values, sources }) {
-    if (values.storageDriver === "postgresql") return [];
-    return (
-      ["postgresHost", "postgresServerRole", "postgresPassword", "postgresPasswordFile"] as const
-    )
-      .filter((key) => values[key] !== undefined)
+  function storageOfTheDriver(situation) {
+    const { values, sources } = situation;
+    const { storageDriver } = values;
+    const other = storageDriver === "sqlite" ? "postgresql" : "sqlite";
+    return settingsOf[other]
+      .filter((key) => isSaid(key, situation))
       .map((key) => ({
         field: nameOf(key, sources),
-        message: `is of no use while ${nameOf("storageDriver", sources)} is sqlite`,
-        fix: `set ${variableOf("storageDriver")}=postgresql, or leave it out`,
+        message: `is of no use while ${nameOf("storageDriver", sources)} is ${storageDriver}`,
+        fix: `set ${variableOf("storageDriver")}=${other}, or leave it out`,
       }));
+  },
+  function hostOfTheStore(situation) {
+    const { values, sources } = situation;
+    if (values.storageDriver !== "postgresql" || values.postgresHost !== undefined) return [];
+    const host = nameOf("postgresHost", sources);
+    return settingsOf.postgresql
+      .filter((key) => !isOfAnyPostgres(key) && isSaid(key, situation))
+      .map((key) => ({
+        field: nameOf(key, sources),
+        message: `needs ${host} beside it`,
+        fix: `set that, or leave it out where ${variableOf("databaseUrl")} says where the store is`,
+      }));
+  },
+  function databaseOfTheApiserver({ values, sources, purpose }) {
+    const { storageDriver, postgresHost, databaseUrl } = values;
+    if (purpose !== "apiserver" || storageDriver !== "postgresql") return [];
+    if ((postgresHost ?? databaseUrl) !== undefined) return [];
+    const names = [nameOf("postgresHost", sources), nameOf("databaseUrl", sources)];
+    return [
+      {
+        field: nameOf("storageDriver", sources),
+        message: "postgresql needs a database",
+        fix: `set ${names.join(" or ")}`,
+      },
+    ];
   },
   function onePassword({ values, sources }) {
     if (values.postgresPassword === undefined || values.postgresPasswordFile === undefined)
@@ -265,6 +290,39 @@ const modeOf = {
   oidcIssuer: "oidc",
   oidcAudience: "oidc",
 } as const satisfies Partial<Record<SettingKey, Values["authMode"]>>;
+
+/** What only one driver of the store reads. */
+const settingsOf = {
+  sqlite: ["sqlitePath"],
+  postgresql: [
+    "postgresHost",
+    "postgresPort",
+    "postgresDatabase",
+    "postgresUsername",
+    "postgresSchema",
+    "postgresServerRole",
+    "postgresPassword",
+    "postgresPasswordFile",
+    "postgresSslmode",
+  ],
+} as const satisfies Record<Values["storageDriver"], readonly SettingKey[]>;
+
+/** Whether it says something of whichever PostgreSQL the store is in, and not where that is. */
+function isOfAnyPostgres(key: SettingKey): boolean {
+  return key === "postgresSchema" || key === "postgresServerRole";
+}
+
+/**
+ * Whether somebody meant it. The file has the block of the chart, which speaks of both drivers: of the one that it does not
+ * choose it says where the file is, and for PostgreSQL what is so anyway.
+ */
+function isSaid(key: SettingKey, { values, sources }: Situation): boolean {
+  const value = values[key];
+  const { origin } = sources[key];
+  if (origin !== "file") return origin !== "default";
+  const { default: standard, kind } = settings[key] as Setting<unknown>;
+  return key !== "sqlitePath" && kind.write(value) !== standard;
+}
 
 /** The name by which the user gave it; the canonical variable where nobody did. */
 function nameOf(key: SettingKey, sources: Sources): string {
