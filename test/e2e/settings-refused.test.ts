@@ -1,7 +1,7 @@
 // Settings and files of theirs with which nothing should start: a sentence that says which, and what to do, and nothing is touched.
 
 import assert from "node:assert/strict";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import {
@@ -20,8 +20,10 @@ contexts: [{ name: prod, context: { cluster: prod, user: alice } }]
 current-context: prod
 `;
 
+const commands = ["apiserver", "up"] as const;
+
 suite("a kubeconfig of somebody else", () => {
-  for (const command of ["apiserver", "up"] as const) {
+  for (const command of commands) {
     for (const way of ["flag", "variable"] as const) {
       test(`is not written over by ${command}, named by a ${way}`, async (t) => {
         await using folder = await temporaryFolder();
@@ -64,6 +66,84 @@ suite("a kubeconfig of somebody else", () => {
     assert.match(output, /names the user alice: /);
     assert.equal(await readFile(kubeconfig, "utf8"), merged);
   });
+});
+
+suite("a file that cannot be used is a sentence with its path, its flag and what to do", () => {
+  const cases: readonly (readonly [
+    what: string,
+    flags: (folder: string) => readonly string[],
+    said: (folder: string) => string,
+  ])[] = [
+    [
+      "no token file",
+      (at) => ["--token-auth-file", `${at}/none`],
+      (at) =>
+        `${at}/none cannot be read (ENOENT): mend it, or name another file with --token-auth-file`,
+    ],
+    [
+      "a token file that is a folder",
+      (at) => ["--token-auth-file", at],
+      (at) => `${at} cannot be read (EISDIR): mend it, or name another file with --token-auth-file`,
+    ],
+    [
+      "a token file with too few columns",
+      (at) => ["--token-auth-file", `${at}/wrong`],
+      (at) =>
+        `${at}/wrong cannot be used: record 1 must have token, user and uid, not 2 columns: mend it, or name another file with --token-auth-file`,
+    ],
+    [
+      "an authority without its key",
+      (at) => ["--cert-dir", `${at}/pki`],
+      (at) =>
+        `${at}/pki/ca.crt has no key: ${at}/pki/ca.key is missing: bring the files back, or name another folder with --cert-dir, for new keys with which what the old ones signed is refused`,
+    ],
+    [
+      "a folder of certificates that is a file",
+      (at) => ["--cert-dir", `${at}/wrong`],
+      (at) =>
+        `${at}/wrong cannot be used (ENOTDIR): bring the files back, or name another folder with --cert-dir, for new keys with which what the old ones signed is refused`,
+    ],
+    [
+      "a kubeconfig in a folder that is a file",
+      (at) => ["--kubeconfig", `${at}/wrong/kubeconfig`],
+      (at) =>
+        `${at}/wrong/kubeconfig cannot be read (ENOTDIR): name another path for our kubeconfig with --kubeconfig`,
+    ],
+    [
+      "a SQLite file in no folder",
+      (at) => ["--sqlite-path", `${at}/none/ark.db`],
+      (at) =>
+        `${at}/none/ark.db cannot be used (ENOENT): make its folder, or name another file with --sqlite-path`,
+    ],
+    [
+      "no file with the password",
+      (at) => [
+        "--storage-driver=postgresql",
+        "--postgres-host=127.0.0.1",
+        `--postgres-password-file=${at}/none`,
+      ],
+      (at) =>
+        `${at}/none cannot be read (ENOENT): name the file with the password of PostgreSQL with --postgres-password-file`,
+    ],
+  ];
+  for (const [what, flags, said] of cases) {
+    // The same road for all of them: of `up` one shows that it is there.
+    for (const command of what === "no token file" ? commands : (["apiserver"] as const)) {
+      test(`${what}: ${command}`, async (t) => {
+        await using folder = await temporaryFolder();
+        await writeFile(join(folder.path, "wrong"), "token,user\n");
+        await mkdir(join(folder.path, "pki"));
+        await writeFile(join(folder.path, "pki", "ca.crt"), "");
+        await using keelson = new KeelsonProcess(join(folder.path, "data"), {
+          command,
+          flags: [...flags(folder.path), "--log-level", "error"],
+        });
+        const { code, output } = await refused(keelson, t.signal);
+        const lines = output.split("\n").filter((line) => !line.startsWith("…"));
+        assert.deepEqual([lines, code], [[`keelson: ${said(folder.path)}`, ""], 2]);
+      });
+    }
+  }
 });
 
 /** How it ended before it was ready. */

@@ -11,6 +11,8 @@ export type { NamespacePhase, Namespaces } from "./admission/namespace-lifecycle
 export { OtherKeys } from "./auth/pki/common-keys.ts";
 export { CertificateFileError } from "./auth/pki/certificate-files.ts";
 export { KubeconfigFileError, refuseForeignKubeconfig } from "./auth/pki/kubeconfig.ts";
+export { PkiBroken } from "./auth/pki/standalone-pki.ts";
+export { TokenFileError } from "./auth/token-file.ts";
 export type { Authenticated, Authenticator, Credentials } from "./auth/authenticator.ts";
 export type { Attributes, Authorizer, Decision } from "./auth/authorizer.ts";
 export { anonymous, mastersGroup, type User } from "./auth/user.ts";

@@ -15,14 +15,19 @@ import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.t
 import { CommonKeys } from "./auth/pki/common-keys.ts";
 import { hostsAt } from "./auth/pki/hosts-at.ts";
 import { writeKubeconfig } from "./auth/pki/kubeconfig.ts";
+import { errorCode } from "./auth/pki/secret-file.ts";
 import { authorityOf, serverNameFor } from "./auth/pki/served-chain.ts";
 import { servingOptions } from "./auth/pki/serving.ts";
 import { openPki, pkiPaths, renewPki, type Pki } from "./auth/pki/standalone-pki.ts";
 import { OwnTokens } from "./auth/own-tokens.ts";
 import { requestHeaderAuthenticator, usualRequestHeaders } from "./auth/request-header.ts";
 import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
-import { bearerAuthenticator, unionTokens } from "./auth/token-authenticator.ts";
-import { tokenFileAuthenticator } from "./auth/token-file.ts";
+import {
+  bearerAuthenticator,
+  unionTokens,
+  type TokenAuthenticator,
+} from "./auth/token-authenticator.ts";
+import { tokenFileAuthenticator, TokenFileError } from "./auth/token-file.ts";
 import { unionAuthenticator } from "./auth/union.ts";
 import type { Resource } from "./resources/resource.ts";
 
@@ -61,6 +66,7 @@ export interface OwnAccess {
 
 /** The issuer of ServiceAccount tokens, and what they are good for. */
 const issuer = "https://kubernetes.default.svc.cluster.local";
+const audiences = [issuer];
 
 /** A listening server, its kubeconfig written. */
 export class StandaloneServer implements AsyncDisposable {
@@ -86,7 +92,7 @@ export class StandaloneServer implements AsyncDisposable {
     this.#undo = parts.undo;
   }
 
-  /** Throws `OtherKeys`, `PkiBroken`, `CertificateFileError`, `KubeconfigFileError`, `DatabaseAway`, or what listening throws. */
+  /** Throws `OtherKeys`, `PkiBroken`, `CertificateFileError`, `TokenFileError`, `KubeconfigFileError`, `DatabaseAway`, or what listening throws. */
   static async start(options: StandaloneOptions, signal: AbortSignal): Promise<StandaloneServer> {
     const { clock, random, log, host, port, certDir } = options;
     await using undo = new AsyncDisposableStack();
@@ -109,8 +115,8 @@ export class StandaloneServer implements AsyncDisposable {
       log,
     });
     const tokenFile =
-      options.tokenFile === undefined ? undefined : await readFile(options.tokenFile, "utf8");
-    const ownTokens = new OwnTokens({ audiences: [issuer], random });
+      options.tokenFile === undefined ? undefined : await openTokenFile(options.tokenFile, log);
+    const ownTokens = new OwnTokens({ audiences, random });
     const told = { pki, authority: trustedBy(files, { pki, options }) };
     const api = undo.use(
       await ApiServer.start(
@@ -190,6 +196,22 @@ function trustedBy(
   return authority;
 }
 
+/** The tokens of a file. Throws a `TokenFileError` that names it. */
+async function openTokenFile(path: string, log: Log): Promise<TokenAuthenticator> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new TokenFileError(`${path} cannot be read (${errorCode(cause)})`, { cause });
+  }
+  try {
+    return tokenFileAuthenticator(text, { audiences, log });
+  } catch (cause) {
+    if (!(cause instanceof TokenFileError)) throw cause;
+    throw new TokenFileError(`${path} cannot be used: ${cause.message}`, { cause });
+  }
+}
+
 /** Who callers are: by certificate, by front proxy, by token. */
 function identityOf(
   { objects }: IdentityParts,
@@ -203,12 +225,11 @@ function identityOf(
     readonly options: StandaloneOptions;
     readonly pki: Pki;
     readonly files: CertificateFiles;
-    readonly tokenFile: string | undefined;
+    readonly tokenFile: TokenAuthenticator | undefined;
     readonly ownTokens: OwnTokens;
   },
 ) {
   const { clock, log } = options;
-  const audiences = [issuer];
   const serviceAccounts = new ServiceAccountTokens({
     issuer,
     audiences,
@@ -218,7 +239,7 @@ function identityOf(
   });
   const tokens = unionTokens([
     ownTokens,
-    ...(tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile, { audiences, log })]),
+    ...(tokenFile === undefined ? [] : [tokenFile]),
     serviceAccounts,
   ]);
   const frontProxies = new CertificatePool(readCertificates(pki.frontProxyAuthority.certificate));

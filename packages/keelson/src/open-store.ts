@@ -13,6 +13,7 @@ import {
   type Backend,
 } from "@keelson/store";
 import type { Config } from "./config.ts";
+import { StartError } from "./start-error.ts";
 import { objectsDatabase, unreachableFailure } from "./start-failure.ts";
 import { whileAway } from "./while-away.ts";
 
@@ -42,7 +43,7 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
   const { config, clock, random, log, metrics } = options;
   switch (config.storageDriver) {
     case "sqlite":
-      return new SqliteBackend({ path: config.sqlitePath, clock });
+      return openSqlite(config.sqlitePath, clock);
     case "postgresql": {
       const { postgresSchema: schema } = config;
       const address = await storeAddress(options);
@@ -57,6 +58,17 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
         throw unreachableFailure(error, { what, ...objectsDatabase(config) });
       }
     }
+  }
+}
+
+function openSqlite(path: string, clock: Clock): Backend {
+  try {
+    return new SqliteBackend({ path, clock });
+  } catch (cause) {
+    if (!(cause instanceof Error && "errno" in cause)) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    const fix = "make its folder, or name another file with --sqlite-path";
+    throw new StartError("USAGE", `${path} cannot be used (${code}): ${fix}`, { cause });
   }
 }
 
@@ -91,7 +103,17 @@ async function storeAddress({
   url.password = encodeURIComponent(config.postgresPassword ?? "");
   url.searchParams.set("sslmode", config.postgresSslmode);
   if (file === undefined) return { url: url.href };
-  const password = async (): Promise<string> => (await readFile(file, "utf8")).trim();
+  const password = (): Promise<string> => passwordIn(file);
   await password(); // A file that cannot be read is told now, and not as a database that is away.
   return { url: url.href, password };
+}
+
+async function passwordIn(file: string): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const fix = "name the file with the password of PostgreSQL with --postgres-password-file";
+    throw new StartError("USAGE", `${file} cannot be read (${code}): ${fix}`, { cause });
+  }
 }

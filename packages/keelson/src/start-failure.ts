@@ -7,6 +7,8 @@ import {
   DatabaseAway,
   KubeconfigFileError,
   OtherKeys,
+  PkiBroken,
+  TokenFileError,
 } from "@keelson/apiserver";
 import { StoreError, Unavailable } from "@keelson/store";
 import type { Config } from "./config.ts";
@@ -25,6 +27,15 @@ export function startFailure(error: unknown): unknown {
     return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
       cause: error,
     });
+  }
+  if (error instanceof TokenFileError) {
+    const fix = "mend it, or name another file with --token-auth-file";
+    return new StartError("USAGE", `${error.message}: ${fix}`, { cause: error });
+  }
+  if (error instanceof PkiBroken) {
+    const fix =
+      "bring the files back, or name another folder with --cert-dir, for new keys with which what the old ones signed is refused";
+    return new StartError("USAGE", `${error.message}: ${fix}`, { cause: error });
   }
   if (error instanceof OtherKeys) {
     const names = "ca.crt, ca.key, front-proxy-ca.crt, front-proxy-ca.key and sa.key";

@@ -4,7 +4,7 @@ import type { Random } from "@keelson/base";
 import { parse, stringify } from "yaml";
 
 import type { KeyPair } from "./certificate.ts";
-import { readIfThere, writeSecretFile } from "./secret-file.ts";
+import { errorCode, readIfThere, writeSecretFile } from "./secret-file.ts";
 
 /** The kubeconfig cannot go where it should. `foreign`: something is there that we have not written, and do not replace. */
 export class KubeconfigFileError extends Error {
@@ -44,7 +44,7 @@ export async function writeKubeconfig(
   try {
     await writeSecretFile(path, printKubeconfig(kubeconfig), random);
   } catch (cause) {
-    throw new KubeconfigFileError("unusable", `${path} cannot be written (${codeOf(cause)})`, {
+    throw new KubeconfigFileError("unusable", `${path} cannot be written (${errorCode(cause)})`, {
       cause,
     });
   }
@@ -59,7 +59,7 @@ export async function refuseForeignKubeconfig(path: string): Promise<void> {
   try {
     text = await readIfThere(path);
   } catch (cause) {
-    throw new KubeconfigFileError("unusable", `${path} cannot be read (${codeOf(cause)})`, {
+    throw new KubeconfigFileError("unusable", `${path} cannot be read (${errorCode(cause)})`, {
       cause,
     });
   }
@@ -96,10 +96,6 @@ function namesIn(
 /** Throws if it is no list of things with names. */
 function namesOf(list: unknown): readonly string[] {
   return ((list ?? []) as readonly { readonly name: unknown }[]).map((one) => String(one.name));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 function printKubeconfig({ server, authority, serverName, client }: Kubeconfig): string {

@@ -16,9 +16,9 @@ import {
   type KeyPair,
   type Validity,
 } from "./certificate.ts";
-import { readIfThere, writeSecretFile } from "./secret-file.ts";
+import { errorCode, readIfThere, writeSecretFile } from "./secret-file.ts";
 
-/** A file of the folder cannot be used, and replacing it would cut off whoever trusts it. */
+/** The folder, or a file of it, cannot be used, and replacing it would cut off whoever trusts it. */
 export class PkiBroken extends Error {
   override readonly name = "PkiBroken";
   readonly code = "PKI_BROKEN";
@@ -66,9 +66,18 @@ export function pkiPaths(folder: string) {
 
 /**
  * Reads the folder and makes whatever is missing, about to expire, or does not fit the rest. Keys of authorities and
- * the signing key of tokens are kept for ever: others rely on them.
+ * the signing key of tokens are kept for ever: others rely on them. Throws `PkiBroken`.
  */
 export async function openPki(options: PkiOptions): Promise<Pki> {
+  try {
+    return await openAll(options);
+  } catch (cause) {
+    if (!(cause instanceof Error && "errno" in cause)) throw cause;
+    throw new PkiBroken(`${options.folder} cannot be used (${errorCode(cause)})`, { cause });
+  }
+}
+
+async function openAll(options: PkiOptions): Promise<Pki> {
   const paths = pkiPaths(options.folder);
   const authority = await openAuthority(options, paths.authority, "keelson-ca");
   const frontProxyAuthority = await openAuthority(
