@@ -8,16 +8,24 @@ import { suite } from "node:test";
 import { fileURLToPath } from "node:url";
 import { connect } from "node:tls";
 
+import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { parseAllDocuments } from "yaml";
 
+import { KeelsonProcess } from "../e2e/keelson-process.ts";
+import { runKeelson } from "../e2e/run-keelson.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { findFreePorts } from "../oracle/ports.ts";
 import { until } from "../oracle/until.ts";
 import { expectStatus } from "./asking.ts";
 import { certManagerDefinitions } from "./cert-manager.ts";
-import { Replica } from "./replica.ts";
+import {
+  containersOf,
+  environmentOf,
+  placedBelow,
+  type Container,
+  type Secrets,
+} from "./chart-containers.ts";
 
 const chart = fileURLToPath(new URL("../../deploy/helm/ark-apiserver", import.meta.url));
 const namespace = "ark-system";
@@ -25,6 +33,34 @@ const postgresql = {
   "storage.driver": "postgresql",
   "storage.postgresql.host": "db.example.com",
   "storage.postgresql.existingSecret": "db",
+};
+
+/** What the server is told, and what either driver is. */
+const served = {
+  aggregated: "true",
+  dataDir: "/var/lib/keelson",
+  kubeAddress: "0.0.0.0",
+  kubePort: "6443",
+  metricsAddress: "0.0.0.0",
+  metricsPort: "8081",
+  tlsCertFile: "/etc/ark-apiserver/tls/tls.crt",
+  tlsKeyFile: "/etc/ark-apiserver/tls/tls.key",
+};
+const onSqlite = { storageDriver: "sqlite", sqlitePath: "/data/ark.db" };
+const onPostgresql = {
+  storageDriver: "postgresql",
+  postgresHost: "db.example.com",
+  postgresPort: "5432",
+  postgresDatabase: "ark",
+  postgresUsername: "ark",
+  postgresPassword: "*****",
+  postgresSslmode: "require",
+};
+const ownPostgresql = {
+  postgresPort: "6543",
+  postgresDatabase: "objects",
+  postgresUsername: "me",
+  postgresSslmode: "prefer",
 };
 
 suite("the chart", () => {
@@ -95,13 +131,67 @@ suite("the chart", () => {
     }
 
     await t.test("SQLite has one replica, made anew and never beside itself", async () => {
-      const [deployment] = documentsOf(await helm(template({ replicas: "3" }))).filter(
-        ({ kind }) => kind === "Deployment",
-      );
-      assert.deepEqual(
-        [deployment?.spec["replicas"], deployment?.spec["strategy"]],
-        [1, { type: "Recreate" }],
-      );
+      const { spec } = deploymentIn(await helm(template({ replicas: "3" })));
+      assert.deepEqual([spec["replicas"], spec["strategy"]], [1, { type: "Recreate" }]);
+    });
+
+    for (const [what, values, expected] of [
+      ["SQLite", {}, { "ark-apiserver": { ...served, ...onSqlite } }],
+      [
+        "PostgreSQL",
+        { ...postgresql, "storage.postgresql.sslRootCertSecret": "ca" },
+        {
+          migrate: { dataDir: served.dataDir, ...onPostgresql },
+          "ark-apiserver": { ...served, ...onPostgresql },
+        },
+      ],
+      [
+        "values of one's own",
+        {
+          ...postgresql,
+          "storage.postgresql.port": "6543",
+          "storage.postgresql.database": "objects",
+          "storage.postgresql.username": "me",
+          "storage.postgresql.sslmode": "prefer",
+          allowedPrivateIpRanges: "10.0.0.0/8",
+          whitelistedModelDomains: "example.com",
+        },
+        {
+          migrate: { dataDir: served.dataDir, ...onPostgresql, ...ownPostgresql },
+          "ark-apiserver": {
+            ...served,
+            ...onPostgresql,
+            ...ownPostgresql,
+            allowedPrivateIpRanges: "10.0.0.0/8",
+            whitelistedModelDomains: "example.com",
+          },
+        },
+      ],
+    ] as const) {
+      await t.test(`the executable takes what its containers are told: ${what}`, async () => {
+        const containers = containersOf(deploymentIn(await helm(template(values))));
+        const settings: [string, unknown][] = [];
+        for (const container of containers) {
+          settings.push([container.name, await settingsOf(container, oracle.folder, signal)]);
+        }
+        assert.deepEqual(Object.fromEntries(settings), expected);
+        const [server] = containers.filter(({ name }) => name === "ark-apiserver");
+        assert.deepEqual(
+          server?.ports?.map(({ containerPort }) => String(containerPort)),
+          [served.kubePort, served.metricsPort],
+        );
+      });
+    }
+
+    await t.test("a word that it does not know is refused", async () => {
+      for (const container of containersOf(deploymentIn(await helm(template(postgresql))))) {
+        for (const [index, word] of container.args.entries()) {
+          if (!word.startsWith("--")) continue;
+          const args = container.args.with(index, word.replace("--", "--x-"));
+          const asking = settingsOf({ ...container, args }, oracle.folder, signal);
+          await assert.rejects(asking, /unknown option/, word);
+        }
+      }
     });
 
     await t.test("cert-manager makes the certificate and brings it where it belongs", async () => {
@@ -166,7 +256,20 @@ async function lifeOfARelease(
   assert.equal(before.bundles.length, 2);
   for (const bundle of before.bundles) assert.equal(bundle, before.secret["ca.crt"]);
 
-  await servedWith(oracle, before.secret, signal);
+  await servedWith(oracle, { rendered: await helm(template({})), tls: before.secret }, signal);
+  const server = await sharedThrowawayPostgres("embedded");
+  await using database = await server.createDatabase();
+  const { username, password } = new URL(database.url);
+  const values = {
+    ...postgresql,
+    "storage.postgresql.host": "127.0.0.1",
+    "storage.postgresql.port": String(server.port),
+    "storage.postgresql.database": database.name,
+    "storage.postgresql.username": username,
+    "storage.postgresql.sslmode": "disable",
+  };
+  const rendered = await helm(template(values));
+  await servedWith(oracle, { rendered, tls: before.secret, secrets: { db: { password } } }, signal);
 
   await helm(["upgrade", "ark", chart, ...place, "--set", "resources.limits.memory=2Gi"]);
   assert.deepEqual(await madeCertificate(oracle, signal), before);
@@ -195,34 +298,54 @@ async function lifeOfARelease(
   assert.deepEqual((await madeCertificate(oracle, signal)).secret, before.secret);
 }
 
-/** Runs our server with the account, the rights and the certificate that the chart has made, and nothing else. */
+/** Runs the containers with the account, the rights and the certificate that the chart has made, and nothing else. */
 async function servedWith(
   oracle: Oracle,
-  secret: Readonly<Record<string, string>>,
+  {
+    rendered,
+    tls,
+    secrets = {},
+  }: {
+    readonly rendered: string;
+    readonly tls: Readonly<Record<string, string>>;
+    readonly secrets?: Secrets;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "keelson-chart-")));
   try {
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text, { mode: 0o600 });
-      return join(folder, name);
-    };
-    const decoded = (key: string): string => Buffer.from(secret[key] ?? "", "base64").toString();
+    const decoded = (key: string): string => Buffer.from(tls[key] ?? "", "base64").toString();
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/ark-apiserver/token`;
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const answer = await expectStatus(oracle.client, { method: "POST", path, body }, 201, signal);
     const { token } = (answer.body as { status: { token: string } }).status;
-    const [port = 0] = await findFreePorts(1);
-    await using replica = new Replica({
-      driver: "sqlite",
-      kubeconfig: file("kubeconfig", kubeconfigFor({ url: oracle.url, ca: oracle.ca, token })),
-      certificateFile: file("tls.crt", decoded("tls.crt")),
-      keyFile: file("tls.key", decoded("tls.key")),
-      ca: decoded("ca.crt"),
-      port,
+    const kubeconfig = join(folder, "kubeconfig");
+    writeFileSync(kubeconfig, kubeconfigFor({ url: oracle.url, ca: oracle.ca, token }));
+
+    const containers = containersOf(deploymentIn(rendered));
+    for (const container of containers.slice(0, -1)) {
+      const { words, environment } = placedBelow(folder, container, secrets);
+      const { code, output } = await runKeelson(words, { cwd: folder, environment }, signal);
+      assert.equal(code, 0, output);
+    }
+    const server = containers.at(-1);
+    assert.ok(server !== undefined);
+    const { words, environment } = placedBelow(folder, server, secrets);
+    for (const name of ["tls.crt", "tls.key"]) {
+      writeFileSync(join(folder, "etc/ark-apiserver/tls", name), decoded(name));
+    }
+    const [command, ...flags] = words;
+    assert.equal(command, "apiserver");
+    await using keelson = new KeelsonProcess(join(folder, served.dataDir), {
+      command,
+      // The ports of a Pod are its own, those of this machine are not.
+      flags: [...flags, "--kube-port=0", "--metrics-port=0"],
+      cwd: folder,
+      environment: { ...environment, KUBECONFIG: kubeconfig },
     });
-    await replica.start(signal);
+    const { kubernetes = "" } = await keelson.ready(signal);
     const servername = `ark-apiserver.${namespace}.svc`;
+    const port = Number(new URL(kubernetes).port);
     await new Promise<void>((resolve, reject) => {
       const options = { host: "127.0.0.1", port, ca: decoded("ca.crt"), servername };
       const socket = connect(options, () => {
@@ -231,9 +354,33 @@ async function servedWith(
       });
       socket.once("error", reject);
     });
+    await keelson.stop();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What the executable makes of the words and variables of a container: each setting that has not its default. */
+async function settingsOf(
+  container: Container,
+  cwd: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const flags = container.args.filter((word) => word.startsWith("--"));
+  const commands = container.args.slice(0, -flags.length);
+  assert.deepEqual(
+    commands,
+    container.name === "migrate" ? ["apiserver", "migrate"] : ["apiserver"],
+  );
+  const environment = environmentOf(container, { db: { password: "hush" } });
+  const words = ["config", "-o", "json", ...flags];
+  const { code, stdout, stderr } = await runKeelson(words, { cwd, environment }, signal);
+  if (code !== 0) throw new Error(stderr);
+  const { settings } = JSON.parse(stdout) as {
+    settings: readonly { setting: string; value: string; source: string }[];
+  };
+  const said = settings.filter(({ source }) => !source.startsWith("default"));
+  return Object.fromEntries(said.map(({ setting, value }) => [setting, value]));
 }
 
 async function madeCertificate({ client }: Oracle, signal: AbortSignal) {
@@ -253,6 +400,12 @@ async function madeCertificate({ client }: Oracle, signal: AbortSignal) {
 function template(values: Readonly<Record<string, string>>): readonly string[] {
   const set = Object.entries(values).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   return ["template", "ark", chart, "-n", namespace, ...set];
+}
+
+function deploymentIn(text: string): Rendered {
+  const found = documentsOf(text).find(({ kind }) => kind === "Deployment");
+  assert.ok(found !== undefined, "there is no Deployment");
+  return found;
 }
 
 interface Rendered {
