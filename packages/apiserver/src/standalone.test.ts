@@ -27,6 +27,7 @@ const plainOptions = (folder: string) => ({
   servingFiles: undefined,
   clientAuthorityFile: undefined,
   tokenFile: undefined,
+  allowsAnonymous: true,
   kubeconfig: join(folder, "kubeconfig"),
   simulatesWorkloads: false,
 });

@@ -51,6 +51,8 @@ export interface StandaloneOptions {
   /** Authorities that may vouch for clients besides our own. */
   readonly clientAuthorityFile: string | undefined;
   readonly tokenFile: string | undefined;
+  /** Whether callers without credentials are let in, as `system:anonymous`; else they hear 401, whatever they ask for. */
+  readonly allowsAnonymous: boolean;
   /** Where the kubeconfig goes. */
   readonly kubeconfig: string;
   /** Whether the loop runs that marks workloads as a healthy cluster would. */
@@ -253,7 +255,7 @@ function identityOf(
       certificateAuthenticator({ clock, authorities: () => files.current.clientAuthorities }),
       bearerAuthenticator(tokens, audiences),
     ],
-    allowsAnonymous: true,
+    allowsAnonymous: options.allowsAnonymous,
     log,
   });
   return { authenticator, tokens, serviceAccounts };

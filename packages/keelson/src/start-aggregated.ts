@@ -35,6 +35,7 @@ export async function startAggregated(
         port,
         certDir: config.certDir,
         clientAuthorityFile: config.clientCaFile,
+        allowsAnonymous: config.anonymousAuth,
       },
       signal,
     );

@@ -42,6 +42,7 @@ export async function startKubernetes(
         port,
         certDir: config.certDir,
         clientAuthorityFile: config.clientCaFile,
+        allowsAnonymous: config.anonymousAuth,
         tokenFile: config.tokenAuthFile,
         kubeconfig: kubeconfigOf(config),
         simulatesWorkloads: config.simulateWorkloads,

@@ -72,6 +72,8 @@ export interface AggregatedOptions {
   readonly servingFiles: { readonly certificate: string; readonly key: string } | undefined;
   /** Authorities that may vouch for clients besides the host's. */
   readonly clientAuthorityFile: string | undefined;
+  /** Whether callers without credentials are let in, as `system:anonymous`; else they hear 401, whatever they ask for. */
+  readonly allowsAnonymous: boolean;
 }
 
 /** A listening server. Disposing of it ends watches and finishes requests. */
@@ -236,7 +238,7 @@ function authenticatorOf(options: AggregatedOptions, { trust, files }: Given): A
       ...(clientAuthorityFile === undefined ? [] : [ofFile]),
       bearerAuthenticator(delegatedTokens({ host: cluster, clock }), []),
     ],
-    allowsAnonymous: true,
+    allowsAnonymous: options.allowsAnonymous,
     log,
   });
 }

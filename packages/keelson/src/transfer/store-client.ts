@@ -40,6 +40,7 @@ export async function openStoreClient(
         certDir,
         servingFiles: undefined,
         clientAuthorityFile: undefined,
+        allowsAnonymous: false,
       },
       signal,
     ),

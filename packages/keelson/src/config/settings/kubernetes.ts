@@ -38,6 +38,11 @@ export const kubernetesSettings = {
   ),
   clientCaFile: optional(path, "authorities that may vouch for clients, besides our own"),
   tokenAuthFile: optional(path, 'static tokens: token,user,uid,"group1,group2" in each line'),
+  anonymousAuth: setting(
+    boolean,
+    "let callers without credentials in, as system:anonymous; false: 401, on health paths too",
+    "true",
+  ),
   auditLogPath: optional(
     outputPath,
     "file to which a line of JSON is appended for each request, - for standard output",
