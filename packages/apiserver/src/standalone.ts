@@ -104,18 +104,7 @@ export class StandaloneServer implements AsyncDisposable {
     const scope = undo.use(new TaskScope(signal));
     scope.spawn("keys", (within) => keys.run(within));
     await keys.remember(signal);
-    const paths = pkiPaths(certDir);
-    const files = await CertificateFiles.open({
-      paths: {
-        ...(options.servingFiles ?? paths.serving),
-        clientAuthorities: [
-          paths.authority.certificate,
-          ...(options.clientAuthorityFile === undefined ? [] : [options.clientAuthorityFile]),
-        ],
-      },
-      clock,
-      log,
-    });
+    const files = await openFiles(options);
     const tokenFile =
       options.tokenFile === undefined ? undefined : await openTokenFile(options.tokenFile, log);
     const ownTokens = new OwnTokens({ audiences, random });
@@ -179,6 +168,16 @@ export class StandaloneServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#undo.disposeAsync();
   }
+}
+
+/** The certificate that we show, and who may vouch for clients. */
+function openFiles(options: StandaloneOptions): Promise<CertificateFiles> {
+  const { certDir, servingFiles, clientAuthorityFile, clock, log } = options;
+  const { serving, authority } = pkiPaths(certDir);
+  const others = clientAuthorityFile === undefined ? [] : [clientAuthorityFile];
+  const clientAuthorities = [authority.certificate, ...others];
+  const paths = { ...(servingFiles ?? serving), clientAuthorities };
+  return CertificateFiles.open({ paths, clock, log });
 }
 
 /** Whom clients must trust to believe the certificate that we show. */
