@@ -4,6 +4,7 @@ import type { Case } from "./case.ts";
 import { applyCases } from "./cases/apply.ts";
 import { bodyCases } from "./cases/bodies.ts";
 import { customValueCases } from "./cases/custom-values.ts";
+import { definitionChangeCases } from "./cases/definition-changes.ts";
 import { definitionCases } from "./cases/definitions.ts";
 import { deleteCases } from "./cases/deletes.ts";
 import { discoveryCases } from "./cases/discovery.ts";
@@ -56,6 +57,7 @@ export async function allCases(): Promise<readonly Case[]> {
     ...securityCases,
     ...reviewCases,
     ...definitionCases,
+    ...definitionChangeCases,
     ...customValueCases,
     ...generatedCases(seed, settings.count),
   ];

@@ -195,7 +195,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   );
   const codec = new ProtobufCodec(kinds);
   const streams = { streamTurns: new StreamTurns(), pool: new PiecePool() };
-  const verbs: Verbs = { ...writing, kinds, codec, authorizer, log, metrics, ...streams };
+  const verbs: Verbs = { ...writing, kinds, codec, registry, authorizer, log, metrics, ...streams };
   const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
   const { audit } = options;
   const server = undo.use(

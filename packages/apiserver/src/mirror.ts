@@ -32,7 +32,8 @@ export interface Mirrored {
 /** What happened to one object. */
 export type MirrorChange =
   | { readonly type: "set"; readonly entry: Mirrored; readonly previous: Mirrored | undefined }
-  | { readonly type: "deleted"; readonly previous: Mirrored };
+  /** At this revision, or by then. */
+  | { readonly type: "deleted"; readonly previous: Mirrored; readonly revision: Revision };
 
 /**
  * The objects of one kind, or those of them that a selector chooses, as of `revision`. It lags behind the store by as long as a watch does; `reached` waits.
@@ -113,7 +114,7 @@ export class Mirror {
           seen?.add(placeOf(item.key));
           this.#apply(item);
         } else if (seen !== undefined && item.initialEventsEnd) {
-          this.#dropUnseen(seen);
+          this.#dropUnseen(seen, item.revision);
           seen = undefined;
           this.#ready.resolve();
         }
@@ -128,7 +129,8 @@ export class Mirror {
     const previous = this.#objects.get(place);
     if (change.type === "DELETED") {
       this.#objects.delete(place);
-      if (previous !== undefined) this.#tell({ type: "deleted", previous });
+      const { revision } = change;
+      if (previous !== undefined) this.#tell({ type: "deleted", previous, revision });
       return;
     }
     if (previous?.revision === change.revision) return;
@@ -139,11 +141,11 @@ export class Mirror {
   }
 
   /** After a gap, what the new state does not show is gone. */
-  #dropUnseen(seen: ReadonlySet<string>): void {
+  #dropUnseen(seen: ReadonlySet<string>, revision: Revision): void {
     for (const [place, previous] of this.#objects) {
       if (seen.has(place)) continue;
       this.#objects.delete(place);
-      this.#tell({ type: "deleted", previous });
+      this.#tell({ type: "deleted", previous, revision });
     }
   }
 

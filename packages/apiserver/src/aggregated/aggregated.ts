@@ -168,6 +168,7 @@ async function buildServer(options: AggregatedOptions, given: Given): Promise<Se
     effects: new Map(),
     kinds,
     codec,
+    registry,
     authorizer,
     log,
     metrics,

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { until } from "@keelson/base/testing";
 
-import { Api } from "../testing/api.ts";
+import { Api, meta, type OpenWatch, type WatchedEvent } from "../testing/api.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -110,4 +110,144 @@ suite("custom resource definitions", () => {
     await until(is("gadgets.example.com", "Established", "True"), "the second is established");
     assert.equal((await api.get("/apis/example.com/v1/gadgets")).code, 200);
   });
+
+  test("end the watches of their objects when they go, after all that belongs to them", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    await serve(api, definition("widgets", "Widget"));
+    const created = await api.create(widgets, widget("a", { finalizers: ["example.com/hold"] }));
+    const from = meta(created, "resourceVersion");
+    using plain = await api.watch(`${widgets}?watch=1&resourceVersion=${from}`);
+    using marked = await api.watch(
+      `${widgets}?watch=1&resourceVersion=${from}&allowWatchBookmarks=true`,
+    );
+    await api.delete(`${definitions}/widgets.example.com`);
+    // While an object is held the definition stays, and so do the watches.
+    await api.merge(`${widgets}/a`, { metadata: { labels: { a: "b" } } });
+    await api.merge(`${widgets}/a`, { metadata: { finalizers: null } });
+    const isGone = async (): Promise<boolean> =>
+      (await api.get(`${definitions}/widgets.example.com`)).code === 404;
+    await until(isGone, "the definition is gone");
+    await serve(api, definition("widgets", "Widget"));
+    await api.create(widgets, widget("another"));
+
+    const events = await plain.rest();
+    assert.deepEqual(new Set(events.map(nameOf)), new Set(["a"]));
+    assert.equal(events.at(-1)?.type, "DELETED");
+    const bookmarked = await marked.rest();
+    const last = bookmarked.pop();
+    assert.deepEqual(bookmarked, events);
+    assert.equal(last?.type, "BOOKMARK");
+    assert.ok(versionOf(last) >= versionOf(events.at(-1)), "a bookmark below a change");
+    using next = await api.watch(`${widgets}?watch=1&resourceVersion=${versionOf(last)}`);
+    assert.deepEqual((await next.take(1)).map(nameOf), ["another"]);
+  });
+
+  test("end the watches of all of their versions when they change, and those of no others", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    await serve(api, definition("gadgets", "Gadget"));
+    await serve(api, twoVersions({}));
+    const changes: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+      columns: () =>
+        change({
+          additionalPrinterColumns: [{ name: "N", type: "integer", jsonPath: ".spec.replicas" }],
+        }),
+      schema: () => change({ schema: open }),
+      "a short name": (path) => api.merge(path, { spec: { names: { shortNames: ["wd"] } } }),
+      "a version that is no longer served": () => change({ served: false }),
+    };
+    const change = async (second: JsonObject): Promise<void> => {
+      const path = `${definitions}/widgets.example.com`;
+      const { spec } = twoVersions(second);
+      const changed = await api.merge(path, { spec: spec ?? {} });
+      assert.equal(changed.code, 200, changed.text);
+    };
+    const gadgets = "/apis/example.com/v1/gadgets";
+    using other = await api.watch(`${gadgets}?watch=1`);
+    for (const [what, act] of Object.entries(changes)) {
+      const versions = what === "columns" ? ["v1", "v2"] : ["v1"];
+      const watches: OpenWatch[] = [];
+      for (const version of versions) {
+        watches.push(await api.watch(`/apis/example.com/${version}/widgets?watch=1`));
+      }
+      // What says nothing of what is served ends nothing.
+      const path = `${definitions}/widgets.example.com`;
+      await api.merge(path, { metadata: { labels: { a: what.replaceAll(" ", "-") } } });
+      const name = what.replaceAll(" ", "-");
+      await api.create(widgets, widget(name));
+      for (const watch of watches) await readUntil(watch, name);
+      await act(path);
+      for (const watch of watches) assert.deepEqual(await watch.rest(), [], what);
+    }
+    await api.create("/apis/example.com/v1/namespaces/default/gadgets", {
+      ...widget("still"),
+      kind: "Gadget",
+    });
+    assert.deepEqual((await other.take(1)).map(nameOf), ["still"]);
+  });
+
+  test("end a watch whose reader is slow after all that belongs to it, too", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    await serve(api, definition("widgets", "Widget", { schema: open }));
+    // More than a socket holds, and more than a watcher does.
+    const names = Array.from({ length: 120 }, (_, index) => `w-${index}`);
+    const filler = { filler: "x".repeat(100_000) };
+    for (const name of names) await api.create(widgets, { ...widget(name), ...filler });
+    const from = meta(await api.get(widgets), "resourceVersion");
+    using watch = await api.watch(`${widgets}?watch=1&resourceVersion=${from}`);
+    await api.delete(`${definitions}/widgets.example.com`);
+    const isGone = async (): Promise<boolean> =>
+      (await api.get(`${definitions}/widgets.example.com`)).code === 404;
+    await until(isGone, "the definition is gone");
+    await serve(api, definition("widgets", "Widget", { schema: open }));
+    await api.create(widgets, widget("another"));
+    const events = await watch.rest();
+    assert.deepEqual(
+      events.map((event) => `${event.type} ${nameOf(event)}`).toSorted(),
+      names.map((name) => `DELETED ${name}`).toSorted(),
+    );
+  });
 });
+
+/** Creates a definition and waits until its objects are served. */
+async function serve(api: Api, crd: JsonObject): Promise<void> {
+  const created = await api.create(definitions, crd);
+  assert.equal(created.code, 201, created.text);
+  const { spec } = crd as unknown as {
+    spec: { names: { plural: string }; versions: { name: string }[] };
+  };
+  for (const { name } of spec.versions) {
+    const path = `/apis/example.com/${name}/${spec.names.plural}`;
+    await until(async () => (await api.get(path)).code === 200, `${path} is served`);
+  }
+}
+
+const open = {
+  openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+} as const;
+
+/** Widgets in two versions, of which the second is to say this. */
+function twoVersions(second: JsonObject): JsonObject {
+  const { spec, ...rest } = definition("widgets", "Widget") as { spec: { versions: JsonObject[] } };
+  const [first = {}] = spec.versions;
+  const other = { ...first, name: "v2", storage: false, ...second };
+  return { ...rest, spec: { ...spec, versions: [first, other] } };
+}
+
+/** Reads until an object is told of. */
+async function readUntil(watch: OpenWatch, name: string): Promise<void> {
+  for (;;) {
+    const [event] = await watch.take(1);
+    if (event !== undefined && nameOf(event) === name) return;
+  }
+}
+
+function nameOf({ object }: WatchedEvent): string {
+  return meta({ object }, "name");
+}
+
+function versionOf(event: WatchedEvent | undefined): number {
+  return Number(meta({ object: event?.object ?? {} }, "resourceVersion"));
+}

@@ -27,13 +27,13 @@ export function customResources(definition: JsonObject): Resource[] {
   const kinds = allKinds(definition);
   const served = new Set(servedKinds(definition).map(({ version }) => version));
   const isTerminating = isDefinitionConditionTrue(definition, "Terminating");
-  return servedKinds(definition).flatMap(({ version }) => {
+  const resources = servedKinds(definition).flatMap(({ version }): Resource[] => {
     const kind = kinds.get(version);
     if (kind === undefined) return [];
     const { group, columns: declared } = kind;
     const columns = new CustomColumns(declared);
     const storage = { kind: `${kind.kind}.${group}`, apiVersion: `${group}/${storageVersion}` };
-    return {
+    const resource: Resource = {
       group,
       version,
       kind: kind.kind,
@@ -43,8 +43,7 @@ export function customResources(definition: JsonObject): Resource[] {
       shortNames: kind.shortNames,
       categories: kind.categories,
       isNamespaced: kind.isNamespaced,
-      verbs: isTerminating ? verbs.terminating : verbs.usual,
-      ...(isTerminating ? { isClosing: true } : {}),
+      verbs: verbs.usual,
       storageVersionHash: served.has(storageVersion)
         ? storageHash(group, storageVersion, kind.kind)
         : undefined,
@@ -64,7 +63,14 @@ export function customResources(definition: JsonObject): Resource[] {
         readsAsStored: version === storageVersion && isAsWritten(definition),
       }),
     };
+    return [resource];
   });
+  return isTerminating ? resources.map(closing) : resources;
+}
+
+/** The same resource while its definition is being deleted. */
+export function closing(resource: Resource): Resource {
+  return { ...resource, verbs: verbs.terminating, isClosing: true };
 }
 
 /** The resources of definitions that are part of the program. Make them once: schemas are compiled for each. */

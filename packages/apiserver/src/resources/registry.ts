@@ -1,6 +1,8 @@
 // The resources that are served now. Custom ones come and go.
 
-import type { Resource } from "./resource.ts";
+import type { Revision } from "@keelson/store";
+
+import type { Model, Resource } from "./resource.ts";
 
 /** What is served, as one immutable state: whoever holds one sees no change. */
 export interface Served {
@@ -17,17 +19,20 @@ export interface Served {
 export class Registry {
   readonly #sources = new Map<string, readonly Resource[]>();
   readonly #listeners = new Set<() => void>();
+  /** Who wants to know when a resource with this model is served no longer. */
+  readonly #followers = new Map<Model, Set<(revision: Revision) => void>>();
   #byAddress: ReadonlyMap<string, Resource> = new Map();
   #versions: ReadonlyMap<string, readonly Resource[]> = new Map();
   #groups: ReadonlySet<string> = new Set();
+  #models: ReadonlySet<Model> = new Set();
   #served: Served = { generation: 0, all: [] };
 
   get served(): Served {
     return this.#served;
   }
 
-  /** Serves these, instead of what the source had before. */
-  put(source: string, resources: readonly Resource[]): void {
+  /** Serves these, instead of what the source had before; since this revision, where the store has brought them. */
+  put(source: string, resources: readonly Resource[], revision: Revision = 0): void {
     this.#sources.set(source, resources);
     const byAddress = new Map<string, Resource>();
     for (const resource of [...this.#sources.values()].flat()) {
@@ -38,8 +43,10 @@ export class Registry {
     const all = [...byAddress.values()];
     this.#versions = Map.groupBy(all, ({ group, version }) => `${group}/${version}`);
     this.#groups = new Set(all.filter(({ isCustom }) => !isCustom).map(({ group }) => group));
+    this.#models = new Set(all.map(({ model }) => model));
     this.#served = { generation: this.#served.generation + 1, all };
     for (const listener of this.#listeners) listener();
+    this.#tellFollowers(revision);
   }
 
   find(group: string, version: string, plural: string): Resource | undefined {
@@ -59,6 +66,33 @@ export class Registry {
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /**
+   * Calls `listener` once, when a resource is served no longer or is made anew: its objects may look otherwise, or be another
+   * kind's. One that is only closing is what it was. Told is since which revision; 0 if it was so before.
+   */
+  onReplaced({ model }: Resource, listener: (revision: Revision) => void): Disposable {
+    if (!this.#models.has(model)) {
+      listener(0);
+      return { [Symbol.dispose]: () => undefined };
+    }
+    const followers = this.#followers.get(model) ?? new Set();
+    this.#followers.set(model, followers.add(listener));
+    return {
+      [Symbol.dispose]: () => {
+        followers.delete(listener);
+        if (followers.size === 0) this.#followers.delete(model);
+      },
+    };
+  }
+
+  #tellFollowers(revision: Revision): void {
+    for (const [model, followers] of this.#followers) {
+      if (this.#models.has(model)) continue;
+      this.#followers.delete(model);
+      for (const follower of followers) follower(revision);
+    }
   }
 }
 

@@ -16,12 +16,15 @@ import { header, type ResourceExchange } from "../http/exchange.ts";
 import type { StreamTurns } from "../http/stream-turns.ts";
 import { partialMetadata } from "@keelson/kube";
 import type { ApiMetrics } from "../metrics.ts";
+import type { Registry } from "../resources/registry.ts";
 import type { Writing, Written } from "../writes/write-request.ts";
 
 /** The parts that verbs work with. */
 export interface Verbs extends Writing {
   readonly kinds: BuiltinKinds;
   readonly codec: ProtobufCodec;
+  /** What is served now. */
+  readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly log: Log;
   readonly metrics: ApiMetrics;

@@ -1,6 +1,6 @@
 import { writeJson, type Json, type JsonObject } from "@keelson/base";
 import { apiVersionOf, partialMetadata } from "@keelson/kube";
-import { type Bookmark, type Change, type Watch, type WatchItem } from "@keelson/store";
+import type { Bookmark, Change, Revision, Watch, WatchItem } from "@keelson/store";
 
 import type { AnswerFormat } from "../encoding/answer-format.ts";
 import { JoinedEvents, runsOf } from "../encoding/joined-events.ts";
@@ -18,11 +18,10 @@ import { waitForRevision } from "../reads/wait-for-revision.ts";
 import type { Resource } from "../resources/resource.ts";
 import { storageOf } from "../writes/write-request.ts";
 import { formatFor, type Verb, type Verbs } from "./verb.ts";
+import { WatchLifetime } from "./watch-lifetime.ts";
 
 /** How often a client that wants bookmarks gets one (KB 6). */
 const bookmarkEveryMs = 60_000;
-/** A watch that names no end is closed after 30 to 60 minutes, so that clients spread over the servers again (KB 9). */
-const lifetimeMsMin = 30 * 60_000;
 
 /** About how much of several events is written at once; one event is written whole. */
 const eventBytesMax = 32 * 1024;
@@ -57,12 +56,13 @@ async function streamChanges(
   { format, options, sink }: Stream,
   signal: AbortSignal,
 ): Promise<void> {
-  using timeUp = timer(verbs, options);
-  const until = AbortSignal.any([signal, timeUp.signal]);
+  using lifetime = new WatchLifetime(verbs, resource, options);
+  const until = AbortSignal.any([signal, lifetime.signal]);
   const writer = new EventWriter(verbs, resource, format);
   let position: number | undefined;
   try {
     using changes = await openWatch(verbs, { resource, info }, options, until);
+    lifetime.follow(changes);
     const { group, version, kind } = resource;
     const events = verbs.metrics.watchEvents.with({ group, version, kind });
     // Not `for await`: its promises would be most of what a watcher costs.
@@ -73,13 +73,17 @@ async function streamChanges(
         if (run.length === 0) continue;
         const turn = verbs.streamTurns.take();
         if (turn !== undefined) await turn;
-        const drained = sink.write(writer.write(run));
+        // Only now: what is watched may have become another while this waited.
+        const own = upTo(lifetime.through, run);
+        if (own.length === 0) continue;
+        const drained = sink.write(writer.write(own));
         if (drained !== undefined) await drained;
       }
+      lifetime.look();
     }
-    position = changes.position;
+    position = Math.min(changes.position, lifetime.through);
   } catch (error) {
-    if (signal.aborted || timeUp.signal.aborted) return;
+    if (signal.aborted || lifetime.signal.aborted) return;
     const failed = sink.write(writer.writeError(toStatusError(error).status));
     if (failed !== undefined) await failed;
     return;
@@ -98,6 +102,12 @@ function visible(batch: readonly WatchItem[], options: ListOptions): readonly Wa
   return batch.some(({ type }) => type === "BOOKMARK")
     ? batch.filter(({ type }) => type !== "BOOKMARK")
     : batch;
+}
+
+function upTo(revision: Revision, run: readonly WatchItem[]): readonly WatchItem[] {
+  return revision === Number.POSITIVE_INFINITY
+    ? run
+    : run.filter((item) => item.revision <= revision);
 }
 
 async function openWatch(
@@ -124,20 +134,6 @@ async function openWatch(
     { selector, from, initialEventsEnd: sendInitialEvents, ...marks },
     signal,
   );
-}
-
-/** Aborts when the watch has lasted long enough. Not `clock.timeout`: that would outlive a client that leaves early. */
-function timer(
-  { clock, random }: Verbs,
-  { timeoutSeconds }: ListOptions,
-): Disposable & { readonly signal: AbortSignal } {
-  const controller = new AbortController();
-  const isSaid = timeoutSeconds !== undefined && timeoutSeconds > 0;
-  const lifetimeMs = isSaid ? timeoutSeconds * 1000 : lifetimeMsMin * (1 + random.float());
-  const timeout = clock.after(lifetimeMs, () => {
-    controller.abort(new DOMException("the watch has lasted long enough", "TimeoutError"));
-  });
-  return { signal: controller.signal, [Symbol.dispose]: () => timeout[Symbol.dispose]() };
 }
 
 /** Events in the format of one stream. Watchers of one resource that want plain JSON share the bytes. */
