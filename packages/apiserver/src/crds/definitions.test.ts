@@ -5,43 +5,8 @@ import type { JsonObject } from "@keelson/base";
 import { until } from "@keelson/base/testing";
 
 import { Api, meta, type OpenWatch, type WatchedEvent } from "../testing/api.ts";
+import { definition, definitions, serve, twoVersions } from "../testing/definitions.ts";
 import { startTestServer } from "../testing/test-server.ts";
-
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-function definition(plural: string, kind: string, more: JsonObject = {}): JsonObject {
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.example.com` },
-    spec: {
-      group: "example.com",
-      scope: "Namespaced",
-      names: { plural, kind },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: "object",
-              properties: {
-                spec: { type: "object", properties: { replicas: { type: "integer", default: 1 } } },
-                status: { type: "object", properties: { replicas: { type: "integer" } } },
-              },
-            },
-          },
-          subresources: {
-            status: {},
-            scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
-          },
-          ...more,
-        },
-      ],
-    },
-  };
-}
 
 const widgets = "/apis/example.com/v1/namespaces/default/widgets";
 const widget = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -211,30 +176,9 @@ suite("custom resource definitions", () => {
   });
 });
 
-/** Creates a definition and waits until its objects are served. */
-async function serve(api: Api, crd: JsonObject): Promise<void> {
-  const created = await api.create(definitions, crd);
-  assert.equal(created.code, 201, created.text);
-  const { spec } = crd as unknown as {
-    spec: { names: { plural: string }; versions: { name: string }[] };
-  };
-  for (const { name } of spec.versions) {
-    const path = `/apis/example.com/${name}/${spec.names.plural}`;
-    await until(async () => (await api.get(path)).code === 200, `${path} is served`);
-  }
-}
-
 const open = {
   openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
 } as const;
-
-/** Widgets in two versions, of which the second is to say this. */
-function twoVersions(second: JsonObject): JsonObject {
-  const { spec, ...rest } = definition("widgets", "Widget") as { spec: { versions: JsonObject[] } };
-  const [first = {}] = spec.versions;
-  const other = { ...first, name: "v2", storage: false, ...second };
-  return { ...rest, spec: { ...spec, versions: [first, other] } };
-}
 
 /** Reads until an object is told of. */
 async function readUntil(watch: OpenWatch, name: string): Promise<void> {

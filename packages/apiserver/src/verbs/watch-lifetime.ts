@@ -20,7 +20,7 @@ interface Parts {
 
 /**
  * Lasts until its time is up, or until the resource of the watch is another: what comes then may look otherwise, or be of
- * another kind by the same name (A22). It is ended in order, after everything up to that change was handed out.
+ * another kind by the same name (A23). It is ended in order, after everything up to that change was handed out.
  */
 export class WatchLifetime implements Disposable {
   readonly #clock: Clock;
