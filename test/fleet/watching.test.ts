@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../oracle/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite, ownTest } from "./cluster.ts";
 
 const isTrue = (conditions: readonly Details[], type: string) =>
   conditions.some((one) => one.type === type && one.status === "True");
@@ -215,6 +215,50 @@ clusterSuite("watching a cluster", () => {
     const body = await it.becomes(id, (body) => synced(body) && body.health === "Healthy");
     const [{ image }] = body.current.spec.spec.template.spec.containers;
     assert.deepEqual([image, body.current.spec.spec.replicas], ["nginx:1", 3]);
+  });
+
+  ownTest("the mark of what is simulated is no drift, on any kind", async (t) => {
+    await using it = await startBed(t.signal, { simulatesWorkloads: true });
+    it.startWorker();
+    const labels = { app: "web" };
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+    const containers = [{ name: "web", image: "nginx:1" }];
+    const set = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    };
+    const specs = {
+      StatefulSet: { serviceName: "web", ...set },
+      DaemonSet: set,
+      Job: { template: { spec: { containers, restartPolicy: "Never" } } },
+      Service: { type: "LoadBalancer", selector: labels, ports: [{ port: 80 }] },
+      Ingress: { defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+      PersistentVolumeClaim: claim,
+    };
+    for (const [kind, spec] of Object.entries(specs)) {
+      const metadata = { annotations: { mine: "yes" } };
+      const id = await it.create({
+        cluster_id: "prod",
+        namespace: "default",
+        kind,
+        name: "web",
+        ...(kind === "PersistentVolumeClaim" ? { api_version: "v1" } : {}),
+        desired_spec: { metadata, spec },
+      });
+      const body = await it.becomes(
+        id,
+        ({ status, health, current }) =>
+          status === "synced" &&
+          health === "Healthy" &&
+          current?.spec.metadata.annotations["keelson.dev/simulated"] === "true",
+      );
+      assert.equal(body.current.spec.metadata.annotations.mine, "yes", kind);
+    }
+    const types = await eventTypes(it);
+    assert.deepEqual(
+      types.filter((type) => type === "drifted" || type === "healed"),
+      [],
+    );
   });
 
   test("F44: a watcher that lost its target records nothing more", async (t) => {

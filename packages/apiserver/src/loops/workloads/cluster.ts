@@ -132,7 +132,7 @@ export class Cluster {
           lastTransitionTime: now,
         };
         return {
-          ...live,
+          ...annotated(live, simulated),
           spec: { ...objectAt(live, "spec"), nodeName },
           status: { ...status, conditions: [...others, scheduled] },
         };
@@ -151,7 +151,7 @@ export class Cluster {
     await this.#update(kind, { ...placeOf(object), subresource: "" }, next, signal);
   }
 
-  /** Says how an object is. Conditions keep their times as long as they say the same. */
+  /** Says how an object is, and that this is simulated. Conditions keep their times as long as they say the same. */
   async report(
     kind: WorkloadKind,
     object: JsonObject,
@@ -159,12 +159,17 @@ export class Cluster {
     signal: AbortSignal,
   ): Promise<void> {
     const place = { ...placeOf(object), subresource: "status" };
+    const { switches, statusWritesAnnotations = false } = this.resource(kind);
+    const isOneWrite = switches.statusWritesMetadata || statusWritesAnnotations;
+    // A23: first, so that it is not taken for real even for a moment.
+    if (!isOneWrite) await this.change(kind, object, (live) => annotated(live, simulated), signal);
     await this.#update(
       kind,
       place,
       (live) => {
         const before = objectAt(live, "status");
-        return { ...live, status: keepTimes(before, status(before)) };
+        const marked = isOneWrite ? annotated(live, simulated) : live;
+        return { ...marked, status: keepTimes(before, status(before)) };
       },
       signal,
     );

@@ -14,7 +14,7 @@ import {
   ownersOf,
   uidOf,
 } from "../../object-metadata.ts";
-import { annotated, controllerOf, simulated, type Cluster } from "./cluster.ts";
+import { controllerOf, simulated, type Cluster } from "./cluster.ts";
 
 /** A pod from the template of its controller. */
 export function podFor(
@@ -101,7 +101,6 @@ async function bind(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Pro
   const fits = Object.entries(wanted).every(([key, value]) => labels[key] === value);
   if (!fits) return;
   await cluster.bind(pod, staticNodeName, signal);
-  await cluster.change("Pod", pod, (live) => annotated(live, simulated), signal);
 }
 
 /** The status of a pod that runs, or of one that has done its work. */

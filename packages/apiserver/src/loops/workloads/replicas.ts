@@ -53,7 +53,7 @@ export async function reconcileDeployment(
         await forgetOld(cluster, deployment, others, signal);
       }
     }
-    const said = { ...simulated, [revisionAnnotation]: String(number) };
+    const said = { [revisionAnnotation]: String(number) };
     await cluster.change("Deployment.apps", deployment, (live) => annotated(live, said), signal);
   }
   await cluster.report(
