@@ -7,6 +7,7 @@ import type { Body } from "./body.ts";
 import { Change } from "./change.ts";
 import { storedBody } from "./columns.ts";
 import type { Committed } from "./commit-queue.ts";
+import { Delivery } from "./delivery.ts";
 import { Expired } from "./errors.ts";
 import type { StoreMetrics } from "./metrics.ts";
 import type { ObjectCache } from "./object-cache.ts";
@@ -164,10 +165,8 @@ export class LogFeed {
   #publish(changes: readonly Change[], through: Revision): void {
     const { cache, clock, hub, metrics } = this.#options;
     for (const change of changes) cache.apply(change);
-    const isHandedOver = hub.publish(changes, through);
-    const committedAt = changes[0]?.committedAt;
-    if (isHandedOver && committedAt !== undefined)
-      metrics.deliverySeconds.observe((clock.monotonic() - committedAt) / 1000);
+    const committedAt = changes[0]?.committedAt ?? clock.monotonic();
+    hub.publish(changes, through, new Delivery(committedAt, { clock, metrics }));
     metrics.headRevision.set(through);
   }
 

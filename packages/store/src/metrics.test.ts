@@ -113,28 +113,74 @@ suite("metrics of the store", () => {
     assert.equal(corrupt(), 3);
   });
 
-  test("a delivery lasts from the commit until a watcher has it, and counts once a batch", async () => {
-    const metrics = new RecordingMetrics();
-    const clock = new ManualClock();
-    const backend = new SqliteBackend({ path: ":memory:", clock });
-    const limits = { compactionEveryMs: undefined };
-    await using store = await Store.open({ backend, clock, metrics, limits }, signal);
-    const seconds = (): readonly number[] => metrics.observations("keelson_watch_delivery_seconds");
+  test("a delivery lasts from the commit until the last watcher asks for more, and counts once a batch", async () => {
+    await using bed = await openBed();
+    const { store, clock, seconds } = bed;
     using one = await store.watch(everywhere, { from: 1 }, signal);
     using other = await store.watch(everywhere, { from: 1 }, signal);
-
-    const both = [one.next(), other.next()];
+    let both = [one.next(), other.next()];
     await turn();
     await store.create(key("a"), object("a"), signal);
     await Promise.all(both);
-    assert.deepEqual(seconds(), [0]);
+    await clock.advance(1000);
+    both = [one.next()];
+    assert.deepEqual(seconds(), []);
+    await clock.advance(1000);
+    both.push(other.next());
+    assert.deepEqual(seconds(), [2]);
 
+    // While one is busy, what comes for it waits, and is its share of that batch.
     await store.create(key("b"), object("b"), signal);
-    await clock.advance(2000);
-    await one.next();
-    assert.deepEqual(seconds(), [0, 2]);
+    await Promise.all(both);
+    const later = one.next();
+    await store.create(key("c"), object("c"), signal);
+    await later;
+    void one.next();
+    await clock.advance(3000);
+    await other.next();
+    assert.deepEqual(seconds(), [2, 3]);
+    await clock.advance(1000);
+    void other.next();
+    assert.deepEqual(seconds(), [2, 3, 4]);
+  });
+
+  test("a delivery to a watcher that leaves or falls behind is that of the others", async () => {
+    await using bed = await openBed({ watchBufferMax: 1 });
+    const { store, clock, seconds } = bed;
+    using quick = await store.watch(everywhere, { from: 1 }, signal);
+    const slow = await store.watch(everywhere, { from: 1 }, signal);
+    const waiting = [quick.next(), slow.next()];
+    await turn();
+    await store.create(key("a"), object("a"), signal);
+    await Promise.all(waiting);
+    for (const name of ["b", "c"]) {
+      const next = quick.next();
+      await store.create(key(name), object(name), signal);
+      await clock.advance(1000);
+      await next;
+    }
+    void quick.next();
+    // Its buffer held the second; with the third it fell behind. The first it still has.
+    assert.ok(slow.isBehind);
+    assert.deepEqual(seconds(), [1, 1]);
+    await clock.advance(1000);
+    await slow.next(); // What it has missed, by the log: it counts by itself.
+    assert.deepEqual(seconds(), [1, 1, 3]);
+    await clock.advance(1000);
+    slow[Symbol.dispose]();
+    assert.deepEqual(seconds(), [1, 1, 3]);
   });
 });
+
+async function openBed({ watchBufferMax = 100 }: { readonly watchBufferMax?: number } = {}) {
+  const metrics = new RecordingMetrics();
+  const clock = new ManualClock();
+  const backend = new SqliteBackend({ path: ":memory:", clock });
+  const limits = { compactionEveryMs: undefined, watchBufferMax };
+  const store = await Store.open({ backend, clock, metrics, limits }, signal);
+  const seconds = (): readonly number[] => metrics.observations("keelson_watch_delivery_seconds");
+  return { store, clock, seconds, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
 
 /** Watches that wait are level by then. */
 function turn(): Promise<void> {

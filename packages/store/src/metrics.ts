@@ -74,7 +74,7 @@ export function storeMetrics(metrics: Metrics) {
     // Once a batch, not once a watcher: a thousand watchers of a thousand writes would be a million observations.
     deliverySeconds: metrics.histogram({
       name: "keelson_watch_delivery_seconds",
-      help: "From a commit, or hearing of another process's, until its changes were handed to all watchers that waited; for a slower watcher, until it took them",
+      help: "From a commit, or hearing of another process's, until the last watcher that is level, loops of the server among them, has passed its changes on: to a client, until its socket took them. Once a batch; a watcher that is behind counts by itself, once for what it reads at a time",
       buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
     }),
     watchesExpired: metrics.counter({

@@ -2,6 +2,7 @@
 
 import { untilAbort } from "@keelson/base";
 import type { Change, Filter } from "./change.ts";
+import type { Delivery } from "./delivery.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { Revision } from "./revision.ts";
 
@@ -9,10 +10,10 @@ import type { Revision } from "./revision.ts";
 export interface Subscriber {
   readonly filter: Filter;
   /**
-   * Takes changes that matter to it, in order. Must not block; what it cannot hold it reads from the log.
-   * Answers whether somebody has them now.
+   * Takes changes that matter to it, in order. Must not block; what it cannot hold it reads from the log. It holds the
+   * delivery for as long as it has them.
    */
-  push(changes: readonly Change[], cursorBefore: Revision): boolean;
+  push(changes: readonly Change[], cursorBefore: Revision, delivery: Delivery): void;
   /** Told when the hub has lost its place: the subscriber is no longer subscribed. */
   fallBehind(cursorBefore: Revision): void;
   fail(error: unknown): void;
@@ -65,18 +66,16 @@ export class WatchHub {
     if (groups.size === 0) this.#kinds.delete(kind);
   }
 
-  /** Publishes every change after the cursor up to `through`. Answers whether some watcher has some of them now. */
-  publish(changes: readonly Change[], through: Revision): boolean {
+  /** Publishes every change after the cursor up to `through`. */
+  publish(changes: readonly Change[], through: Revision, delivery: Delivery): void {
     const before = this.#cursor;
     this.#reader.append(changes, through);
     this.#cursor = through; // S9: the cursor advances by whole batches, with the changes in hand.
-    let isHandedOver = false;
     for (const [kind, ofKind] of Map.groupBy(changes, ({ key }) => key.kind)) {
       for (const group of this.#kinds.get(kind)?.values() ?? [])
-        isHandedOver = publishTo(group, ofKind, before) || isHandedOver;
+        publishTo(group, ofKind, { before, delivery });
     }
     this.#announce();
-    return isHandedOver;
   }
 
   /** Goes on at `cursor` though changes before it are lost to the hub: every watcher reads the log itself. */
@@ -118,19 +117,16 @@ export class WatchHub {
 function publishTo(
   { filter, subscribers }: Group,
   changes: readonly Change[],
-  before: Revision,
-): boolean {
+  { before, delivery }: { readonly before: Revision; readonly delivery: Delivery },
+): void {
   let seen: readonly Change[];
   try {
     seen = changes.map((change) => filter.see(change)).filter((change) => change !== undefined);
   } catch (error) {
     // A body that cannot be decoded must not stop the others' stream.
     for (const subscriber of subscribers) subscriber.fail(error);
-    return false;
+    return;
   }
-  if (seen.length === 0) return false;
-  let isHandedOver = false;
-  for (const subscriber of subscribers)
-    isHandedOver = subscriber.push(seen, before) || isHandedOver;
-  return isHandedOver;
+  if (seen.length === 0) return;
+  for (const subscriber of subscribers) subscriber.push(seen, before, delivery);
 }

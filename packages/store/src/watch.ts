@@ -2,6 +2,7 @@
 
 import type { Clock } from "@keelson/base";
 import type { Bookmark, Change, Filter } from "./change.ts";
+import { Delivery } from "./delivery.ts";
 import { Corrupt, Expired } from "./errors.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { StoreMetrics } from "./metrics.ts";
@@ -22,11 +23,16 @@ export interface Watch extends AsyncIterable<WatchItem>, Disposable {
   readonly position: Revision;
   /** Whether the watcher reads the log because it is not level with the live feed. */
   readonly isBehind: boolean;
-  /** What comes next, at least one item; undefined at the end. One call at a time. */
+  /**
+   * What comes next, at least one item; undefined at the end. One call at a time. Asking for more says that what came before
+   * has been passed on: how long that took is measured.
+   */
   next(): Promise<readonly WatchItem[] | undefined>;
   /** The same stream, as many items at a time as there are: for readers that write to a socket. */
   batches(): AsyncGenerator<readonly WatchItem[]>;
 }
+
+const nothing: readonly Delivery[] = [];
 
 /** What `next` answers: at least one item; undefined at the end. */
 type NextItems = readonly WatchItem[] | undefined;
@@ -66,6 +72,9 @@ export class Watcher implements Watch, Subscriber {
   #initial: InitialState | undefined;
   #isLive = false;
   #buffer: Change[] = [];
+  /** The batches that are in the buffer, and those that were handed out last. */
+  #buffered: Delivery[] = [];
+  #inHand: readonly Delivery[] = nothing;
   #failure: Error | undefined;
   #isOver = false;
   #isBookmarkDue = false;
@@ -99,6 +108,7 @@ export class Watcher implements Watch, Subscriber {
   }
 
   next(): Promise<NextItems> {
+    if (this.#inHand !== nothing) this.#passedOn();
     // Not an async function: a thousand watchers that are level each pay for every promise in between.
     if (!this.#isLive || this.#isOver) return this.#nextBehind();
     if (this.#buffer.length > 0) return Promise.resolve(this.#takeBuffer());
@@ -126,25 +136,28 @@ export class Watcher implements Watch, Subscriber {
     this.#end();
   }
 
-  push(changes: readonly Change[], cursorBefore: Revision): boolean {
+  push(changes: readonly Change[], cursorBefore: Revision, delivery: Delivery): void {
     if (this.#buffer.length === 0) this.#position = Math.max(this.#position, cursorBefore);
     // A watch may begin at a revision that is still to come.
     const isNew = (changes[0]?.revision ?? 0) > this.#position;
     const fresh = isNew ? changes : changes.filter(({ revision }) => revision > this.#position);
     const last = fresh.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) return;
     if (this.#waiter !== undefined) {
       // Handed on as it is: watchers that keep up share the array, and hold nothing.
       this.#position = last.revision;
+      delivery.hold();
+      this.#inHand = delivery.alone;
       this.#resume(fresh);
-      return true;
+      return;
     }
     if (this.#buffer.length + fresh.length > this.#options.bufferMax) {
       this.#leaveLive();
     } else {
       this.#buffer.push(...fresh);
+      delivery.hold();
+      this.#buffered.push(delivery);
     }
-    return false;
   }
 
   fallBehind(cursorBefore: Revision): void {
@@ -195,7 +208,7 @@ export class Watcher implements Watch, Subscriber {
         .map((change) => this.filter.see(change))
         .filter((change) => change !== undefined);
       this.#position = through; // Only now: a read that failed must not move it.
-      if (seen.length > 0) return this.#delivered(seen);
+      if (seen.length > 0) return this.#readFromLog(seen);
       return this.#isBookmarkDue && !this.#isOver ? this.#takeBookmark() : [];
     }
     // Level. Nothing can be published between the comparison and the subscription.
@@ -208,17 +221,31 @@ export class Watcher implements Watch, Subscriber {
   #takeBuffer(): readonly WatchItem[] {
     const changes = this.#buffer;
     this.#buffer = [];
+    this.#inHand = this.#buffered;
+    this.#buffered = [];
     this.#position = changes.at(-1)?.revision ?? this.#position;
-    return this.#delivered(changes);
+    return changes;
   }
 
-  /** Changes that had to wait for this watcher, the oldest one the longest. */
-  #delivered(changes: readonly Change[]): readonly Change[] {
-    const { clock, metrics } = this.#options;
+  /** Changes that waited for this watcher alone, the oldest one the longest. */
+  #readFromLog(changes: readonly Change[]): readonly Change[] {
     const committedAt = changes[0]?.committedAt;
-    if (committedAt !== undefined)
-      metrics.deliverySeconds.observe((clock.monotonic() - committedAt) / 1000);
+    if (committedAt === undefined || this.#isOver) return changes;
+    const delivery = new Delivery(committedAt, this.#options);
+    delivery.hold();
+    this.#inHand = delivery.alone;
     return changes;
+  }
+
+  #passedOn(): void {
+    for (const delivery of this.#inHand) delivery.release();
+    this.#inHand = nothing;
+  }
+
+  #forgetBuffer(): void {
+    this.#buffer = [];
+    for (const delivery of this.#buffered) delivery.drop();
+    this.#buffered = [];
   }
 
   #takeBookmark(): readonly WatchItem[] {
@@ -229,7 +256,7 @@ export class Watcher implements Watch, Subscriber {
 
   #leaveLive(): void {
     this.#options.hub.unsubscribe(this);
-    this.#buffer = [];
+    this.#forgetBuffer();
     this.#isLive = false;
     this.#options.metrics.watchesBehind.add(1);
     if (this.#waiter !== undefined) this.#resume(this.next());
@@ -262,7 +289,9 @@ export class Watcher implements Watch, Subscriber {
     this.#position = this.position;
     this.#isLive = false;
     this.#bookmarkTimer?.[Symbol.dispose]();
-    this.#buffer = [];
+    this.#forgetBuffer();
+    for (const delivery of this.#inHand) delivery.drop();
+    this.#inHand = nothing;
     if (this.#waiter !== undefined) this.#resume(this.next());
   };
 }

@@ -36,7 +36,7 @@ export const simulatedWatches: readonly Mutant[] = [
     edits: [
       {
         file: "watch.ts",
-        find: "    this.#position = changes.at(-1)?.revision ?? this.#position;\n    return this.#delivered(changes);",
+        find: "    this.#position = changes.at(-1)?.revision ?? this.#position;\n    return changes;",
         replace:
           "    this.#position = changes.at(-1)?.revision ?? this.#position;\n    return [...new Map(changes.map((change) => [JSON.stringify(change.key), change])).values()];",
       },

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
-import { ManualClock } from "@keelson/base/testing";
+import { ManualClock, RecordingMetrics, until } from "@keelson/base/testing";
+import { SqliteBackend, Store } from "@keelson/store";
 
 import { Api, meta } from "../testing/api.ts";
 import { startTestServer } from "../testing/test-server.ts";
@@ -55,5 +56,31 @@ suite("watches by the clock", () => {
     assert.equal(event?.type, "ADDED");
     await clock.advance(30 * minuteMs + 1);
     assert.deepEqual(await watch.rest(), []);
+  });
+
+  test("what is delivered is measured until the client's socket took it", async (t) => {
+    const clock = new ManualClock();
+    const metrics = new RecordingMetrics();
+    const backend = new SqliteBackend({ path: ":memory:", clock });
+    const limits = { compactionEveryMs: undefined };
+    await using store = await Store.open({ backend, clock, metrics, limits }, t.signal);
+    await using server = await startTestServer({ store, clock }, t.signal);
+    const api = new Api(server.url, t.signal);
+    const from = meta(await api.get(maps), "resourceVersion");
+    using watch = await api.watch(`${maps}?watch=1&resourceVersion=${from}`);
+    // More than the sockets between us hold: nobody reads yet.
+    const data = { filler: "x".repeat(900_000) };
+    const names = Array.from({ length: 24 }, (_, index) => `m-${index}`);
+    const seconds = (): readonly number[] => metrics.observations("keelson_watch_delivery_seconds");
+    for (const name of names) await api.create(maps, { ...configMap(name), data });
+    await clock.advance(5_000);
+    const events = await watch.take(names.length);
+    assert.deepEqual(
+      events.map((event) => meta(event, "name")),
+      names,
+    );
+    // Each batch that waited, and not only the time until somebody took them all.
+    const isSeen = (): boolean => seconds().filter((one) => one >= 5).length > 1;
+    await until(isSeen, "the wait for the socket is in the metric");
   });
 });

@@ -65,7 +65,7 @@ async function streamChanges(
     lifetime.follow(changes);
     const { group, version, kind } = resource;
     const events = verbs.metrics.watchEvents.with({ group, version, kind });
-    // Not `for await`: its promises would be most of what a watcher costs.
+    // Not `for await`: its promises would be most of what a watcher costs. Asking for more says that the socket took the last.
     for (let batch = await changes.next(); batch !== undefined; batch = await changes.next()) {
       events.add(batch.length);
       const items = visible(batch, options);
