@@ -31,8 +31,8 @@ import { finishedRequests } from "./finished-requests.ts";
 import { healthPaths } from "./health.ts";
 import { Server } from "./http/server.ts";
 import { StreamTurns } from "./http/stream-turns.ts";
-import { FairQueue } from "./limits/fair-queue.ts";
-import { LongRunning } from "./limits/long-running.ts";
+import { FairQueue, type FairQueueLimits } from "./limits/fair-queue.ts";
+import { LongRunning, type LongRunningLimits } from "./limits/long-running.ts";
 import { spawnLoops } from "./loops/loops.ts";
 import { apiMetrics } from "./metrics.ts";
 import { Mirrors } from "./mirrors.ts";
@@ -77,6 +77,14 @@ export interface ApiServerOptions {
   readonly simulatesWorkloads: boolean;
   /** How long a start waits for a database that is away; 30 s unless told. */
   readonly startPatienceMs?: number;
+  /** How much runs at once, of all and of one user; `docs/limits.md` unless told. */
+  readonly limits?: RunningLimits;
+}
+
+/** Requests and watches are counted apart. */
+export interface RunningLimits {
+  readonly requests?: FairQueueLimits;
+  readonly watches?: LongRunningLimits;
 }
 
 /** What telling callers apart needs of the server. */
@@ -228,6 +236,7 @@ interface HandlerParts {
 /** The life of a request, with everything that takes part in it. */
 function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
   const { store, clock, log } = options;
+  const { requests, watches } = options.limits ?? {};
   const { kinds, registry, mirrors, authorizer, verbs } = parts;
   const boundObjects = storedBoundObjects(store, mirrors.serviceAccounts);
   const identity = options.identity({ objects: boundObjects });
@@ -245,8 +254,8 @@ function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
     authenticator: identity.authenticator,
     authorizer,
     impersonation: new Impersonation(authorizer),
-    requests: new FairQueue({ clock }),
-    watches: new LongRunning(),
+    requests: new FairQueue({ clock, ...(requests === undefined ? {} : { limits: requests }) }),
+    watches: new LongRunning(watches),
     paths: [
       healthPaths({
         live: [{ name: "ping", check: () => Promise.resolve() }],

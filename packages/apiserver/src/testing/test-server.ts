@@ -12,7 +12,7 @@ import {
 import { SqliteBackend, Store } from "@keelson/store";
 
 import type { AdmissionPlugin } from "../admission/admission.ts";
-import { ApiServer } from "../apiserver.ts";
+import { ApiServer, type RunningLimits } from "../apiserver.ts";
 import type { Audit } from "../audit.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { mastersGroup } from "../auth/user.ts";
@@ -35,6 +35,8 @@ export interface TestServerOptions {
   readonly simulatesWorkloads?: boolean;
   /** As a server of its own has it, unless told. */
   readonly startPatienceMs?: number;
+  /** As a server of its own has them, unless told. */
+  readonly limits?: RunningLimits;
   /** 0 unless told: any that is free. */
   readonly port?: number;
 }
@@ -85,6 +87,7 @@ export async function startTestServer(
         ...(options.startPatienceMs === undefined
           ? {}
           : { startPatienceMs: options.startPatienceMs }),
+        ...(options.limits === undefined ? {} : { limits: options.limits }),
       },
       signal,
     ),
