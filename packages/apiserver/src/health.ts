@@ -1,6 +1,6 @@
 // Whether the server lives, and whether it can serve: `/livez`, `/readyz` and the older `/healthz`.
 
-import type { Clock } from "@keelson/base";
+import { untilAbort, type Clock } from "@keelson/base";
 
 import type { PathHandler } from "./api-handler.ts";
 import type { Answer } from "./http/answer.ts";
@@ -44,7 +44,8 @@ export function healthPaths({
       chosen.map(async (one) => {
         const { name } = one;
         if (excluded.has(name)) return { name, isExcluded: true, isGood: true };
-        const isGood = await one.check(within).then(
+        // Whether or not the check heeds its signal.
+        const isGood = await untilAbort(one.check(within), within).then(
           () => true,
           () => false,
         );
