@@ -56,7 +56,7 @@ export const mcpServer = arkKind({
   ],
 });
 
-export const memorySpec = Type.Object({ address: value, headers });
+const memorySpec = Type.Object({ address: value, headers });
 
 export const memory = arkKind({
   kind: "Memory",

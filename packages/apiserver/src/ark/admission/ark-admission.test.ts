@@ -56,14 +56,13 @@ suite("admission of the Ark kinds", () => {
     assert.deepEqual([outcome.errors, outcome.warnings], [[], []]);
   });
 
-  test("headers and parameters have one source in every kind", async () => {
+  test("headers and parameters have one source in every kind that has rules", async () => {
     const address = { value: "x" };
     const headers = [{ name: "h", value: {} }];
     const parameters = [{ name: "p" }];
     const missing = "Required value: value or valueFrom must be given";
     const cases: readonly (readonly [string, JsonObject, string])[] = [
       ["mcpservers", { address, headers }, `spec.headers[0].value: ${missing}`],
-      ["memories", { address, headers }, `spec.headers[0].value: ${missing}`],
       ["a2aservers", { address, headers }, `spec.headers[0].value: ${missing}`],
       ["evaluators", { address, parameters }, `spec.parameters[0]: ${missing}`],
       [
@@ -74,6 +73,24 @@ suite("admission of the Ark kinds", () => {
     ];
     for (const [plural, spec, error] of cases) {
       assert.deepEqual((await admitArk({ plural, spec })).errors, [error], plural);
+    }
+  });
+
+  test("of a Memory and of an A2ATask their schema is all that is asked", async () => {
+    const address = { value: "x" };
+    const from = { secretKeyRef: { name: "gone", key: "k" }, queryParameterRef: { name: "q" } };
+    const headers = [
+      { name: "neither", value: {} },
+      { name: "both", value: { value: "v", valueFrom: from } },
+    ];
+    const refs = { queryRef: { name: "gone" }, a2aServerRef: { name: "gone" }, agentRef: {} };
+    const kinds: Readonly<Record<string, JsonObject>> = {
+      memories: { address, headers },
+      a2atasks: { ...refs, taskId: "t" },
+    };
+    for (const [plural, spec] of Object.entries(kinds)) {
+      const { errors, warnings } = await admitArk({ plural, spec });
+      assert.deepEqual([errors, warnings], [[], []], plural);
     }
   });
 

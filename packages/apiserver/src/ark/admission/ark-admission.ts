@@ -21,7 +21,7 @@ export interface ArkAdmissionOptions {
   readonly modelHosts: ModelHosts;
 }
 
-/** The rules of each kind by its plural. A spec is of its kind once the schema holds. */
+/** The rules of each kind by its plural; of a Memory and of an A2ATask the schema is all. A spec is of its kind once that holds. */
 const rulesOf: ReadonlyMap<string, ArkRules<JsonObject>> = new Map(
   Object.entries({
     agents: agentRules,
@@ -32,7 +32,6 @@ const rulesOf: ReadonlyMap<string, ArkRules<JsonObject>> = new Map(
     evaluations: evaluationRules,
     evaluators: evaluatorRules,
     mcpservers: serverRules,
-    memories: serverRules,
     a2aservers: serverRules,
     arkconfigs: arkConfigRules,
   }) as unknown as readonly (readonly [string, ArkRules<JsonObject>])[],

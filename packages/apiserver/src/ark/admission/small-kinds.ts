@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 
 import type { arkConfigSpec } from "../ark-config.ts";
 import type { evaluationSpec, evaluatorSpec } from "../evaluation.ts";
-import type { a2aServerSpec, McpServerSpec, memorySpec } from "../servers.ts";
+import type { a2aServerSpec, McpServerSpec } from "../servers.ts";
 import { checkPositive } from "./approval.ts";
 import { specToFill, type ArkRules } from "./ark-rules.ts";
 import { checkOneSource, headersAt, parametersAt } from "./sources.ts";
@@ -28,9 +28,7 @@ export const evaluatorRules: ArkRules<Static<typeof evaluatorSpec>> = {
 };
 
 /** Those who are called with headers. */
-export const serverRules: ArkRules<
-  McpServerSpec | Static<typeof memorySpec> | Static<typeof a2aServerSpec>
-> = {
+export const serverRules: ArkRules<McpServerSpec | Static<typeof a2aServerSpec>> = {
   validate: ({ spec }, at) => checkOneSource(headersAt(spec.headers, at.child("headers"))),
 };
 
