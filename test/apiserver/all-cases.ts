@@ -1,6 +1,7 @@
 // Every differential case, in the order of the subjects.
 
 import type { Case } from "./case.ts";
+import { apiServiceCases } from "./cases/api-services.ts";
 import { applyCases } from "./cases/apply.ts";
 import { bodyCases } from "./cases/bodies.ts";
 import { customValueCases } from "./cases/custom-values.ts";
@@ -49,6 +50,7 @@ export async function allCases(): Promise<readonly Case[]> {
     ...subresourceCases,
     ...shapeCases,
     ...discoveryCases,
+    ...apiServiceCases,
     ...openApiCases,
     ...pathCases,
     ...bodyCases,

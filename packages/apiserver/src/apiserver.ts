@@ -10,6 +10,7 @@ import type { Store } from "@keelson/store";
 import { Admission, type AdmissionPlugin } from "./admission/admission.ts";
 import { standardAdmission } from "./admission/standard-admission.ts";
 import { ApiHandler } from "./api-handler.ts";
+import { UnservedVersions, unservedPaths } from "./apiservices/unserved-versions.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { storedBoundObjects, type BoundObjects } from "./auth/bound-objects.ts";
@@ -204,7 +205,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
   const codec = new ProtobufCodec(kinds);
   const streams = { streamTurns: new StreamTurns(), pool: new PiecePool() };
   const verbs: Verbs = { ...writing, kinds, codec, registry, authorizer, log, metrics, ...streams };
-  const handler = handlerOf(options, { kinds, registry, mirrors, authorizer, verbs });
+  const { apiServices } = mirrors;
+  const unserved = undo.use(new UnservedVersions({ apiServices, registry }));
+  const handler = handlerOf(options, { kinds, registry, unserved, mirrors, authorizer, verbs });
   const { audit } = options;
   const server = undo.use(
     new Server({
@@ -228,6 +231,7 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
 interface HandlerParts {
   readonly kinds: BuiltinKinds;
   readonly registry: Registry;
+  readonly unserved: UnservedVersions;
   readonly mirrors: Mirrors;
   readonly authorizer: RbacAuthorizer;
   readonly verbs: Verbs;
@@ -237,7 +241,7 @@ interface HandlerParts {
 function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
   const { store, clock, log } = options;
   const { requests, watches } = options.limits ?? {};
-  const { kinds, registry, mirrors, authorizer, verbs } = parts;
+  const { kinds, registry, unserved, mirrors, authorizer, verbs } = parts;
   const boundObjects = storedBoundObjects(store, mirrors.serviceAccounts);
   const identity = options.identity({ objects: boundObjects });
   const { answerers, virtual } = specialAnswerers({
@@ -248,7 +252,7 @@ function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
     boundObjects,
     clock,
   });
-  const discovery = new Discovery({ registry, serverAddress: () => "127.0.0.1" });
+  const discovery = new Discovery({ registry, unserved, serverAddress: () => "127.0.0.1" });
   const openApi = new OpenApi({ registry, kinds, clock });
   return new ApiHandler({
     authenticator: identity.authenticator,
@@ -262,9 +266,16 @@ function handlerOf(options: ApiServerOptions, parts: HandlerParts): ApiHandler {
         ready: [{ name: "database", check: (within) => store.ping(within) }],
         clock,
       }),
+      unservedPaths(unserved),
       documentPaths([discovery, openApi]),
     ],
-    dispatch: new ResourceDispatch({ verbs, registry, subresources: answerers, virtual }),
+    dispatch: new ResourceDispatch({
+      verbs,
+      registry,
+      unserved,
+      subresources: answerers,
+      virtual,
+    }),
     encodeFailure: failureEncoder(verbs.codec),
     metrics: verbs.metrics,
     clock,

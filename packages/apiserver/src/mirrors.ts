@@ -3,6 +3,7 @@
 import type { Clock, Log, Random, TaskScope } from "@keelson/base";
 import type { Selector, Store } from "@keelson/store";
 
+import { apiServiceKind } from "./apiservices/unserved-versions.ts";
 import { rbacStoreKinds } from "./auth/rbac/rbac-authorizer.ts";
 import type { RbacKind } from "./auth/rbac/rbac-rules.ts";
 import { definitionKind } from "./crds/definitions.ts";
@@ -22,6 +23,7 @@ export class Mirrors {
   /** Those that hold our certificate; no other ConfigMap. */
   readonly rootConfigMaps: Mirror;
   readonly definitions: Mirror;
+  readonly apiServices: Mirror;
   readonly priorityClasses: Mirror;
   readonly storageClasses: Mirror;
   readonly ingressClasses: Mirror;
@@ -43,6 +45,7 @@ export class Mirrors {
       fields: [{ path: ["metadata", "name"], operator: "Equals", value: "kube-root-ca.crt" }],
     });
     this.definitions = mirror(definitionKind);
+    this.apiServices = mirror(apiServiceKind);
     this.priorityClasses = mirror("PriorityClass.scheduling.k8s.io");
     this.storageClasses = mirror("StorageClass.storage.k8s.io");
     this.ingressClasses = mirror("IngressClass.networking.k8s.io");

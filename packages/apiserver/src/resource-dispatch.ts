@@ -2,6 +2,7 @@
 
 import { failures, pathSegmentNames, quote } from "@keelson/kube";
 
+import { unavailable, type UnservedVersions } from "./apiservices/unserved-versions.ts";
 import type { Answer, Streaming } from "./http/answer.ts";
 import type { Exchange, ResourceExchange } from "./http/exchange.ts";
 import type { ResourceRequest } from "./http/request-info.ts";
@@ -24,6 +25,8 @@ export type Answerers = Readonly<Partial<Record<string, Verb>>>;
 export interface DispatchOptions {
   readonly verbs: Verbs;
   readonly registry: Registry;
+  /** What others were to serve; nobody, where there are none. */
+  readonly unserved?: UnservedVersions;
   /** What is not an object of its resource: `pods/eviction`, `serviceaccounts/token`, by plural and subresource. */
   readonly subresources: ReadonlyMap<string, Answerers>;
   /** Resources that are not stored: reviews, by group and plural. */
@@ -87,6 +90,7 @@ export class ResourceDispatch {
   answer(exchange: Exchange & { readonly info: ResourceRequest }): Promise<Answer | Streaming> {
     const { info, signal } = exchange;
     const resource = this.#find(info);
+    if (resource === "unserved") return Promise.resolve(unavailable);
     if (resource instanceof NeedsNode) return this.#explain(resource, info, signal);
     if (resource.deprecation !== undefined) exchange.warn(resource.deprecation);
     const verb = this.#verbOf(resource, info);
@@ -104,10 +108,11 @@ export class ResourceDispatch {
     throw failures.methodNotAllowed();
   }
 
-  #find(info: ResourceRequest): Resource | NeedsNode {
+  #find(info: ResourceRequest): Resource | NeedsNode | "unserved" {
     const { group, version, resource: plural, namespace, subresource, rest } = info;
-    const { registry } = this.#options;
+    const { registry, unserved } = this.#options;
     const resource = registry.find(group, version, plural);
+    if (resource === undefined && unserved?.has(group, version) === true) return "unserved";
     if (resource === undefined && !registry.hasGroup(group)) throw new UnknownPath();
     if (resource === undefined || rest.length > 0) throw failures.resourceNotFound();
     // A namespace in the path of a kind that has none leads nowhere, but for namespaces themselves.

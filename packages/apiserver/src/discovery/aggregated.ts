@@ -23,7 +23,8 @@ export function apiGroupDiscoveryList(groups: readonly ApiGroup[]): object {
   };
 }
 
-function versionBody({ version, resources }: ApiVersion): object {
+function versionBody({ version, resources, isStale }: ApiVersion): object {
+  if (isStale === true) return { version, freshness: "Stale" };
   return { version, resources: resources.map(resourceBody), freshness: "Current" };
 }
 

@@ -2,6 +2,7 @@
 
 import { compareVersions } from "@keelson/kube";
 
+import type { GroupVersion } from "../apiservices/local-api-service.ts";
 import type { Resource } from "../resources/resource.ts";
 
 export interface ApiGroup {
@@ -15,14 +16,21 @@ export interface ApiVersion {
   readonly group: string;
   readonly version: string;
   readonly resources: readonly Resource[];
+  /** Whether it is promised and nobody serves it. */
+  readonly isStale?: boolean;
 }
 
 /**
  * The groups, the most important first: built-in ones in the order in which they come, as the real server's
- * priorities have it, then all others by name. Custom versions of a group stand before built-in ones.
+ * priorities have it, then all others by name. Custom versions of a group stand before built-in ones, and those that nobody
+ * serves with them.
  */
-export function apiGroups(resources: readonly Resource[]): ApiGroup[] {
+export function apiGroups(
+  resources: readonly Resource[],
+  unserved: readonly GroupVersion[] = [],
+): ApiGroup[] {
   const groups = Map.groupBy(resources, ({ group }) => group);
+  for (const { group } of unserved) if (!groups.has(group)) groups.set(group, []);
   const isBuiltin = (members: readonly Resource[]): boolean =>
     members.some(({ isCustom }) => !isCustom);
   const builtin = [...groups].filter(([, members]) => isBuiltin(members));
@@ -30,12 +38,25 @@ export function apiGroups(resources: readonly Resource[]): ApiGroup[] {
   custom.sort(([a], [b]) => compareNames(a, b));
   return [...builtin, ...custom].map(([name, members]) => ({
     name,
-    versions: versionsOf(name, members),
+    versions: versionsOf(
+      name,
+      members,
+      unserved.filter(({ group }) => group === name),
+    ),
   }));
 }
 
-function versionsOf(group: string, members: readonly Resource[]): ApiVersion[] {
-  const versions = [...Map.groupBy(members, ({ version }) => version)];
+function versionsOf(
+  group: string,
+  members: readonly Resource[],
+  unserved: readonly GroupVersion[],
+): ApiVersion[] {
+  const served = Map.groupBy(members, ({ version }) => version);
+  const stale = new Set(unserved.map(({ version }) => version));
+  const versions: [string, readonly Resource[]][] = [
+    ...served,
+    ...[...stale].map((version): [string, readonly Resource[]] => [version, []]),
+  ];
   const rank = (resources: readonly Resource[]): number =>
     resources.every(({ isCustom }) => isCustom) ? 0 : 1;
   versions.sort(([a, ofA], [b, ofB]) => rank(ofA) - rank(ofB) || compareVersions(b, a));
@@ -43,6 +64,7 @@ function versionsOf(group: string, members: readonly Resource[]): ApiVersion[] {
     group,
     version,
     resources: resources.toSorted((a, b) => rank([b]) - rank([a]) || byPlural(a, b)),
+    ...(stale.has(version) ? { isStale: true } : {}),
   }));
 }
 

@@ -3,6 +3,7 @@
 import { negotiateAnswer, type Negotiated, type Offer } from "@keelson/kube";
 import { stringify } from "yaml";
 
+import type { UnservedVersions } from "../apiservices/unserved-versions.ts";
 import { isProduced, notProduced, produced } from "../encoding/produced.ts";
 import type { Registry } from "../resources/registry.ts";
 import { aggregatedShape, apiGroupDiscoveryList } from "./aggregated.ts";
@@ -20,6 +21,8 @@ import { serverVersion } from "./server-version.ts";
 
 export interface DiscoveryOptions {
   readonly registry: Registry;
+  /** What others were to serve: it is shown as stale. */
+  readonly unserved?: Pick<UnservedVersions, "all">;
   /** Where clients reach this server, `127.0.0.1:6443`. */
   readonly serverAddress: () => string;
   /** What `/` lists besides documents and health. */
@@ -30,6 +33,7 @@ export interface DiscoveryOptions {
 export class Discovery {
   readonly #options: DiscoveryOptions;
   #generation = -1;
+  #unserved: UnservedVersions["all"] = none;
   #groups: readonly ApiGroup[] = [];
   readonly #made = new Map<string, Document>();
 
@@ -127,9 +131,11 @@ export class Discovery {
 
   #refresh(): void {
     const { generation, all } = this.#options.registry.served;
-    if (generation === this.#generation) return;
+    const unserved = this.#options.unserved?.all ?? none;
+    if (generation === this.#generation && unserved === this.#unserved) return;
     this.#generation = generation;
-    this.#groups = apiGroups(all);
+    this.#unserved = unserved;
+    this.#groups = apiGroups(all, unserved);
     this.#made.clear();
   }
 
@@ -141,6 +147,8 @@ export class Discovery {
     return document;
   }
 }
+
+const none: UnservedVersions["all"] = [];
 
 /** What every server has. */
 const always = [

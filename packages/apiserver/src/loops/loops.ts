@@ -3,6 +3,7 @@
 import { type Clock, type Log, type Random, TaskScope } from "@keelson/base";
 import type { Store } from "@keelson/store";
 
+import { runApiServices } from "../apiservices/api-services.ts";
 import { runAggregation } from "../auth/rbac/aggregation-loop.ts";
 import { runDefinitions } from "../crds/definitions.ts";
 import { runServiceRepair } from "../effects/service-repair.ts";
@@ -39,10 +40,16 @@ export function spawnLoops(options: LoopsOptions): void {
   const once = (name: string, work: (signal: AbortSignal) => Promise<void>): void => {
     scope.spawn(name, (signal) => exclusively({ store, clock, random, log, name }, work, signal));
   };
-  const { namespaces, definitions, serviceAccounts, rootConfigMaps } = mirrors;
+  const { namespaces, definitions, apiServices, serviceAccounts, rootConfigMaps } = mirrors;
   once("definitions", (signal) =>
     runDefinitions(
       { ...shared, definitions, objects: loop("definition-controller", "kube-apiserver") },
+      signal,
+    ),
+  );
+  once("api services", (signal) =>
+    runApiServices(
+      { ...shared, apiServices, objects: loop("api-service-controller", "kube-apiserver") },
       signal,
     ),
   );

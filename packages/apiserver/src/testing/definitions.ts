@@ -55,10 +55,10 @@ export async function serve(api: Api, crd: JsonObject): Promise<void> {
   const created = await api.create(definitions, crd);
   if (created.code !== 201) throw new Error(created.text);
   const { spec } = crd as unknown as {
-    spec: { names: { plural: string }; versions: { name: string }[] };
+    spec: { group: string; names: { plural: string }; versions: { name: string }[] };
   };
   for (const { name } of spec.versions) {
-    const path = `/apis/example.com/${name}/${spec.names.plural}`;
+    const path = `/apis/${spec.group}/${name}/${spec.names.plural}`;
     await until(async () => (await api.get(path)).code === 200, `${path} is served`);
   }
 }

@@ -12,6 +12,7 @@ import { ModelHosts } from "../ark/admission/model-hosts.ts";
 import { arkResources } from "../ark/ark-kinds.ts";
 import type { AdmissionPlugin } from "../admission/admission.ts";
 import { Api } from "./api.ts";
+import { apiServicesSettled } from "./api-services.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
 /** A server that the tests of a suite share, each in a namespace of its own. */
@@ -112,6 +113,7 @@ async function settled(api: Api): Promise<void> {
       await until(async () => (await api.get(path)).code === 200, path);
     }
   }
+  await apiServicesSettled(api);
   // Roles that are made of others, each of more than the next.
   const rulesOf = async (name: string): Promise<number> => {
     const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`;
