@@ -1,10 +1,11 @@
 // What every other package stands on: time, tasks, lists of waiters, backoff, randomness, the shapes of logs and
-// metrics, the caller's identity, the REST error and JSON that loses nothing. It runs anywhere, imports
+// metrics, the caller's identity, the REST error, lost connections by name and JSON that loses nothing. It runs anywhere, imports
 // nothing, does no work on import, and whatever waits here can be cancelled.
 
 export { append } from "./append.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { systemClock, type Clock } from "./clock.ts";
+export { isConnectionFailure, isDistrust, isTlsFailure } from "./connection-failure.ts";
 export {
   allowsCluster,
   fleetRoleFrom,

@@ -1,5 +1,6 @@
 // The one place that reads SQLSTATEs and the driver's codes.
 
+import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import {
   CheckViolation,
   DatabaseError,
@@ -65,12 +66,9 @@ function isAway(code: string): boolean {
   return (
     /^(08|53|57P)/.test(code) ||
     /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED))$/.test(code) ||
-    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/.test(code)
+    isConnectionFailure(code)
   );
 }
-
-/** How OpenSSL calls a certificate that nobody has vouched for, or nobody does any more. */
-const distrustCodes = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_)/;
 
 /**
  * Why there is no connection although somebody answers. That may end without us, when a password or a certificate is
@@ -79,10 +77,10 @@ const distrustCodes = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALI
 function refusalOf(code: string, message: string): string | undefined {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
     return `the database's certificate is another's: ${message}`;
-  if (distrustCodes.test(code))
+  if (isDistrust(code))
     return `the database's certificate is not trusted (${code}): NODE_EXTRA_CA_CERTS names the file of its authority`;
-  if (/^ERR_(?:TLS|SSL)_/.test(code)) return `the database does not speak TLS with us: ${message}`;
-  if (code.startsWith("28") || code === "3D000")
+  if (isTlsFailure(code)) return `the database does not speak TLS with us: ${message}`;
+  if (code.startsWith("28") || code === "3D000" || code === "SASL_SIGNATURE_MISMATCH")
     // Who we are; a database that is not there.
     return `the database does not let us in: ${message}`;
   return undefined;

@@ -1,5 +1,6 @@
 // The one place that reads the codes of S3 and of its SDK.
 
+import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import { retryAfterMsIn } from "../steps/retry-after.ts";
 import { StepError, type StepReason } from "../steps/step-error.ts";
 import { unsaid } from "../steps/unsaid.ts";
@@ -93,10 +94,10 @@ function reasonOf(code: string, status: number | undefined): StepReason | undefi
 function isAway(code: string): boolean {
   return (
     /^(TimeoutError|NetworkingError|AbortError)$/.test(code) ||
-    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPROTO|HPE_\w+)$/.test(
-      code,
-    ) ||
-    /^(ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/.test(code)
+    /^(EPROTO|HPE_\w+)$/.test(code) ||
+    isConnectionFailure(code) ||
+    isDistrust(code) ||
+    isTlsFailure(code)
   );
 }
 

@@ -1,5 +1,6 @@
 // The one place that reads SQLSTATEs and the driver's codes.
 
+import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import { StepError, type StepReason } from "../steps/step-error.ts";
 
 /** What the driver threw: PostgreSQL's own fields, or a code of the system. */
@@ -58,9 +59,10 @@ function isAway(code: string): boolean {
   return (
     /^(08|53|57P|25006|25P03)/.test(code) ||
     /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED))$/.test(code) ||
-    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/.test(code) ||
-    // TLS: the certificate is not one that the URL asks for.
-    /^(ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/.test(code)
+    isConnectionFailure(code) ||
+    // The certificate is not one that the URL asks for.
+    isDistrust(code) ||
+    isTlsFailure(code)
   );
 }
 

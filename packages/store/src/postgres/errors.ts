@@ -1,17 +1,10 @@
 // PostgreSQL's failures by the names the store has for them. Nobody above sees a SQLSTATE.
 
+import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import { Corrupt, Full, StoreError, Unavailable } from "../errors.ts";
 
-/**
- * What the driver and the system say when a connection cannot be made or is lost: no such name, no way there, nobody
- * there, nothing left here to make one with. packages/database/src/sql/driver-errors.ts names them too: neither
- * package may import the other.
- */
-const connectionCodes =
-  /^(?:CONNECT_TIMEOUT|CONNECTION_(?:CLOSED|ENDED|DESTROYED)|E(?:CONN[A-Z]+|PIPE|TIMEDOUT|NOTCONN|HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|ADDRNOTAVAIL|NOTFOUND|AI_[A-Z]+|NOENT|MFILE|NFILE))$/;
-
-/** How OpenSSL calls a certificate that nobody has vouched for, or nobody does any more. */
-const distrustCodes = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_)/;
+/** What the driver says of its own. */
+const driverCodes = /^(?:CONNECT_TIMEOUT|CONNECTION_(?:CLOSED|ENDED|DESTROYED))$/;
 
 /** `read_only_sql_transaction`: a standby, or told to be read-only. */
 const readOnlyCode = "25006";
@@ -21,16 +14,16 @@ export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !hasCode(error)) return error;
   const cause = error;
   const { code } = error;
-  if (connectionCodes.test(code))
+  if (hasNoConnection(code))
     return new Unavailable(`the database does not answer (${code})`, { cause });
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
     return new Unavailable(`the database's certificate is another's: ${error.message}`, { cause });
-  if (distrustCodes.test(code))
+  if (isDistrust(code))
     return new Unavailable(
       `the database's certificate is not trusted (${code}): NODE_EXTRA_CA_CERTS names the file of its authority`,
       { cause },
     );
-  if (/^ERR_(?:TLS|SSL)_/.test(code))
+  if (isTlsFailure(code))
     return new Unavailable(`the database does not speak TLS with us: ${error.message}`, { cause });
   if (code === "53100") return new Full(`the database's disk is full: ${error.message}`, { cause });
   if (code === "53300")
@@ -52,7 +45,7 @@ export function toStoreError(error: unknown): unknown {
 export function isConnectionLost(error: unknown): boolean {
   if (!hasCode(error)) return false;
   const { code } = error;
-  return isFatal(error) || connectionCodes.test(code) || isRefused(code);
+  return isFatal(error) || hasNoConnection(code) || isRefused(code);
 }
 
 /** Whether the server itself has refused a statement, in a session that goes on. */
@@ -82,9 +75,12 @@ function isFatal(error: object): boolean {
 
 /** Whether the greeting failed before there was a session, by our own judgement of who is there. */
 function isRefused(code: string): boolean {
-  return (
-    distrustCodes.test(code) || /^ERR_(?:TLS|SSL)_/.test(code) || code === "SASL_SIGNATURE_MISMATCH"
-  );
+  return isDistrust(code) || isTlsFailure(code) || code === "SASL_SIGNATURE_MISMATCH";
+}
+
+/** Whether a connection could not be made, or is lost. */
+function hasNoConnection(code: string): boolean {
+  return driverCodes.test(code) || isConnectionFailure(code);
 }
 
 function hasCode(error: unknown): error is Error & { readonly code: string } {
