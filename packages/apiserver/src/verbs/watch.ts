@@ -67,7 +67,6 @@ async function streamChanges(
     const events = verbs.metrics.watchEvents.with({ group, version, kind });
     // Not `for await`: its promises would be most of what a watcher costs. Asking for more says that the socket took the last.
     for (let batch = await changes.next(); batch !== undefined; batch = await changes.next()) {
-      events.add(batch.length);
       const items = visible(batch, options);
       for (const run of items.length < 2 ? [items] : writer.runs(items)) {
         if (run.length === 0) continue;
@@ -76,6 +75,7 @@ async function streamChanges(
         // Only now: what is watched may have become another while this waited.
         const own = upTo(lifetime.through, run);
         if (own.length === 0) continue;
+        events.add(own.length);
         const drained = sink.write(writer.write(own));
         if (drained !== undefined) await drained;
       }
