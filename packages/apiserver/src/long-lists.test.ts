@@ -1,10 +1,10 @@
 // Lists as long as a request can bring them hold nobody else up.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
-import { answerInThread, soon } from "@keelson/kube/testing";
+import { answerInThread, threadOf } from "@keelson/kube/testing";
 
 import { describeRules, uncoveredRules } from "./auth/rbac/covers.ts";
 import type { PolicyRule } from "./auth/rbac/policy-rule.ts";
@@ -123,10 +123,12 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
 
 const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
 
-if (!(await answerInThread(runs))) {
+if (!answerInThread(runs)) {
   suite("long lists take time in proportion", () => {
+    const thread = threadOf(import.meta.url);
+    after(() => thread[Symbol.asyncDispose]());
     for (const [name, [, gives]] of Object.entries(cases)) {
-      test(name, async () => assert.deepEqual(await soon(import.meta.url, name), gives));
+      test(name, async () => assert.deepEqual(await thread.ask(name), gives));
     }
   });
 }

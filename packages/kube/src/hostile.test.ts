@@ -16,7 +16,7 @@ import { parseLabelSelector } from "./selectors/parse-label-selector.ts";
 import { BadSelector } from "./selectors/requirement.ts";
 import { StatusError } from "./status/status.ts";
 import { deploymentSchema } from "./testing/deployment-schema.ts";
-import { firstWordOf } from "./testing/soon.ts";
+import { Thread } from "./testing/soon.ts";
 
 const deployments = fieldManager({
   group: "apps",
@@ -54,11 +54,13 @@ const length = 3 * 1024 * 1024;
 /** The value of an expression, found in a thread of its own: one that would take for ever is ended. */
 async function soon(expression: string, scope: object): Promise<unknown> {
   const program = `
-    import { parentPort, workerData } from "node:worker_threads";
-    const { ${Object.keys(scope).join(", ")} } = workerData;
-    parentPort.postMessage(${expression.replaceAll('"./', `"file://${import.meta.dirname}/`)});`;
+    import { parentPort } from "node:worker_threads";
+    parentPort.on("message", async ({ ${Object.keys(scope).join(", ")} }) => {
+      parentPort.postMessage(${expression.replaceAll('"./', `"file://${import.meta.dirname}/`)});
+    });`;
   const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
-  return await firstWordOf(new Worker(url, { workerData: scope }));
+  await using thread = new Thread(() => new Worker(url));
+  return await thread.ask(scope);
 }
 
 suite("hostile input", () => {

@@ -1,7 +1,7 @@
 // Lists as long as a request can bring them: nothing compares each item with each other.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
@@ -23,7 +23,7 @@ import { validate } from "./schema/validate.ts";
 import { tellFieldErrors, untoldText } from "./status/field-error.ts";
 import { StatusError } from "./status/status.ts";
 import { deploymentSchema } from "./testing/deployment-schema.ts";
-import { answerInThread, soon } from "./testing/soon.ts";
+import { answerInThread, threadOf } from "./testing/soon.ts";
 
 const context: RuleContext = { now: "2026-01-01T00:00:00Z", uuid: () => "0000" };
 
@@ -478,10 +478,12 @@ function definitionIsTold(spec: JsonObject): boolean {
 
 const runs = Object.fromEntries(Object.entries(cases).map(([name, [run]]) => [name, run]));
 
-if (!(await answerInThread(runs))) {
+if (!answerInThread(runs)) {
   suite("long lists take time in proportion", () => {
+    const thread = threadOf(import.meta.url);
+    after(() => thread[Symbol.asyncDispose]());
     for (const [name, [, gives]] of Object.entries(cases)) {
-      test(name, async () => assert.deepEqual(await soon(import.meta.url, name), gives));
+      test(name, async () => assert.deepEqual(await thread.ask(name), gives));
     }
   });
 }

@@ -2,4 +2,4 @@
 
 export { deploymentSchema } from "./deployment-schema.ts";
 export { loadKindExamples, type KindExample } from "../kinds/builtin-kinds.ts";
-export { answerInThread, soon } from "./soon.ts";
+export { answerInThread, threadOf } from "./soon.ts";

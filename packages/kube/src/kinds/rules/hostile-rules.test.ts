@@ -1,14 +1,14 @@
 // Objects that nobody sends by accident: what is said of them stays small, and is said soon.
 
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 import { Worker } from "node:worker_threads";
 
 import type { JsonObject } from "@keelson/base";
 
 import { validateMetadata, validateMetadataUpdate } from "../../object/metadata-rules.ts";
 import { subdomainNames } from "../../object/names.ts";
-import { firstWordOf } from "../../testing/soon.ts";
+import { Thread } from "../../testing/soon.ts";
 
 interface Verdict {
   readonly causes: readonly { readonly message: string }[];
@@ -18,32 +18,36 @@ interface Verdict {
 
 const here = `file://${import.meta.dirname}`;
 const program = `
-  import { parentPort, workerData } from "node:worker_threads";
+  import { parentPort } from "node:worker_threads";
   import { rulesOf } from "${here}/rules-of.ts";
   import { invalid } from "${here}/../../status/failures.ts";
-  const { group, kind, object, old } = workerData;
-  const rules = rulesOf({ group, kind });
   const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
-  if (old?.status !== undefined) rules.prepareForStatusUpdate?.(object, old, context);
-  const errors = old === undefined
-    ? rules.validate(object, context)
-    : (old.status === undefined ? rules.validateUpdate : rules.validateStatusUpdate)(object, old, context);
-  const { status } = invalid({ group, kind }, "x", errors);
-  const { message, details: { causes = [] } } = JSON.parse(JSON.stringify(status));
-  const warnings = [...(rules.warnings?.(object, old) ?? [])];
-  parentPort.postMessage({ message, causes, warnings });`;
+  parentPort.on("message", ({ group, kind, object, old }) => {
+    const rules = rulesOf({ group, kind });
+    if (old?.status !== undefined) rules.prepareForStatusUpdate?.(object, old, context);
+    const errors = old === undefined
+      ? rules.validate(object, context)
+      : (old.status === undefined ? rules.validateUpdate : rules.validateStatusUpdate)(object, old, context);
+    const { status } = invalid({ group, kind }, "x", errors);
+    const { message, details: { causes = [] } } = JSON.parse(JSON.stringify(status));
+    const warnings = [...(rules.warnings?.(object, old) ?? [])];
+    parentPort.postMessage({ message, causes, warnings });
+  });`;
 
-/** What the rules of a kind say, in a thread of its own that has little memory and not for ever. */
+const thread = new Thread(
+  () =>
+    new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), {
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    }),
+);
+
+/** What the rules of a kind say, in a thread that has little memory and not for ever. */
 async function verdict(
   [group, kind]: readonly [string, string],
   object: JsonObject,
   old?: JsonObject,
 ): Promise<Verdict> {
-  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), {
-    workerData: { group, kind, object, old },
-    resourceLimits: { maxOldGenerationSizeMb: 512 },
-  });
-  return (await firstWordOf(worker)) as Verdict;
+  return (await thread.ask({ group, kind, object, old })) as Verdict;
 }
 
 const pod = ["", "Pod"] as const;
@@ -75,6 +79,8 @@ const filesOf = (paths: readonly string[]): JsonObject =>
   });
 
 suite("what hostile objects are told", () => {
+  after(() => thread[Symbol.asyncDispose]());
+
   for (const [what, kind, object] of [
     [
       "terms that are all empty",
