@@ -5,7 +5,7 @@ import type { Body } from "./body.ts";
 import { decoded } from "./columns.ts";
 import type { Key } from "./key.ts";
 import type { Revision } from "./revision.ts";
-import { matches, type Selector, selectsAll } from "./selector.ts";
+import { matches, nameOf, type Selector, selectsAll } from "./selector.ts";
 
 /**
  * A change of one object. Watchers share it: it is made once, and what is
@@ -77,6 +77,7 @@ export class Filter {
   /** Equal for filters that let the same through. */
   readonly signature: string;
   readonly #all: boolean;
+  readonly #name: string | undefined;
 
   constructor(kind: string, namespace: string, selector: Selector) {
     this.kind = kind;
@@ -84,6 +85,7 @@ export class Filter {
     this.selector = selector;
     this.signature = JSON.stringify([kind, namespace, selector]);
     this.#all = selectsAll(selector);
+    this.#name = nameOf(selector);
   }
 
   /**
@@ -94,6 +96,8 @@ export class Filter {
   see(change: Change): Change | undefined {
     if (change.key.kind !== this.kind) return undefined;
     if (this.namespace !== "" && change.key.namespace !== this.namespace) return undefined;
+    // No body need be read for what its key says.
+    if (this.#name !== undefined && change.key.name !== this.#name) return undefined;
     decoded(change.body); // A damaged entry fails the watches it concerns, and no others.
     if (this.#all) return change;
 

@@ -5,7 +5,7 @@ import type { Backend, KnownRows, Row, ScanRequest } from "./backend.ts";
 import { Expired, TooNew } from "./errors.ts";
 import { comparePositions, type Position, type Scope } from "./key.ts";
 import type { Revision } from "./revision.ts";
-import { matches, type Selector, selectsAll } from "./selector.ts";
+import { matches, nameOf, type Selector, selectsAll } from "./selector.ts";
 
 /** Where the next page of a list begins. */
 export interface Cursor {
@@ -139,11 +139,4 @@ async function countAfter(
     if (error instanceof Expired) return undefined;
     throw error;
   }
-}
-
-/** A list of one name needs no walk over the others. */
-function nameOf({ fields = [] }: Selector): string | undefined {
-  return fields.find(
-    ({ path, operator }) => operator === "Equals" && path.join(".") === "metadata.name",
-  )?.value;
 }

@@ -40,6 +40,13 @@ export function matches(selector: Selector, object: JsonObject): boolean {
   );
 }
 
+/** The only name that is asked for, if there is one: what its key says decides without its body. */
+export function nameOf({ fields = [] }: Selector): string | undefined {
+  return fields.find(
+    ({ path, operator }) => operator === "Equals" && path.join(".") === "metadata.name",
+  )?.value;
+}
+
 /** The object's labels; only text counts as a value. */
 export function labelsOf(object: JsonObject): JsonObject {
   const metadata = member(object, "metadata");
