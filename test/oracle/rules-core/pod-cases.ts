@@ -724,6 +724,7 @@ export const podCases: KindCases = {
     status({ podIP: "x", podIPs: [{ ip: "x" }] }),
     status({ podIP: "1.2.3.4", podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }] }),
     status({ podIP: "1.2.3.4", podIPs: [{ ip: "1.2.3.4" }, { ip: "2001:DB8::1" }] }),
+    status({ podIP: "x", podIPs: [{ ip: "x" }, { ip: "2001:DB8::1" }] }),
     status({ hostIP: "1.2.3.4", hostIPs: [{ ip: "1.2.3.5" }] }),
     status({ resourceClaimStatuses: [{ name: "x", resourceClaimName: "No_" }, { name: "x" }] }),
     status({ extendedResourceClaimStatus: { requestMappings: [], resourceClaimName: "" } }),

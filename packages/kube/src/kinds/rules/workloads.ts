@@ -58,13 +58,11 @@ export function checkTemplateChosen(
   selector: JsonObject | undefined,
   template: JsonObject,
   at: Place,
-  { emptyChooses }: { readonly emptyChooses: boolean },
 ): boolean {
   const read = readSelector(selector);
   if (read === undefined) return false;
   const labels = maybeObject(objectOf(template, "metadata"), "labels");
-  const isChosen = (emptyChooses && read.length === 0) || chooses(read, labels ?? {});
-  if (!isChosen) {
+  if (!chooses(read, labels ?? {})) {
     at.child("metadata")
       .child("labels")
       .invalid(labels ?? null, "`selector` does not match template `labels`");

@@ -1,6 +1,6 @@
 // The rules of admission policies and their bindings. Expressions must be there; they are not compiled.
 
-import { jsonEqual, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
@@ -25,7 +25,7 @@ import {
   textOf,
   textsOf,
 } from "../members.ts";
-import { checkChoice, checkConditions } from "../meta/checks.ts";
+import { checkChoice, checkConditions, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import {
   checkMatchConditions,
@@ -171,7 +171,7 @@ function checkTarget(
 
 function hasSameConditions(spec: JsonObject, old: JsonObject): boolean {
   return ["paramKind", "matchConditions"].every((name) =>
-    jsonEqual(memberOf(spec, name) ?? null, memberOf(old, name) ?? null),
+    isSame(memberOf(spec, name), memberOf(old, name)),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { templateAnnotation } from "../../../typed/hub-form.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -97,10 +97,7 @@ function templateGeneration(set: JsonObject): bigint {
   return /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
-function setTemplateGeneration(
-  set: Parameters<NonNullable<KindRules["prepareForCreate"]>>[0],
-  generation: bigint,
-): void {
+function setTemplateGeneration(set: MutableJsonObject, generation: bigint): void {
   const metadata = writableOrMade(set, "metadata");
   writableOrMade(metadata, "annotations")[templateAnnotation] = String(generation);
 }
@@ -113,7 +110,7 @@ function checkSpec(set: JsonObject, at: Place, old: JsonObject | undefined): voi
     options.allowInvalidSelectorValues ||
     (old !== undefined && hasInvalidValue(maybeObject(objectOf(old, "spec"), "selector")));
   checkLabelSelector(selector, at.child("selector"), { allowInvalidValues });
-  checkTemplateChosen(selector, templateOf(set), at.child("template"), { emptyChooses: true });
+  checkTemplateChosen(selector, templateOf(set), at.child("template"));
   if (selector !== undefined && isEmptySelector(selector)) {
     at.child("selector").invalidShown(
       showSelector(selector),

@@ -110,7 +110,7 @@ export function checkSelectedTemplate(
   const template = objectOf(spec, "template");
   const place = at.child("template");
   const selector = maybeObject(spec, "selector");
-  if (!checkTemplateChosen(selector, template, place, { emptyChooses: true })) {
+  if (!checkTemplateChosen(selector, template, place)) {
     at.child("selector").invalidShown(showSelector(selector), "invalid label selector");
     return;
   }

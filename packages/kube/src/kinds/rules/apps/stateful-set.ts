@@ -1,4 +1,4 @@
-import type { JsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { dnsLabelProblems, labelNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -27,6 +27,7 @@ import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
+  checkRunsForever,
   checkCollisions,
   checkNotAbove,
   checkTemplateChosen,
@@ -123,10 +124,7 @@ function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
-function prepare(
-  set: Parameters<NonNullable<KindRules["prepareForCreate"]>>[0],
-  old: JsonObject | undefined,
-): void {
+function prepare(set: MutableJsonObject, old: JsonObject | undefined): void {
   const spec = writableObject(set, "spec");
   if (spec === undefined) return;
   const before = old && objectOf(old, "spec");
@@ -183,15 +181,7 @@ function checkSpec(
     at.child("serviceName").invalidEach(service, dnsLabelProblems(service));
   checkRequiredSelector(spec, at, { emptyDetail: "empty selector is invalid for statefulset" });
   checkTemplate(spec, at, { options, skipTemplate });
-  const pod = objectOf(objectOf(spec, "template"), "spec");
-  const place = at.child("template").child("spec");
-  const restart = textOf(pod, "restartPolicy");
-  if (restart !== "Always") place.child("restartPolicy").notSupported(restart, ["Always"]);
-  if (has(pod, "activeDeadlineSeconds")) {
-    place
-      .child("activeDeadlineSeconds")
-      .forbidden("activeDeadlineSeconds in StatefulSet is not Supported");
-  }
+  checkRunsForever(objectOf(spec, "template"), at.child("template"), "StatefulSet");
 }
 
 function checkTemplate(
@@ -202,7 +192,7 @@ function checkTemplate(
   const selector = maybeObject(spec, "selector");
   const template = asPodsWillHaveIt(spec);
   const place = at.child("template");
-  if (!checkTemplateChosen(selector, template, place, { emptyChooses: true })) {
+  if (!checkTemplateChosen(selector, template, place)) {
     at.child("selector").invalidShown(showSelector(selector), "");
     return;
   }

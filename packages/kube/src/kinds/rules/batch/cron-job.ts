@@ -1,4 +1,4 @@
-import type { JsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -61,10 +61,7 @@ function jobSpecOf(job: JsonObject): JsonObject {
   return objectOf(objectOf(objectOf(job, "spec"), "jobTemplate"), "spec");
 }
 
-function drop(
-  job: Parameters<NonNullable<KindRules["prepareForCreate"]>>[0],
-  old: JsonObject | undefined,
-): void {
+function drop(job: MutableJsonObject, old: JsonObject | undefined): void {
   const spec = writableObject(job, "spec");
   const template = spec && writableObject(spec, "jobTemplate");
   const own = template && writableObject(template, "spec");

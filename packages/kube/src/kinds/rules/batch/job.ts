@@ -31,7 +31,12 @@ import {
 } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { checkSameMeaning, dropFromTemplate, podNameWarnings } from "../workloads.ts";
+import {
+  checkSameMeaning,
+  checkTemplateChosen,
+  dropFromTemplate,
+  podNameWarnings,
+} from "../workloads.ts";
 import { checkJobSpec, isIndexed } from "./job-spec.ts";
 import { checkJobStatus } from "./job-status.ts";
 
@@ -189,14 +194,7 @@ function checkSelectedSpec(spec: JsonObject, at: Place, options: PodRuleOptions)
       allowInvalidValues: options.allowInvalidSelectorValues,
     });
   }
-  const read = readSelector(selector);
-  if (read !== undefined && !chooses(read, labelsOf(spec))) {
-    const labels = maybeObject(objectOf(objectOf(spec, "template"), "metadata"), "labels");
-    at.child("template")
-      .child("metadata")
-      .child("labels")
-      .invalid(labels ?? null, "`selector` does not match template `labels`");
-  }
+  checkTemplateChosen(selector, objectOf(spec, "template"), at.child("template"));
 }
 
 function checkChanges(job: JsonObject, old: JsonObject, at: Place): void {

@@ -26,8 +26,7 @@ import { unifiedDiff } from "../unified-diff.ts";
 import { checkClaimSpec, strictClaim, type ClaimRuleOptions } from "./claim-spec.ts";
 import { claimSpecWarnings } from "./claim-warnings.ts";
 import { sortedKeys } from "./pod/resources.ts";
-
-const classKey = "volume.beta.kubernetes.io/storage-class";
+import { classKey, oldClassWarnings } from "./storage-class-annotation.ts";
 
 export const persistentVolumeClaimRules: KindRules = {
   prepareForCreate: (claim) => {
@@ -59,13 +58,8 @@ export const persistentVolumeClaimRules: KindRules = {
   warnings: (claim, old) => {
     // A change of the status is not spoken of.
     if (isStatusChange(claim, old)) return [];
-    const isOld = has(annotationsOf(claim), classKey);
     return [
-      ...(isOld
-        ? [
-            `metadata.annotations[${classKey}]: deprecated since v1.8; use "storageClassName" attribute instead`,
-          ]
-        : []),
+      ...oldClassWarnings(annotationsOf(claim)),
       ...claimSpecWarnings(objectOf(claim, "spec"), "spec"),
     ];
   },

@@ -4,6 +4,7 @@ import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
 import { has, numberOf, objectsOf, textOf, textsOf, writableObjects } from "../members.ts";
+import { needsHealthCheck } from "./service-type.ts";
 
 /** Gives back addresses and ports that an update leaves out, and brings the address and the list of addresses together. */
 export function keepAllocated(spec: MutableJsonObject, old: JsonObject): void {
@@ -16,10 +17,7 @@ export function keepAllocated(spec: MutableJsonObject, old: JsonObject): void {
     }
   }
   if (hasNodePorts(spec) && hasNodePorts(old)) keepNodePorts(spec, old);
-  const isChecked = [spec, old].every(
-    (own) =>
-      textOf(own, "type") === "LoadBalancer" && textOf(own, "externalTrafficPolicy") === "Local",
-  );
+  const isChecked = needsHealthCheck(spec) && needsHealthCheck(old);
   if (isChecked && numberOf(spec, "healthCheckNodePort") === 0 && has(old, "healthCheckNodePort")) {
     spec["healthCheckNodePort"] = numberOf(old, "healthCheckNodePort");
   }

@@ -5,9 +5,9 @@ import type { JsonObject } from "@keelson/base";
 import { has, objectOf, objectsOf, textOf } from "../members.ts";
 import { isStatusChange } from "../workloads.ts";
 import { nodeTermWarnings } from "./node-labels.ts";
+import { oldClassWarnings } from "./storage-class-annotation.ts";
 
 export const mountOptionsKey = "volume.beta.kubernetes.io/mount-options";
-const classKey = "volume.beta.kubernetes.io/storage-class";
 
 export function volumeWarnings(volume: JsonObject, old: JsonObject | undefined): readonly string[] {
   if (isStatusChange(volume, old)) return [];
@@ -26,11 +26,7 @@ export function volumeWarnings(volume: JsonObject, old: JsonObject | undefined):
     ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
   ];
   return [
-    ...(has(annotations, classKey)
-      ? [
-          `metadata.annotations[${classKey}]: deprecated since v1.8; use "storageClassName" attribute instead`,
-        ]
-      : []),
+    ...oldClassWarnings(annotations),
     ...(has(annotations, mountOptionsKey)
       ? [
           `metadata.annotations[${mountOptionsKey}]: deprecated since v1.31; use "mountOptions" attribute instead`,

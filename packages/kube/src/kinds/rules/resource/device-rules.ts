@@ -1,6 +1,6 @@
 // One device of a slice: what it is, what it can, where it is.
 
-import { jsonEqual, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
@@ -13,6 +13,7 @@ import {
 import { showAmount } from "../amounts.ts";
 import { checkNodeSelector } from "../core/node-selectors.ts";
 import { flagOf, has, maybeObject, maybeText, objectOf, objectsOf, textOf } from "../members.ts";
+import { isSame } from "../meta/checks.ts";
 import { parseSemver } from "../meta/semver.ts";
 import type { Place } from "../place.ts";
 import { taintEffects } from "./claim-spec.ts";
@@ -56,9 +57,7 @@ export function checkSliceDevice(
       place.forbidden("allowMultipleAllocations must be true");
     } else checkRequestPolicy(policy, place, showAmount(memberOf(one, "value") ?? "0"));
   });
-  const isKept =
-    old !== undefined &&
-    jsonEqual(memberOf(device, "taints") ?? null, memberOf(old, "taints") ?? null);
+  const isKept = old !== undefined && isSame(memberOf(device, "taints"), memberOf(old, "taints"));
   if (!isKept) {
     checkEach(objectsOf(device, "taints"), at.child("taints"), {
       max: taintsMax,

@@ -47,7 +47,7 @@ export function checkPodAnnotations(
     );
   }
   if (textOf(annotations, tolerationsKey) !== "") checkTolerationsText(annotations, at, options);
-  if (!options.allowInvalidDeletionCost && hasDeletionCost(annotations) === "wrong") {
+  if (!options.allowInvalidDeletionCost && hasWrongDeletionCost(annotations)) {
     at.key(deletionCostKey).invalid(
       textOf(annotations, deletionCostKey),
       "must be a 32bit integer",
@@ -71,14 +71,13 @@ export function checkPodAnnotations(
   }
 }
 
-/** Whether there is a cost of deletion, and whether it is one. */
-export function hasDeletionCost(annotations: JsonObject): "none" | "right" | "wrong" {
+/** Whether what stands for a cost of deletion is none. */
+export function hasWrongDeletionCost(annotations: JsonObject): boolean {
   const text = maybeText(annotations, deletionCostKey);
-  if (text === undefined) return "none";
-  if (!/^(0$|-|[1-9])/.test(text)) return "wrong";
+  if (text === undefined) return false;
+  if (!/^(0$|-|[1-9])/.test(text)) return true;
   const value = parseInteger(text);
-  const isRight = value !== undefined && value >= -int32Max - 1 && value <= int32Max;
-  return isRight ? "right" : "wrong";
+  return value === undefined || value < -int32Max - 1 || value > int32Max;
 }
 
 /** Reports profiles that the annotations and the fields say differently. */

@@ -19,7 +19,7 @@ import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
 import { preferred, required } from "./affinity-terms.ts";
 import { checkMatchLabelKeys } from "./affinity.ts";
-import { hasDeletionCost } from "./annotations.ts";
+import { hasWrongDeletionCost } from "./annotations.ts";
 import { allContainers } from "./each-container.ts";
 import { hasIndivisiblePages } from "./resources.ts";
 import { isHostSysctl } from "./sysctls.ts";
@@ -69,7 +69,7 @@ export function optionsForUpdate(old: JsonObject): PodRuleOptions {
   const spreads = objectsOf(spec, "topologySpreadConstraints");
   return {
     isPod: false,
-    allowInvalidDeletionCost: hasDeletionCost(annotations) === "wrong",
+    allowInvalidDeletionCost: hasWrongDeletionCost(annotations),
     allowIndivisiblePages: allContainers(spec).some(({ container }) =>
       hasIndivisiblePages(objectOf(container, "resources")),
     ),

@@ -245,13 +245,13 @@ function checkAddresses(status: JsonObject, old: JsonObject, at: Place): void {
     }
     if (addresses.length < 2) continue;
     const parsed = addresses.map(parseAddress);
-    if (parsed.includes(undefined)) {
-      const [bad] = addresses.filter((address) => parseAddress(address) === undefined);
+    const wrong = parsed.indexOf(undefined);
+    if (wrong >= 0) {
       at.child(list).internal(
-        `failed to check for dual stack with error:invalid IP[${addresses.indexOf(bad ?? "")}]: ${bad}`,
+        `failed to check for dual stack with error:invalid IP[${wrong}]: ${addresses[wrong]}`,
       );
     }
-    if (!isDualStack(parsed) || addresses.length > 2) {
+    if (wrong >= 0 || !isDualStack(parsed) || addresses.length > 2) {
       const shown = objectsOf(status, list).map((own) => showInternal(type, own));
       at.child(list).invalidShown(
         `[${shown.join(",")}]`,

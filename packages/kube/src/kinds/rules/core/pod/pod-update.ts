@@ -12,6 +12,7 @@ import {
   maybeText,
   objectOf,
   objectsOf,
+  takeMember,
   textOf,
 } from "../../members.ts";
 import { Place } from "../../place.ts";
@@ -146,11 +147,7 @@ function checkRemovedGates(spec: JsonObject, old: JsonObject, at: Place): void {
 /** The new spec with the old values of all that may change: what is left of the difference may not. */
 function withOldWhereAllowed(spec: JsonObject, old: JsonObject, at: Place): JsonObject {
   const kept: Record<string, JsonObject[string]> = { ...spec };
-  const keep = (name: string): void => {
-    const before = old[name];
-    if (before === undefined) delete kept[name];
-    else kept[name] = before;
-  };
+  const keep = (name: string): void => takeMember(kept, old, name);
   for (const list of ["containers", "initContainers"]) {
     const before = objectsOf(old, list);
     const containers = objectsOf(spec, list);
