@@ -10,6 +10,7 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { compareBytes } from "../../go-text/byte-order.ts";
 import { memberOf } from "../../object/member.ts";
 
 const nothing: JsonObject = Object.freeze({});
@@ -115,4 +116,14 @@ export function takeMember(target: Record<string, Json>, source: JsonObject, nam
   const value = memberOf(source, name);
   if (value === undefined) delete target[name];
   else target[name] = value;
+}
+
+/** The names of a map, in the order in which Go tells them. */
+export function sortedKeys(map: JsonObject): readonly string[] {
+  const keys = Object.keys(map);
+  // Objects that were read from the store are in order.
+  const isSorted = keys.every(
+    (key, index) => index === 0 || compareBytes(keys[index - 1] ?? "", key) < 0,
+  );
+  return isSorted ? keys : keys.sort(compareBytes);
 }

@@ -10,8 +10,7 @@ import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { dropFromTemplate, isStatusChange, podNameWarnings } from "../workloads.ts";
 import { isTimeZone, scheduleProblem } from "./cron-schedule.ts";
-import { checkJobSpec } from "./job-spec.ts";
-import { jobSpecWarnings } from "./job.ts";
+import { checkJobSpec, jobSpecWarnings } from "./job-spec.ts";
 
 /** Names of Jobs are the CronJob's and a time of eleven characters. */
 const nameBytesMax = 52;

@@ -7,6 +7,7 @@ import { labelKeyProblems } from "../../../object/names.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { checkPodTemplate } from "../core/pod/pod-template.ts";
 import type { PodRuleOptions } from "../core/pod/pod-options.ts";
+import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   has,
@@ -14,6 +15,7 @@ import {
   maybeNumber,
   maybeObject,
   maybeText,
+  numberOf,
   objectOf,
   objectsOf,
   textOf,
@@ -260,4 +262,20 @@ function checkRestart(spec: JsonObject, at: Place): void {
   } else if (has(spec, "podFailurePolicy") && policy !== "Never") {
     at.invalidWord(policy, 'only "Never" is supported when podFailurePolicy is specified');
   }
+}
+
+/** What to say of the spec of a Job at `path`. */
+export function jobSpecWarnings(spec: JsonObject, path: string): readonly string[] {
+  const isLarge =
+    isIndexed(spec) &&
+    numberOf(spec, "completions") > manyCompletions &&
+    numberOf(spec, "parallelism") > parallelismMaxOfMany;
+  return [
+    ...(isLarge
+      ? [
+          `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+        ]
+      : []),
+    ...templateWarnings(objectOf(spec, "template"), `${path}.template`),
+  ];
 }

@@ -6,7 +6,6 @@ import type { KindRules } from "../../kind-rules.ts";
 import { isAnyTrue } from "../conditions.ts";
 import type { PodRuleOptions } from "../core/pod/pod-options.ts";
 import { templateOptions } from "../core/pod/pod-template.ts";
-import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showInternal } from "../internal-form.ts";
 import {
   checkLabelSelector,
@@ -37,7 +36,7 @@ import {
   dropFromTemplate,
   podNameWarnings,
 } from "../workloads.ts";
-import { checkJobSpec, isIndexed } from "./job-spec.ts";
+import { checkJobSpec, isIndexed, jobSpecWarnings } from "./job-spec.ts";
 import { checkJobStatus } from "./job-status.ts";
 
 const uidLabel = "batch.kubernetes.io/controller-uid";
@@ -90,22 +89,6 @@ export const jobRules: KindRules = {
     return semanticEqual(spec, objectOf(old, "spec")) ? [] : jobSpecWarnings(spec, "spec");
   },
 };
-
-/** What to say of the spec of a Job at `path`. */
-export function jobSpecWarnings(spec: JsonObject, path: string): readonly string[] {
-  const isLarge =
-    isIndexed(spec) &&
-    numberOf(spec, "completions") > 100_000 &&
-    numberOf(spec, "parallelism") > 10_000;
-  return [
-    ...(isLarge
-      ? [
-          `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
-        ]
-      : []),
-    ...templateWarnings(objectOf(spec, "template"), `${path}.template`),
-  ];
-}
 
 /** A Job finds its Pods by its uid, unless its author selects them. */
 function selectOwnPods(job: MutableJsonObject, spec: MutableJsonObject): void {

@@ -3,11 +3,10 @@ import type { JsonObject } from "@keelson/base";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { base64Bytes } from "../../../go-text/base64.ts";
-import { flagOf, has, objectOf, textOf } from "../members.ts";
+import { flagOf, has, objectOf, sortedKeys, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { configKeyProblems } from "../text-problems.ts";
-import { sortedKeys } from "./pod/resources.ts";
 
 /** How many bytes all values of a ConfigMap or a Secret may have together. */
 export const configBytesMax = 1024 * 1024;

@@ -12,14 +12,13 @@ import {
 } from "../../../quantity/quantity.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { showAmount } from "../amounts.ts";
-import { has, objectOf, objectsOf, textOf, writableOrMade } from "../members.ts";
+import { has, objectOf, objectsOf, sortedKeys, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import {
   checkContainerResourceName,
   checkResourceName,
   isOvercommitAllowed,
 } from "../resource-names.ts";
-import { sortedKeys } from "./pod/resources.ts";
 
 export const limitRangeRules: KindRules = {
   prepareForCreate: (range, { uuid }) => {

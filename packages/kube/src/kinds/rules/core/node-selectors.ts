@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { dnsSubdomainProblems } from "../../../object/names.ts";
-import { checkRequirement } from "../label-selectors.ts";
+import { checkRequirement, hasInvalidValue } from "../label-selectors.ts";
 import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
@@ -64,4 +64,9 @@ function checkField(requirement: JsonObject, at: Place): void {
   for (const [index, value] of values.entries()) {
     at.child("values").item(index).invalidEach(value, dnsSubdomainProblems(value));
   }
+}
+
+/** Whether terms of a node selector have values that no label can have. */
+export function hasInvalidNodeTerms(terms: readonly JsonObject[]): boolean {
+  return terms.some((term) => hasInvalidValue(term));
 }

@@ -20,6 +20,7 @@ import {
   maybeObject,
   objectOf,
   objectsOf,
+  sortedKeys,
   textOf,
   textsOf,
   writableObject,
@@ -29,7 +30,6 @@ import { configKeyProblems } from "../text-problems.ts";
 import { isStatusChange } from "../workloads.ts";
 import { avoidedPodsKey, checkAvoidedPods } from "./avoided-pods.ts";
 import { checkEffect } from "./pod/tolerations.ts";
-import { sortedKeys } from "./pod/resources.ts";
 
 const taintsKey = "scheduler.alpha.kubernetes.io/taints";
 const annotatedTaint = {

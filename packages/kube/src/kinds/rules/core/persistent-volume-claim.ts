@@ -14,6 +14,7 @@ import {
   maybeObject,
   maybeText,
   objectOf,
+  sortedKeys,
   takeMember,
   textOf,
   writableObject,
@@ -25,7 +26,6 @@ import { isStatusChange } from "../workloads.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { checkClaimSpec, strictClaim, type ClaimRuleOptions } from "./claim-spec.ts";
 import { claimSpecWarnings } from "./claim-warnings.ts";
-import { sortedKeys } from "./pod/resources.ts";
 import { classKey, oldClassWarnings } from "./storage-class-annotation.ts";
 
 export const persistentVolumeClaimRules: KindRules = {

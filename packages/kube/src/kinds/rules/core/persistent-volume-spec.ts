@@ -5,15 +5,22 @@ import type { JsonObject } from "@keelson/base";
 import { memberOf } from "../../../object/member.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
 import { showAmount, signOf } from "../amounts.ts";
-import { has, maybeObject, maybeText, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
+import {
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+  textsOf,
+} from "../members.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { Place } from "../place.ts";
 import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";
-import { checkNodeSelector } from "./node-selectors.ts";
+import { checkNodeSelector, hasInvalidNodeTerms } from "./node-selectors.ts";
 import { checkNoBacksteps } from "./paths.ts";
 import { checkBasicAmount } from "./persistent-volume-claim.ts";
-import { hasInvalidNodeTerms } from "./pod/pod-options.ts";
-import { sortedKeys } from "./pod/resources.ts";
 import * as sources from "./volume-sources.ts";
 import { mountOptionsKey } from "./volume-warnings.ts";
 

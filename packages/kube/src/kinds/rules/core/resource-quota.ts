@@ -4,10 +4,17 @@ import { memberOf } from "../../../object/member.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkAmount, compareAmounts, showAmount } from "../amounts.ts";
 import { showInternal } from "../internal-form.ts";
-import { listOf, maybeObject, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
+import {
+  listOf,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+  textsOf,
+} from "../members.ts";
 import { Place } from "../place.ts";
 import { checkResourceName, isQuotaResource } from "../resource-names.ts";
-import { sortedKeys } from "./pod/resources.ts";
 
 export const resourceQuotaRules: KindRules = {
   validate: (quota) => {

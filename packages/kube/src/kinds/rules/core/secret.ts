@@ -4,12 +4,11 @@ import { base64Bytes, decodeText, encodeText } from "../../../go-text/base64.ts"
 import { jsonTypeName } from "../../../go-text/json-type-name.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { goJsonError } from "../go-json-error.ts";
-import { has, maybeObject, objectOf, textOf, writableOrMade } from "../members.ts";
+import { has, maybeObject, objectOf, sortedKeys, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 import { checkFrozen, configBytesMax } from "./config-map.ts";
 import { keyPairWarnings } from "./key-pair-warnings.ts";
-import { sortedKeys } from "./pod/resources.ts";
 
 export const secretRules: KindRules = {
   prepareForCreate: mergeStringData,

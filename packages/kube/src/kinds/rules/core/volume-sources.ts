@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
+import { byteLength } from "../../../go-text/byte-order.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import {
   flagOf,
@@ -13,6 +13,7 @@ import {
   maybeText,
   numberOf,
   objectOf,
+  sortedKeys,
   textOf,
 } from "../members.ts";
 import type { Place } from "../place.ts";
@@ -111,7 +112,7 @@ export const checkFc: SourceCheck = (source, at) => {
 
 export const checkFlexVolume: SourceCheck = (source, at) => {
   requireTexts(source, at, ["driver"]);
-  for (const key of Object.keys(objectOf(source, "options")).sort(compareBytes)) {
+  for (const key of sortedKeys(objectOf(source, "options"))) {
     const domain = `.${(key.includes("/") ? (key.split("/")[0] ?? "") : key).toLowerCase()}`;
     if (domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io")) {
       at.child("options").key(key).invalid(key, "kubernetes.io and k8s.io namespaces are reserved");

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
+import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
@@ -12,7 +12,16 @@ import {
 } from "../../../object/names.ts";
 import { showAmount } from "../amounts.ts";
 import { checkNodeSelector } from "../core/node-selectors.ts";
-import { flagOf, has, maybeObject, maybeText, objectOf, objectsOf, textOf } from "../members.ts";
+import {
+  flagOf,
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+} from "../members.ts";
 import { isSame } from "../meta/checks.ts";
 import { parseSemver } from "../meta/semver.ts";
 import type { Place } from "../place.ts";
@@ -79,14 +88,14 @@ export function checkSliceDevice(
 }
 
 export function checkCounters(counters: JsonObject, at: Place): void {
-  const names = Object.keys(counters).sort(compareBytes);
+  const names = sortedKeys(counters);
   if (names.length === 0) at.required();
   else if (names.length > countersMax) at.tooMany(names.length, countersMax);
   else for (const name of names) checkLabelName(name, at);
 }
 
 function checkMap(map: JsonObject, at: Place, check: (item: JsonObject, at: Place) => void): void {
-  for (const key of Object.keys(map).sort(compareBytes)) {
+  for (const key of sortedKeys(map)) {
     checkQualifiedName(key, at);
     check(objectOf(map, key), at.key(shortened(key)));
   }

@@ -3,22 +3,13 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { labelValueProblems } from "../../../../object/names.ts";
 import { checkLabelSelector, hasInvalidValue } from "../../label-selectors.ts";
-import {
-  flagOf,
-  has,
-  listOf,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../../members.ts";
+import { flagOf, has, listOf, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
 import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
 import { preferred, required } from "./affinity-terms.ts";
 import { checkMatchLabelKeys } from "./affinity.ts";
+import { hasInvalidNodeTerms } from "../node-selectors.ts";
 import { hasWrongDeletionCost } from "./annotations.ts";
 import { allContainers } from "./each-container.ts";
 import { hasIndivisiblePages } from "./resources.ts";
@@ -125,15 +116,6 @@ function affinityTerms(spec: JsonObject): readonly JsonObject[] {
 function hasInvalidNodeAffinity(spec: JsonObject): boolean {
   const node = objectOf(objectOf(spec, "affinity"), "nodeAffinity");
   return hasInvalidNodeTerms(objectsOf(objectOf(node, required), "nodeSelectorTerms"));
-}
-
-/** Whether terms of a node selector have values that no label can have. */
-export function hasInvalidNodeTerms(terms: readonly JsonObject[]): boolean {
-  return terms.some((term) =>
-    objectsOf(term, "matchExpressions").some((expression) =>
-      textsOf(expression, "values").some((value) => labelValueProblems(value).length > 0),
-    ),
-  );
 }
 
 function hasNonLocalTokenPath(spec: JsonObject): boolean {

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { goJson } from "../../../../go-text/go-json.ts";
 import { showInternal, showInternalLines } from "../../internal-form.ts";
 import {
@@ -12,6 +11,7 @@ import {
   maybeText,
   objectOf,
   objectsOf,
+  sortedKeys,
   takeMember,
   textOf,
 } from "../../members.ts";
@@ -84,10 +84,10 @@ export function checkAnnotationUpdates(
     }
     if (key === mirrorKey) place.key(key).forbidden(`may not ${verb} mirror pod annotation`);
   };
-  for (const key of Object.keys(before).sort(compareBytes)) {
+  for (const key of sortedKeys(before)) {
     if (maybeText(annotations, key) !== textOf(before, key)) report(key, "remove or update");
   }
-  for (const key of Object.keys(annotations).sort(compareBytes)) {
+  for (const key of sortedKeys(annotations)) {
     if (!has(before, key)) report(key, "add");
   }
   checkPodAnnotations(annotations, place, { spec: objectOf(pod, "spec"), options });

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { quote } from "../../../../go-text/quote.ts";
 import { addressWarnings } from "../../addresses.ts";
 import {
@@ -11,6 +10,7 @@ import {
   maybeObject,
   objectOf,
   objectsOf,
+  sortedKeys,
   textOf,
   textsOf,
 } from "../../members.ts";
@@ -59,7 +59,7 @@ function* warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): Ite
   const spec = objectOf(pod, "spec");
   const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
   const at = `${prefix}spec`;
-  for (const key of Object.keys(objectOf(spec, "nodeSelector")).sort(compareBytes)) {
+  for (const key of sortedKeys(objectOf(spec, "nodeSelector"))) {
     const instead = deprecatedLabel(key);
     if (instead !== undefined) yield `${at}.nodeSelector[${key}]: ${instead}`;
   }

@@ -21,7 +21,15 @@ import {
   showAmount,
   wholeUnits,
 } from "../../amounts.ts";
-import { has, listOf, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
+import {
+  has,
+  listOf,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+} from "../../members.ts";
 import type { Place } from "../../place.ts";
 import {
   checkContainerResourceName,
@@ -255,15 +263,6 @@ function isIndivisible(name: string, amount: Parameters<typeof wholeUnits>[0]): 
     if (error instanceof BadQuantity) return true;
     throw error;
   }
-}
-
-export function sortedKeys(map: JsonObject): readonly string[] {
-  const keys = Object.keys(map);
-  // Objects that were read from the store are in order.
-  const isSorted = keys.every(
-    (key, index) => index === 0 || compareBytes(keys[index - 1] ?? "", key) < 0,
-  );
-  return isSorted ? keys : keys.sort(compareBytes);
 }
 
 /** Names of the claims of a Pod. */
