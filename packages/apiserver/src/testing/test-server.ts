@@ -7,6 +7,7 @@ import {
   systemRandom,
   type Clock,
   type Log,
+  type Metrics,
   type Random,
 } from "@keelson/base";
 import { SqliteBackend, Store } from "@keelson/store";
@@ -26,6 +27,8 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Log;
+  /** Those of the server; the store has its own. */
+  readonly metrics?: Metrics;
   /** Everybody is in `system:masters` unless told. */
   readonly authenticator?: Authenticator;
   /** Without, it speaks plain HTTP/1.1. */
@@ -76,7 +79,7 @@ export async function startTestServer(
         clock,
         log,
         random: options.random ?? systemRandom,
-        metrics: noMetrics,
+        metrics: options.metrics ?? noMetrics,
         resources: options.resources ?? [],
         admission: options.admission ?? [],
         identity: () => ({ authenticator }),

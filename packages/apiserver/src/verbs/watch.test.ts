@@ -58,6 +58,24 @@ suite("watches by the clock", () => {
     assert.deepEqual(await watch.rest(), []);
   });
 
+  test("events are counted that were sent, and not the mark that nobody asked for", async (t) => {
+    const metrics = new RecordingMetrics();
+    await using server = await startTestServer({ metrics }, t.signal);
+    const api = new Api(server.url, t.signal);
+    const path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    const budget = { apiVersion: "policy/v1", kind: "PodDisruptionBudget" };
+    await api.create(path, { ...budget, metadata: { name: "a" } });
+    using watch = await api.watch(`${path}?watch=1`);
+    assert.deepEqual(
+      (await watch.take(1)).map(({ type }) => type),
+      ["ADDED"],
+    );
+    await api.create(path, { ...budget, metadata: { name: "b" } });
+    await watch.take(1);
+    const labels = { group: "policy", version: "v1", kind: budget.kind };
+    assert.equal(metrics.value("apiserver_watch_events_total", labels), 2);
+  });
+
   test("what is delivered is measured until the client's socket took it", async (t) => {
     const clock = new ManualClock();
     const metrics = new RecordingMetrics();

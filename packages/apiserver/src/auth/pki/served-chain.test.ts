@@ -1,39 +1,10 @@
 import assert from "node:assert/strict";
-import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { suite, test } from "node:test";
 
-import { systemRandom } from "@keelson/base";
-
-import { createAuthority, createKey, issueCertificate, type KeyPair } from "./certificate.ts";
+import { issueCertificate, type KeyPair } from "./certificate.ts";
 import { authorityOf, serverNameFor } from "./served-chain.ts";
-import { loadX509 } from "./x509.ts";
-
-const now = Date.UTC(2026, 0, 1);
-const validity = { notBefore: new Date(now), notAfter: new Date(now + 86_400_000) };
-const making = { validity, random: systemRandom };
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-
-async function root(name: string): Promise<KeyPair> {
-  const key = createKey();
-  return { key, certificate: await createAuthority({ name, key }, making) };
-}
-
-/** An authority below another. */
-async function below(issuer: KeyPair, name: string): Promise<KeyPair> {
-  const x509 = await loadX509();
-  const key = createKey();
-  const certificate = await x509.X509CertificateGenerator.create({
-    ...validity,
-    serialNumber: Buffer.from(systemRandom.bytes(8)).toString("hex"),
-    subject: `CN=${name}`,
-    issuer: new x509.X509Certificate(issuer.certificate).subject,
-    publicKey: createPublicKey(key).toCryptoKey(algorithm, true, ["verify"]),
-    signingKey: createPrivateKey(issuer.key).toCryptoKey(algorithm, true, ["sign"]),
-    signingAlgorithm: algorithm,
-    extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
-  });
-  return { key, certificate: certificate.toString("pem") };
-}
+import { below, making, root } from "../../testing/authorities.ts";
 
 /** Whom a client of that chain is told to trust. */
 function trusted(...chain: readonly KeyPair[]): string {

@@ -161,7 +161,7 @@ export class Cluster {
     const place = { ...placeOf(object), subresource: "status" };
     const { switches, statusWritesAnnotations = false } = this.resource(kind);
     const isOneWrite = switches.statusWritesMetadata || statusWritesAnnotations;
-    // A23: first, so that it is not taken for real even for a moment.
+    // A24: first, so that it is not taken for real even for a moment.
     if (!isOneWrite) await this.change(kind, object, (live) => annotated(live, simulated), signal);
     await this.#update(
       kind,
