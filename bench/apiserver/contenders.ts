@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { residentBytes } from "../../test/e2e/resident.ts";
-import { CertificateAuthority, type KeyPair } from "../../test/oracle/certificates.ts";
+import { CertificateAuthority, type KeyPair } from "../../test/tools/certificates.ts";
 import { startOracle } from "../../test/oracle/cluster.ts";
 import {
   failuresOf,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
-import { CertificateAuthority } from "../../test/oracle/certificates.ts";
+import { CertificateAuthority } from "../../test/tools/certificates.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { ours, type Contender } from "./contenders.ts";

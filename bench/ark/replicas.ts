@@ -7,7 +7,7 @@ import { establishDefinitions } from "../../test/aggregated/definitions.ts";
 import { startBed, startHost } from "../../test/aggregated/bed.ts";
 import { pathOf } from "../../test/aggregated/objects.ts";
 import { failuresOf, LoadGenerator, type LoadResult } from "../../test/apiserver/loadgen.ts";
-import type { KeyPair } from "../../test/oracle/certificates.ts";
+import type { KeyPair } from "../../test/tools/certificates.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { CoreMeter } from "../cores.ts";

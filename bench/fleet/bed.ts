@@ -5,7 +5,7 @@ import { systemClock } from "@keelson/base";
 import { Client, loadKubeconfig } from "@keelson/client";
 import { openDatabase, type Database } from "@keelson/database";
 import { KeelsonProcess, temporaryFolder } from "../../test/e2e/keelson-process.ts";
-import { until } from "../../test/oracle/until.ts";
+import { until } from "../../test/tools/until.ts";
 import type { Row } from "../report.ts";
 import { memoryRows } from "../resident.ts";
 import type { Run } from "../suite.ts";

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { TcpProxy } from "../../test/oracle/tcp-proxy.ts";
+import { TcpProxy } from "../../test/tools/tcp-proxy.ts";
 
 const program = fileURLToPath(new URL("./programs/clusters.ts", import.meta.url));
 

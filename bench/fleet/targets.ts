@@ -1,7 +1,7 @@
 // Many clusters, some of them dead: what that costs the others.
 
 import { Client, fixedCredentials } from "@keelson/client";
-import { kubeconfigOf } from "../../test/oracle/kubeconfig.ts";
+import { kubeconfigOf } from "../../test/tools/kubeconfig.ts";
 import { Latencies, median } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";

@@ -4,7 +4,7 @@
 import { systemClock } from "@keelson/base";
 import type { Client } from "@keelson/client";
 import { temporaryFolder } from "../../test/e2e/keelson-process.ts";
-import { until } from "../../test/oracle/until.ts";
+import { until } from "../../test/tools/until.ts";
 import { Latencies } from "../measure.ts";
 import { judged, type Row } from "../report.ts";
 import { memoryRows } from "../resident.ts";

@@ -8,7 +8,7 @@ import { Client, loadKubeconfig, type DynamicObject } from "@keelson/client";
 import { openDatabase, statement } from "@keelson/database";
 import { KeelsonProcess } from "../../test/e2e/keelson-process.ts";
 import { samplesAt } from "../../test/apiserver/scenarios/metrics.ts";
-import { until } from "../../test/oracle/until.ts";
+import { until } from "../../test/tools/until.ts";
 import type { Run } from "../suite.ts";
 
 export const apiVersion = "platform.internal/v1alpha1";

@@ -2,7 +2,7 @@
 
 import type { Client } from "@keelson/client";
 import { temporaryFolder } from "../../test/e2e/keelson-process.ts";
-import { until } from "../../test/oracle/until.ts";
+import { until } from "../../test/tools/until.ts";
 import { judged, type Row } from "../report.ts";
 import { numberOf, type Run } from "../suite.ts";
 import { apiVersion, databaseApp, phases, startBed } from "./bed.ts";

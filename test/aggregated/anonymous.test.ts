@@ -5,7 +5,7 @@ import { suite } from "node:test";
 
 import { startOurs } from "../apiserver/ours.ts";
 import { startOracle } from "../oracle/cluster.ts";
-import { HttpClient, type Request } from "../oracle/http-client.ts";
+import { HttpClient, type Request } from "../tools/http-client.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { startBed } from "./bed.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import type { HttpClient, Request, Response } from "../oracle/http-client.ts";
+import type { HttpClient, Request, Response } from "../tools/http-client.ts";
 import type { Bed } from "./bed.ts";
 
 /** Sends a request that must have one of these answers. */

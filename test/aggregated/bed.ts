@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
 import type { Driver } from "../apiserver/ours.ts";
-import { CertificateAuthority, type KeyPair } from "../oracle/certificates.ts";
+import { CertificateAuthority, type KeyPair } from "../tools/certificates.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle, type OracleOptions } from "../oracle/cluster.ts";
-import { findFreePorts } from "../oracle/ports.ts";
-import { until } from "../oracle/until.ts";
+import { findFreePorts } from "../tools/ports.ts";
+import { until } from "../tools/until.ts";
 import { group, hostObjects, namespace, service, versions } from "./host-objects.ts";
 import { Replica } from "./replica.ts";
 

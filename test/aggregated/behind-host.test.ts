@@ -12,7 +12,7 @@ import { createNamespace } from "../apiserver/create-namespace.ts";
 import { drivers } from "../apiserver/ours.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
 import { programPath } from "../oracle/programs.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { create, expectStatus, kubectl, messageOf } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { controllersWalk } from "./controllers-walk.ts";

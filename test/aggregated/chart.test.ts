@@ -16,7 +16,7 @@ import { runKeelson } from "../e2e/run-keelson.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { expectStatus } from "./asking.ts";
 import { certManagerDefinitions } from "./cert-manager.ts";
 import {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createNamespace } from "../apiserver/create-namespace.ts";
 import { configMap } from "../apiserver/objects.ts";
 import { untilCollectorKnows, type Collected } from "../apiserver/until-collector-knows.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { create, expectStatus, messageOf } from "./asking.ts";
 import type { Bed } from "./bed.ts";
 import { memory, ownerOf, pathOf } from "./objects.ts";

@@ -6,9 +6,9 @@ import { suite } from "node:test";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 import { PostgresProxy } from "@keelson/store/testing";
 
-import type { Response } from "../oracle/http-client.ts";
+import type { Response } from "../tools/http-client.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { create, expectStatus } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { memory, pathOf } from "./objects.ts";

@@ -3,7 +3,7 @@
 import { arkDefinitions } from "@keelson/apiserver";
 
 import type { Oracle } from "../oracle/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { expectStatus } from "./asking.ts";
 
 /** Defines them and waits until the cluster serves each. */

@@ -7,11 +7,11 @@ import { suite } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { createNamespace } from "../apiserver/create-namespace.ts";
-import { CertificateAuthority } from "../oracle/certificates.ts";
-import type { HttpClient } from "../oracle/http-client.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { shownCertificate } from "../oracle/shown-certificate.ts";
-import { until } from "../oracle/until.ts";
+import { shownCertificate } from "../tools/shown-certificate.ts";
+import { until } from "../tools/until.ts";
 import { create, expectStatus, grant, newToken } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { memory, pathOf } from "./objects.ts";

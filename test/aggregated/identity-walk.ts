@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 
-import { CertificateAuthority } from "../oracle/certificates.ts";
-import { until } from "../oracle/until.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
+import { until } from "../tools/until.ts";
 import { expectStatus, grant, messageOf, newToken } from "./asking.ts";
 import type { Bed } from "./bed.ts";
 

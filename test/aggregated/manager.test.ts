@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { suite } from "node:test";
 
 import { Commands } from "../apiserver/walks/commands.ts";
-import type { HttpClient } from "../oracle/http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { expectStatus } from "./asking.ts";
 import { startBed } from "./bed.ts";
 import { establishDefinitions } from "./definitions.ts";

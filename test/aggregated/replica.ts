@@ -7,8 +7,8 @@ import { join } from "node:path";
 import type { Driver } from "../apiserver/ours.ts";
 import { KeelsonProcess } from "../e2e/keelson-process.ts";
 import { runKeelson, type Run } from "../e2e/run-keelson.ts";
-import { HttpClient } from "../oracle/http-client.ts";
-import type { KeyPair } from "../oracle/certificates.ts";
+import { HttpClient } from "../tools/http-client.ts";
+import type { KeyPair } from "../tools/certificates.ts";
 
 export interface ReplicaOptions {
   readonly driver: Driver;

@@ -8,9 +8,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { createNamespace } from "../apiserver/create-namespace.ts";
-import { findFreePorts } from "../oracle/ports.ts";
+import { findFreePorts } from "../tools/ports.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { Balancer } from "./balancer.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { memory, pathOf } from "./objects.ts";

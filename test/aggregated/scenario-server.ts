@@ -1,9 +1,9 @@
 // A server of ours as clients of its host see it: what the host's address answers for our group.
 
 import type { ScenarioServer, StartServer } from "../apiserver/scenarios/bed.ts";
-import type { KeyPair, Subject } from "../oracle/certificates.ts";
-import type { HttpClient } from "../oracle/http-client.ts";
-import { until } from "../oracle/until.ts";
+import type { KeyPair, Subject } from "../tools/certificates.ts";
+import type { HttpClient } from "../tools/http-client.ts";
+import { until } from "../tools/until.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { group, versions } from "./host-objects.ts";
 

@@ -1,6 +1,6 @@
 // How many requests of each verb were sent to each resource.
 
-import { aligned } from "../oracle/aligned.ts";
+import { aligned } from "../tools/aligned.ts";
 import type { Recording } from "./run-cases.ts";
 
 const verbs = [

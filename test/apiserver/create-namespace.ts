@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import type { HttpClient } from "../oracle/http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 
 /** Makes a namespace, which must not be there yet. */
 export async function createNamespace(

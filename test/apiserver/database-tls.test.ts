@@ -9,7 +9,7 @@ import { suite, test } from "node:test";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { runKeelson, type Run } from "../e2e/run-keelson.ts";
-import { CertificateAuthority } from "../oracle/certificates.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
 import { useCertificate } from "../services/use-certificate.ts";
 
 suite("a database behind TLS", () => {

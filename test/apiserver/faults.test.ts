@@ -23,7 +23,7 @@ import { seededRandom, type JsonObject } from "@keelson/base";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 import postgres from "postgres";
 
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { SqliteLook } from "../simulation/world/look.ts";
 import { FakeWallClock, findFaketime } from "./faults/faketime.ts";
 import { compileShim, losePower, shimEnvironment } from "./faults/power-loss.ts";

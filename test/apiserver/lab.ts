@@ -14,9 +14,9 @@ import {
 } from "@keelson/base";
 import type { ProtobufCodec } from "@keelson/kube";
 
-import type { Subject } from "../oracle/certificates.ts";
-import { patchTypes, type PatchType } from "../oracle/patch-types.ts";
-import { until } from "../oracle/until.ts";
+import type { Subject } from "../tools/certificates.ts";
+import { patchTypes, type PatchType } from "../tools/patch-types.ts";
+import { until } from "../tools/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
 import type { Target } from "./target.ts";

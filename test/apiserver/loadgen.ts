@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import type { JsonObject } from "@keelson/base";
 
-import type { KeyPair } from "../oracle/certificates.ts";
+import type { KeyPair } from "../tools/certificates.ts";
 import { programPath } from "../oracle/programs.ts";
 import { Running } from "./walks/commands.ts";
 

@@ -1,7 +1,7 @@
 // Making the answers of two servers comparable: what differs at each run gets a name by its order of appearance.
 
 import { isJsonArray, isJsonObject, writeJson, type Json, type JsonObject } from "@keelson/base";
-import { NumberedNames } from "../oracle/numbered-names.ts";
+import { NumberedNames } from "../tools/numbered-names.ts";
 import { textOf } from "./text-of.ts";
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;

@@ -10,7 +10,7 @@ import { roundObject, runReflectorRounds } from "../oracle/client/reflector-roun
 import { requestSteps } from "../oracle/client/requests.ts";
 import { describeElection } from "../oracle/controller/election.ts";
 import { controllerSteps, ControllerWorld } from "../oracle/controller/steps.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { drivers, startOurs } from "./ours.ts";
 
 const objects = Number(process.env["REFLECTOR_OBJECTS"] ?? 500);

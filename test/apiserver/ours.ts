@@ -9,10 +9,10 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 
 import { KeelsonProcess } from "../e2e/keelson-process.ts";
 import { runKeelson } from "../e2e/run-keelson.ts";
-import { CertificateAuthority, type KeyPair, type Subject } from "../oracle/certificates.ts";
+import { CertificateAuthority, type KeyPair, type Subject } from "../tools/certificates.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
-import { HttpClient } from "../oracle/http-client.ts";
-import { findFreePorts } from "../oracle/ports.ts";
+import { HttpClient } from "../tools/http-client.ts";
+import { findFreePorts } from "../tools/ports.ts";
 import type { Target } from "./target.ts";
 
 export const drivers = ["sqlite", "postgresql"] as const;

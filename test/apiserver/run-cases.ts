@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
 
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import type { Case } from "./case.ts";
 import { Lab, type Observation } from "./lab.ts";
 import type { Target } from "./target.ts";

@@ -7,7 +7,7 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { migratePostgres } from "@keelson/store";
 import postgres, { type Sql } from "postgres";
 
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startOurs } from "./ours.ts";
 
 suite("a first start on a PostgreSQL that takes no write", () => {

@@ -1,8 +1,8 @@
 // An API server that a test can be run against: the real one, or ours.
 
-import type { KeyPair, Subject } from "../oracle/certificates.ts";
+import type { KeyPair, Subject } from "../tools/certificates.ts";
 import { everyKind } from "../oracle/every-kind.ts";
-import type { HttpClient } from "../oracle/http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 
 /** What every test needs to know of a server. `Oracle` is one. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import type { JsonObject } from "@keelson/base";
 
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 
 export interface Asked {
   readonly method?: "POST" | "DELETE";

@@ -6,8 +6,8 @@ import { type Agent, request as startRequest } from "node:https";
 
 import { writeJson, type Json } from "@keelson/base";
 
-import { connectionOf, type ClientOptions } from "../oracle/connection.ts";
-import type { Method } from "../oracle/http-client.ts";
+import { connectionOf, type ClientOptions } from "../tools/connection.ts";
+import type { Method } from "../tools/http-client.ts";
 
 const requestTimeoutMs = 40_000;
 const connectionsMax = 64;

@@ -5,7 +5,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { systemClock } from "@keelson/base";
-import { findFreePorts } from "../oracle/ports.ts";
+import { findFreePorts } from "../tools/ports.ts";
 
 const never = new AbortController().signal;
 

@@ -6,7 +6,7 @@ import { suite, test } from "node:test";
 import { systemClock } from "@keelson/base";
 import type { ClustersDatabase } from "@keelson/clusters/testing";
 import { statement } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { freshDatabase, never } from "./events-bed.ts";
 import { announcements, schedulerOn } from "./scheduler-bed.ts";
 

@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { connect } from "node:tls";
 import { onAbort } from "@keelson/base";
 import { parse } from "yaml";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubectl, withoutKubectl } from "./kubectl.ts";
 

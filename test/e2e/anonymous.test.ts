@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { HttpClient } from "../oracle/http-client.ts";
-import { until } from "../oracle/until.ts";
+import { HttpClient } from "../tools/http-client.ts";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 suite("keelson up without anonymous callers", () => {

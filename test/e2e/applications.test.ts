@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openDatabase, statement } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubectl, withoutKubectl } from "./kubectl.ts";
 

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { restReference } from "@keelson/keelson";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 

@@ -5,8 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { findFreePorts } from "../oracle/ports.ts";
-import { until } from "../oracle/until.ts";
+import { findFreePorts } from "../tools/ports.ts";
+import { until } from "../tools/until.ts";
 import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 

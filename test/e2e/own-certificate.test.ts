@@ -5,8 +5,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { parse } from "yaml";
-import { CertificateAuthority } from "../oracle/certificates.ts";
-import { until } from "../oracle/until.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubectl, withoutKubectl } from "./kubectl.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { PubSub, type Message } from "@google-cloud/pubsub";
 import { FaultyWire, sharedEmulator, withoutEmulator } from "../clusters/pubsub-emulator.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 

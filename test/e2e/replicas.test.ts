@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { HttpClient } from "../oracle/http-client.ts";
+import { HttpClient } from "../tools/http-client.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubectl, withoutKubectl } from "./kubectl.ts";
 import { runKeelson } from "./run-keelson.ts";

@@ -8,8 +8,8 @@ import { suite, test } from "node:test";
 import { startTestServer } from "@keelson/apiserver/testing";
 import { openDatabase, statement } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { kubeconfigOf } from "../oracle/kubeconfig.ts";
-import { until } from "../oracle/until.ts";
+import { kubeconfigOf } from "../tools/kubeconfig.ts";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
 
 const execVersion = "client.authentication.k8s.io/v1";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubernetesOf, syncedResource, uidAt } from "./upgrades/look.ts";

@@ -6,11 +6,11 @@ import { RecordingMetrics } from "@keelson/base/testing";
 import { Client, type DynamicObject, type ResourceClient } from "@keelson/client";
 import type { StatementPoint } from "@keelson/database";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { assembleWorker } from "./assembled-worker.ts";
-import { startCluster } from "./cluster.ts";
-import { HttpProxy } from "./http-proxy.ts";
+import { startCluster } from "../tools/test-cluster.ts";
+import { HttpProxy } from "../tools/http-proxy.ts";
 import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 export const web = {

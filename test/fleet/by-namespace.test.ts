@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startBed, synced, web } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
-import { refusal } from "./http-proxy.ts";
+import { isOracle } from "../tools/test-cluster.ts";
+import { refusal } from "../tools/http-proxy.ts";
 
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;
 

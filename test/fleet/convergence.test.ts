@@ -3,7 +3,7 @@
 
 import { test } from "node:test";
 import { trialSettings } from "../oracle/differential.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { converges } from "./convergence.ts";
 
 const { FLEET_STEPS = "60" } = process.env;

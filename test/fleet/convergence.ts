@@ -5,8 +5,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom, type Json, type Random } from "@keelson/base";
 import type { DynamicObject, ResourceClient } from "@keelson/client";
 import { DatabaseUnavailable } from "@keelson/database";
-import type { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import type { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { startBed, type Bed, type Worker } from "./bed.ts";
 
 /** How long everything may take to come true. */

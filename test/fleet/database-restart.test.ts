@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startBed, synced, web } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
+import { isOracle } from "../tools/test-cluster.ts";
 
 const { KEELSON_TEST_RESTARTS: restarts = "2" } = process.env;
 const rows = 10;

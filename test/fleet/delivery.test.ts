@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
 import { statement } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applied, startBed, web } from "./bed.ts";
-import { clusterSuite, isOracle } from "./cluster.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
 import { HangingWebhook } from "./hanging-webhook.ts";
 
 const lockWork = statement<string>(

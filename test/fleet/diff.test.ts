@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startBed, synced, type Details } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 
 const labels = { app: "web" };
 

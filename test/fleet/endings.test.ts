@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applied, definitionOf, startBed, synced, web, type Bed, type Details } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 
 const ref = { namespace: "default", name: "web" };
 

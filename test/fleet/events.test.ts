@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { RecordingLog } from "@keelson/base/testing";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { EventReader } from "../services/event-reader.ts";
 import { runFile } from "../services/process.ts";
 import { as, startFleetRest, type FleetRest, type FleetRestOptions } from "./fleet-rest.ts";

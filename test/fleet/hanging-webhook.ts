@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CertificateAuthority } from "../oracle/certificates.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
 
 export class HangingWebhook implements AsyncDisposable {
   readonly #server: Server;

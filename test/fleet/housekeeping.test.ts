@@ -13,7 +13,7 @@ import {
   WorkBell,
   type HousekeepingLimits,
 } from "@keelson/fleet";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { testCipher } from "./assembled-worker.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 

@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { seededRandom } from "@keelson/base";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { runFile } from "../services/process.ts";
 import { startBed, synced, web, type Bed } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
+import { isOracle } from "../tools/test-cluster.ts";
 
 const program = new URL("./programs/mortal-worker.ts", import.meta.url);
 const { KEELSON_TEST_KILLS: wanted = "4", KEELSON_TEST_SEED: seed = "kills" } = process.env;

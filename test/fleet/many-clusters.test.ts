@@ -11,11 +11,11 @@ import { RecordingLog } from "@keelson/base/testing";
 import { Client, fixedCredentials, type Access } from "@keelson/client";
 import { accessTo } from "../oracle/client/bed.ts";
 import { startOracle } from "../oracle/cluster.ts";
-import { kubeconfigOf } from "../oracle/kubeconfig.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { kubeconfigOf } from "../tools/kubeconfig.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { assembleWorker } from "./assembled-worker.ts";
-import { clusterSuite, isOracle } from "./cluster.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
 const map = (clusterId: string, name: string, a = clusterId) => ({

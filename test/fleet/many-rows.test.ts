@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
-import { clusterSuite, isOracle } from "./cluster.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
 
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 /** What the scenarios say; before a real Kubernetes a tenth, since it is slower and the code is the same. */

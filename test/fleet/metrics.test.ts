@@ -5,11 +5,11 @@ import { suite, test } from "node:test";
 import { silentLog, systemClock } from "@keelson/base";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { FleetGauges } from "@keelson/fleet";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startBed, synced, web, type Details } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
+import { isOracle } from "../tools/test-cluster.ts";
 import { startFleetRest } from "./fleet-rest.ts";
-import { refusal } from "./http-proxy.ts";
+import { refusal } from "../tools/http-proxy.ts";
 
 const prod = { cluster_id: "prod" };
 const skip = isOracle ? "the answers are the proxy's, whoever is behind it" : false;

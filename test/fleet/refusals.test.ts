@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseUnavailable, statement } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applied, definitionOf, inFlightMax, startBed, synced, web, type Bed } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
-import { refusal } from "./http-proxy.ts";
+import { isOracle } from "../tools/test-cluster.ts";
+import { refusal } from "../tools/http-proxy.ts";
 
 const { KEELSON_TEST_AWAY_MS: awayMs = "0" } = process.env;
 const ref = { namespace: "default", name: "web" };

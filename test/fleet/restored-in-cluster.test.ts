@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applied, definitionOf, startBed, synced, web, type Details } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { data } from "./resource-fixture.ts";
 
 clusterSuite("what is restored, in the cluster", () => {

@@ -5,9 +5,9 @@ import { execFile, spawnSync } from "node:child_process";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { DatabaseUnavailable } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applied, startBed, web, type Details } from "./bed.ts";
-import { isOracle } from "./cluster.ts";
+import { isOracle } from "../tools/test-cluster.ts";
 
 const run = promisify(execFile);
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { startTestServer } from "@keelson/apiserver/testing";
-import { kubeconfigOf } from "../oracle/kubeconfig.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { HttpProxy, refusal } from "./http-proxy.ts";
+import { kubeconfigOf } from "../tools/kubeconfig.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { HttpProxy, refusal } from "../tools/http-proxy.ts";
 import type { Details } from "./bed.ts";
 import { as, startFleetRest, type FleetRest } from "./fleet-rest.ts";
 

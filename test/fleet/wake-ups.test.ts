@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseUnavailable, statement, type StatementPoint } from "@keelson/database";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applied, startBed, synced, web, type Bed, type Details } from "./bed.ts";
-import { clusterSuite } from "./cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 
 const failed = ({ status }: Details) => status === "error";
 /** Whoever waited for its next try would wait for minutes. */

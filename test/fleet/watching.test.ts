@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
-import { clusterSuite, ownTest } from "./cluster.ts";
+import { clusterSuite, ownTest } from "../tools/test-cluster.ts";
 
 const isTrue = (conditions: readonly Details[], type: string) =>
   conditions.some((one) => one.type === type && one.status === "True");

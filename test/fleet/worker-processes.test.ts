@@ -11,7 +11,7 @@ import { Client, fixedCredentials } from "@keelson/client";
 import { migrate, openDatabase, sharedMigrations } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { fleetMigrations } from "@keelson/fleet";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { web } from "./bed.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 

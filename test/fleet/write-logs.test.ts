@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Json } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import { kubeconfigOf } from "../oracle/kubeconfig.ts";
+import { kubeconfigOf } from "../tools/kubeconfig.ts";
 import { startFleetRest } from "./fleet-rest.ts";
 import { replicas, web } from "./resource-fixture.ts";
 

@@ -8,7 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem, type as system, arch } from "node:os";
 import { join } from "node:path";
 import { temporaryFolder } from "../e2e/keelson-process.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { makePlaces } from "./places.ts";
 import { Terminal } from "./terminal.ts";
 

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "../e2e/keelson-process.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { mainTerminal, stepsOf, type Typed, type TypedStep } from "./guide.ts";
 import { makePlaces, Ports } from "./places.ts";
 import { isShown } from "./shown-output.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findFreePorts } from "../oracle/ports.ts";
+import { findFreePorts } from "../tools/ports.ts";
 import { programPath, type ProgramName } from "../oracle/programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -8,7 +8,7 @@ import { fieldManager, keepTimes, StatusError } from "@keelson/kube";
 import { startOracle, type Oracle } from "./cluster.ts";
 import { publishedSchemas } from "./differential/openapi-schemas.ts";
 import { oracleTest } from "./oracle-test.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
 

@@ -36,7 +36,7 @@ import { bootstrapRbacObjects } from "../../packages/apiserver/src/bootstrap/rba
 import { unionAuthenticator } from "../../packages/apiserver/src/auth/union.ts";
 import type { User } from "../../packages/apiserver/src/auth/user.ts";
 import { Laboratory, oracleTest, runTrials, trialSettings } from "./differential.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const whoAmI = {
   method: "POST",

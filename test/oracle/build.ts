@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-import { BuildLock } from "./build-lock.ts";
+import { BuildLock } from "../tools/build-lock.ts";
 import { cacheFolder, moduleFolder, modules, programFolder, type GoModule } from "./programs.ts";
 
 /** Go has to be this new for the modules we pin. */

@@ -12,7 +12,7 @@ import { compare, describeDifference, type Difference } from "./compare.ts";
 import { everyKind } from "./every-kind.ts";
 import { collectionPath } from "./kinds/paths.ts";
 import { oracleTest } from "./oracle-test.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const resources = builtinResources(await loadBuiltinKinds());
 const examples = await loadKindExamples();

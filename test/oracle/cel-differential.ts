@@ -5,7 +5,7 @@ import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { causeOf, prepareObject, validateObject } from "@keelson/kube";
 import type { StructuralSchema, ValidationRule } from "@keelson/kube";
 import { celCases, joinedCases } from "./cel-cases.ts";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { causesText, createKind, customGroup, objectOf } from "./schema-differential.ts";
 import type { CustomKind, SchemaTally } from "./schema-differential.ts";
 

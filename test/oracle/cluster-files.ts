@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { CertificateAuthority, createSigningKey, type KeyPair } from "./certificates.ts";
-import { kubeconfigOf } from "./kubeconfig.ts";
+import { CertificateAuthority, createSigningKey, type KeyPair } from "../tools/certificates.ts";
+import { kubeconfigOf } from "../tools/kubeconfig.ts";
 
 /** Who talks to the API server with a certificate of its own. */
 const users = {

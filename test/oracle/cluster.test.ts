@@ -7,10 +7,10 @@ import { createInterface } from "node:readline";
 import { suite } from "node:test";
 
 import { startOracle } from "./cluster.ts";
-import { isAlive } from "./is-alive.ts";
+import { isAlive } from "../tools/is-alive.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { kubernetesVersion } from "./programs.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 suite("oracle", () => {
   oracleTest("two clusters run side by side and know nothing of each other", async (t) => {

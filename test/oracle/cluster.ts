@@ -6,12 +6,12 @@ import { request as startHttpsRequest } from "node:https";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { CertificateAuthority, KeyPair, Subject } from "./certificates.ts";
+import type { CertificateAuthority, KeyPair, Subject } from "../tools/certificates.ts";
 import { writeClusterFiles, type ClusterIdentity } from "./cluster-files.ts";
 import { argumentsOf, readyUrlOf, type ClusterProgram, type Layout } from "./command-lines.ts";
-import { Guard, ProcessEnded, type GuardedProcess } from "./guarded.ts";
-import { HttpClient } from "./http-client.ts";
-import { findFreePorts } from "./ports.ts";
+import { Guard, ProcessEnded, type GuardedProcess } from "../tools/guarded.ts";
+import { HttpClient } from "../tools/http-client.ts";
+import { findFreePorts } from "../tools/ports.ts";
 import { programPath, type ProgramName } from "./programs.ts";
 
 const readyTimeoutMs = 120_000;

@@ -5,7 +5,7 @@ import { writeJson, type Json, type JsonObject } from "@keelson/base";
 import type { Oracle } from "./cluster.ts";
 import { collectionPath } from "./kinds/paths.ts";
 import { isEstablished } from "./is-established.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 export interface CustomKindOptions {
   /** The structural schema of the kind, `type: object` at its root. */

@@ -11,7 +11,7 @@ import { compare, describeDifference } from "./compare.ts";
 import { definitions } from "./discovery-definitions.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { isEstablished } from "./is-established.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -11,7 +11,7 @@ import { startOracle, type Oracle } from "./cluster.ts";
 import { compare, describeDifference } from "./compare.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { isEstablished } from "./is-established.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const value = { value: "x" };

@@ -24,7 +24,7 @@ import { oracleTest } from "./oracle-test.ts";
 import { randomSchema } from "./schema-cases.ts";
 import { createKind, customGroup } from "./schema-differential.ts";
 import { isEstablished } from "./is-established.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

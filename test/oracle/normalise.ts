@@ -1,7 +1,7 @@
 // Making two runs comparable: what is different at each run gets a name by its order of appearance.
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
-import { NumberedNames } from "./numbered-names.ts";
+import { NumberedNames } from "../tools/numbered-names.ts";
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 

@@ -20,7 +20,7 @@ import { play, type LifeStep } from "./rules-groups/definition-life.ts";
 import { errorsOf, recordedVerdicts } from "./rules-groups/recorded.ts";
 import { Runner } from "./rules-groups/run.ts";
 import { tables } from "./rules-groups/tables.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const lives: readonly { readonly group: string; readonly steps: readonly LifeStep[] }[] = [
   {

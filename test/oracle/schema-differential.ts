@@ -4,9 +4,9 @@ import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@kee
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { causeOf, EmbeddedInvalid, prepareObject, readSchema, validateObject } from "@keelson/kube";
 import type { StatusCause, StructuralSchema } from "@keelson/kube";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { randomSchema, randomValue } from "./schema-cases.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 /** How often the real server accepted, refused, and differed from us. */
 export interface SchemaTally {

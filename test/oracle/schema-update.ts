@@ -3,7 +3,7 @@
 import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@keelson/base";
 import type { Json, JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
 import { prepareObject, readSchema, type StructuralSchema } from "@keelson/kube";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { randomSchema, randomValue } from "./schema-cases.ts";
 import {
   createKind,
@@ -20,7 +20,7 @@ import {
   type SchemaRun,
   type SchemaTally,
 } from "./schema-differential.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 /** Replaces the schemas of a kind and waits until a value shows that they are in force. */
 async function tightenKind(

@@ -4,7 +4,7 @@ import { cloneJson, isJsonObject, readJson, seededRandom, writeJson } from "@kee
 import type { Json, JsonObject, MutableJson, MutableJsonObject, Random } from "@keelson/base";
 import { causeOf, readSchema, validateSchema } from "@keelson/kube";
 import { badRules } from "./cel-cases.ts";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { causesText, customGroup, type SchemaTally } from "./schema-differential.ts";
 import { randomSchema } from "./schema-cases.ts";
 

@@ -4,7 +4,7 @@ import { isJsonObject, readJson, writeJson } from "@keelson/base";
 import type { Json, JsonObject } from "@keelson/base";
 import { builtinRow, renderTable } from "@keelson/kube";
 import type { BuiltinKinds, TableColumn } from "@keelson/kube";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 
 const tableType = "application/json;as=Table;v=v1;g=meta.k8s.io";
 

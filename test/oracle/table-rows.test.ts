@@ -5,13 +5,13 @@ import { readJson, writeJson, type Json, type JsonObject } from "@keelson/base";
 import { CustomColumns, loadBuiltinKinds, renderTable } from "@keelson/kube";
 import { loadKindExamples } from "@keelson/kube/testing";
 import type { PrinterColumn } from "@keelson/kube";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient } from "../tools/http-client.ts";
 import { startOracle } from "./cluster.ts";
 import { collectionPath } from "./kinds/paths.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { podStatuses } from "./table-cases.ts";
 import { getTable, runTableDifferential } from "./table-differential.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 suite("tables against the oracle", () => {
   oracleTest("every kind has the same cells", async (t) => {

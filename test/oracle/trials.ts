@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import { seededRandom, type Json, type Random } from "@keelson/base";
 
-import { aligned } from "./aligned.ts";
+import { aligned } from "../tools/aligned.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { compare, describeDifference } from "./compare.ts";
 

@@ -7,7 +7,7 @@ import { mastersGroup, type Audit, type Authenticator } from "@keelson/apiserver
 import { startTestServer } from "@keelson/apiserver/testing";
 import { systemClock, type Clock } from "@keelson/base";
 import { fixedCredentials } from "@keelson/client";
-import { isOracle } from "../fleet/cluster.ts";
+import { isOracle } from "../tools/test-cluster.ts";
 import { accessTo, portOf } from "../oracle/client/bed.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle } from "../oracle/cluster.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanupAuth, RealmAdmin, StepError } from "@keelson/platform";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { prepareCluster, tenant } from "./auth-bed.ts";
 
 clusterSuite("the login of an app without a Keycloak", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import {
   addUser,
   changed,

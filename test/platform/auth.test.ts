@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLedger } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { addUser, logIn, loginUrl, noting, prepareAuth, tenant } from "./auth-bed.ts";
 import { Browser } from "./browser.ts";
 import { withoutKeycloak } from "./keycloak-server.ts";

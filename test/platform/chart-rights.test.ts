@@ -14,7 +14,7 @@ import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import {
   AccountAudit,
   accountName,

@@ -10,7 +10,7 @@ import { parseAllDocuments } from "yaml";
 
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { oracleTest } from "../oracle/oracle-test.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 
 const chart = fileURLToPath(new URL("../../deploy/helm/plattr-operator", import.meta.url));
 const namespace = "plattr-system";

@@ -4,7 +4,7 @@ import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { Client } from "@keelson/client";
 import { Caches, controllerMetrics } from "@keelson/controller";
 import { Children } from "@keelson/platform";
-import { startCluster, type ClusterOptions } from "../fleet/cluster.ts";
+import { startCluster, type ClusterOptions } from "../tools/test-cluster.ts";
 
 export interface ChildrenBed extends AsyncDisposable {
   readonly client: Client;

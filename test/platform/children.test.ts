@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ResourceClient, type DynamicObject } from "@keelson/client";
 import { childOf, type App } from "@keelson/platform";
 import { appWith } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { prepareChildren } from "./children-bed.ts";
 
 const configMaps = { apiVersion: "v1", kind: "ConfigMap" } as const;

@@ -8,7 +8,7 @@ import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { systemClock } from "@keelson/base";
 import { createAppDatabase, type AppDatabase } from "@keelson/platform/testing";
 import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { applications, namespace, newName, seenIn, type Seen } from "./operator-bed.ts";
 import { startSecretsServer, withoutSecretsManager } from "./secrets-server.ts";
 

@@ -24,8 +24,8 @@ import {
   nothing,
   type AppDatabase,
 } from "@keelson/platform/testing";
-import { clusterSuite, isOracle, startCluster } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite, isOracle, startCluster } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 
 const hasPsql = await systemPostgresFound();
 

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { BuildLock } from "../oracle/build-lock.ts";
+import { BuildLock } from "../tools/build-lock.ts";
 import { cacheFolder } from "../oracle/programs.ts";
 
 const version = "26.4.0";

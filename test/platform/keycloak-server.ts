@@ -3,9 +3,9 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { KeycloakAccess } from "@keelson/platform";
-import { Guard } from "../oracle/guarded.ts";
-import { findFreePorts } from "../oracle/ports.ts";
-import { until } from "../oracle/until.ts";
+import { Guard } from "../tools/guarded.ts";
+import { findFreePorts } from "../tools/ports.ts";
+import { until } from "../tools/until.ts";
 import { findKeycloak, javaArguments } from "./keycloak-program.ts";
 
 const found = findKeycloak();

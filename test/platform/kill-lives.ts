@@ -3,8 +3,8 @@
 
 import type { JsonObject } from "@keelson/base";
 import type { DynamicObject, ObjectKind } from "@keelson/client";
-import { isOracle } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { isOracle } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { endStateOf, urlOf, type Whereabouts } from "./end-state.ts";
 import { withoutKeycloak } from "./keycloak-server.ts";
 import { applications, namespace, seenIn, type OperatorBed } from "./operator-bed.ts";

@@ -6,7 +6,7 @@ import type { JsonObject } from "@keelson/base";
 import { Client, refOf, type DynamicObject, type ResourceClient } from "@keelson/client";
 import { platformDefinitions } from "@keelson/platform";
 import { reasonForNoOracle } from "../oracle/build.ts";
-import { clusterSuite, startCluster, type TestCluster } from "../fleet/cluster.ts";
+import { clusterSuite, startCluster, type TestCluster } from "../tools/test-cluster.ts";
 
 const apiVersion = "platform.internal/v1alpha1";
 const options = { simulatesWorkloads: false, definitions: platformDefinitions() };

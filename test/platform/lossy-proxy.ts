@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { closeNow, listenLocally, portOf } from "../fleet/local-server.ts";
+import { closeNow, listenLocally, portOf } from "../tools/local-server.ts";
 
 export interface Answer {
   readonly status: number;

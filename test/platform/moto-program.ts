@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BuildLock } from "../oracle/build-lock.ts";
+import { BuildLock } from "../tools/build-lock.ts";
 import { cacheFolder } from "../oracle/programs.ts";
 
 /** Each package that it needs, at its version. */

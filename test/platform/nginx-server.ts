@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { DynamicObject } from "@keelson/client";
-import { Guard } from "../oracle/guarded.ts";
-import { until } from "../oracle/until.ts";
+import { Guard } from "../tools/guarded.ts";
+import { until } from "../tools/until.ts";
 import { findNginx } from "./nginx-program.ts";
 
 const found = findNginx();

@@ -17,9 +17,9 @@ import {
   type OperatorSettings,
 } from "@keelson/platform";
 import { createAppDatabase, type AdminRights, type AppDatabase } from "@keelson/platform/testing";
-import { startCluster, type TestCluster } from "../fleet/cluster.ts";
-import { HttpProxy } from "../fleet/http-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { startCluster, type TestCluster } from "../tools/test-cluster.ts";
+import { HttpProxy } from "../tools/http-proxy.ts";
+import { until } from "../tools/until.ts";
 import { sharedKeycloak, type KeycloakServer } from "./keycloak-server.ts";
 import { sharedS3 } from "./s3-server.ts";
 

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";

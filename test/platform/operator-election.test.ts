@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { systemClock, type Clock } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import type { CallPoint, OperatorOptions } from "@keelson/platform";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { newName, OperatorBed, type RunningOperator } from "./operator-bed.ts";
 
 const image = "registry.example.com/shop:1";

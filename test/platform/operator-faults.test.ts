@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { RecordingMetrics } from "@keelson/base/testing";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import { measure } from "../apiserver/scenarios/length.ts";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { refusal } from "../fleet/http-proxy.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { refusal } from "../tools/http-proxy.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { LeapingClock } from "./clocks.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leftovers, nothing, stateOf } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { withoutWaitsFrom } from "./clocks.ts";
 import { namespace, newName, OperatorBed, type Seen } from "./operator-bed.ts";
 

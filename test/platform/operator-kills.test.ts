@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "@keelson/base";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
 import { Mortality, textOf, type KillPoint } from "./kill-points.ts";
 import {
   endOf,

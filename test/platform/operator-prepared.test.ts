@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { withoutWaitsFrom } from "./clocks.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
 import { namespace, newName, OperatorBed } from "./operator-bed.ts";

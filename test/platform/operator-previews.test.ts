@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "@keelson/base";
 import type { CallPoint } from "@keelson/platform";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { hasLogin, hasStorage, namespaceKind, PreviewBed } from "./preview-bed.ts";
 
 const secretKind = { apiVersion: "v1", kind: "Secret" } as const;

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "@keelson/base";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { clusterSuite, isOracle } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite, isOracle } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { namespace, newName, seenIn, type OperatorBed, type Seen } from "./operator-bed.ts";
 import { ProcessBed } from "./process-bed.ts";
 

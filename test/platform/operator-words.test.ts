@@ -7,10 +7,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { kubeconfigFor } from "../oracle/cluster-files.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
 import {
   applications,

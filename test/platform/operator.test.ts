@@ -13,8 +13,8 @@ import {
 import type { DynamicObject } from "@keelson/client";
 import { Caches, controllerMetrics } from "@keelson/controller";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { clusterSuite, ownTest } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite, ownTest } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import {
   applications,
   namespace,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { leftovers, nothing } from "@keelson/platform/testing";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { sharedKeycloak, withoutKeycloak } from "./keycloak-server.ts";
 import { newName, OperatorBed, seenIn, type BedOptions, type Seen } from "./operator-bed.ts";
 import { sharedS3, withoutS3 } from "./s3-server.ts";

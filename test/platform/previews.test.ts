@@ -17,8 +17,8 @@ import {
   type App,
 } from "@keelson/platform";
 import { appWith, MemoryLedger } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite, startCluster } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 
 const namespaces = { apiVersion: "v1", kind: "Namespace" } as const;
 const name = "preview-my-app-pr-42";

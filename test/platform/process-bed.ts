@@ -6,8 +6,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startThrowawayPostgres, type ThrowawayPostgres } from "@keelson/database/testing";
 import { KeelsonProcess, temporaryFolder } from "../e2e/keelson-process.ts";
-import { TcpProxy } from "../oracle/tcp-proxy.ts";
-import { until } from "../oracle/until.ts";
+import { TcpProxy } from "../tools/tcp-proxy.ts";
+import { until } from "../tools/until.ts";
 import { startAuditedCluster, type AuditedCluster, type Write } from "./audited-cluster.ts";
 import { applications, namespace, OperatorBed } from "./operator-bed.ts";
 

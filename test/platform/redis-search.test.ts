@@ -13,8 +13,8 @@ import {
   workloadOf,
 } from "@keelson/platform";
 import { appWith } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
-import { until } from "../oracle/until.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
+import { until } from "../tools/until.ts";
 import { prepareChildren } from "./children-bed.ts";
 
 const settings = {

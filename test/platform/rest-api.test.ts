@@ -18,7 +18,7 @@ import {
   MemoryLedger,
   type AppDatabase,
 } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { startNginx, withoutNginx } from "./nginx-server.ts";
 import { prepareChildren } from "./children-bed.ts";
 

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { S3 } from "@aws-sdk/client-s3";
 import { reasonForNoOracle } from "../oracle/build.ts";
-import { Guard, ProcessEnded } from "../oracle/guarded.ts";
-import { findFreePorts } from "../oracle/ports.ts";
+import { Guard, ProcessEnded } from "../tools/guarded.ts";
+import { findFreePorts } from "../tools/ports.ts";
 import { programPath } from "../oracle/programs.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 
 /** Why tests with an S3 server are skipped; false where they run. */
 export const withoutS3: string | false = reasonForNoOracle() ?? false;

@@ -1,9 +1,9 @@
 // Secrets Manager of AWS as moto has it.
 
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
-import { Guard, ProcessEnded } from "../oracle/guarded.ts";
-import { findFreePorts } from "../oracle/ports.ts";
-import { until } from "../oracle/until.ts";
+import { Guard, ProcessEnded } from "../tools/guarded.ts";
+import { findFreePorts } from "../tools/ports.ts";
+import { until } from "../tools/until.ts";
 import { findMoto } from "./moto-program.ts";
 
 const found = findMoto();

@@ -12,7 +12,7 @@ import {
   type StorageSettings,
 } from "@keelson/platform";
 import { appWith, MemoryLedger, ownerless } from "@keelson/platform/testing";
-import { clusterSuite } from "../fleet/cluster.ts";
+import { clusterSuite } from "../tools/test-cluster.ts";
 import { bucketState, prepareBuckets } from "./bucket-bed.ts";
 import { LossyProxy } from "./lossy-proxy.ts";
 import { withoutS3 } from "./s3-server.ts";

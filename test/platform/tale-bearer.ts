@@ -8,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { closeNow, listenLocally, portOf } from "../fleet/local-server.ts";
+import { closeNow, listenLocally, portOf } from "../tools/local-server.ts";
 
 /** `pass`, `garbage`: bytes that are no HTTP; else the status with which it tells. */
 export type Mood = "pass" | "garbage" | number;

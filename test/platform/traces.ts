@@ -2,7 +2,7 @@
 
 import type { DynamicObject } from "@keelson/client";
 import { serverTraces } from "@keelson/platform/testing";
-import { until } from "../oracle/until.ts";
+import { until } from "../tools/until.ts";
 import { sharedKeycloak } from "./keycloak-server.ts";
 import type { OperatorBed } from "./operator-bed.ts";
 import { sharedS3 } from "./s3-server.ts";

@@ -6,7 +6,7 @@ import type { JsonObject } from "@keelson/base";
 import { Client, type DynamicObject } from "@keelson/client";
 import { fieldManager, isApplied, workloadOf } from "@keelson/platform";
 import { appWith, ownerless } from "@keelson/platform/testing";
-import { clusterSuite, startCluster } from "../fleet/cluster.ts";
+import { clusterSuite, startCluster } from "../tools/test-cluster.ts";
 
 const settings = {
   ingressClass: "nginx",

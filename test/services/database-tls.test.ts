@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { DatabaseUnavailable, openDatabase, statement } from "@keelson/database";
 import { startThrowawayPostgres } from "@keelson/database/testing";
-import { CertificateAuthority } from "../oracle/certificates.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
 import { useCertificate } from "./use-certificate.ts";
 
 const tls = statement<undefined, { isOn: boolean }>(

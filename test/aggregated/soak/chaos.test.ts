@@ -23,7 +23,7 @@ import {
 import { Caches, type CachedKinds } from "../../apiserver/walks/caches.ts";
 import { writeAround, type WrittenKind } from "../../apiserver/walks/informers.ts";
 import { oracleTest } from "../../oracle/oracle-test.ts";
-import { TcpProxy } from "../../oracle/tcp-proxy.ts";
+import { TcpProxy } from "../../tools/tcp-proxy.ts";
 import { startBed } from "../bed.ts";
 import { group } from "../host-objects.ts";
 import { memory } from "../objects.ts";

@@ -2,7 +2,7 @@
 
 import { isJsonArray, isJsonObject, type Json } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { casesOf, type Script } from "../case.ts";
 import type { Lab } from "../lab.ts";
 import { definition } from "../objects.ts";

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import type { Lab } from "../lab.ts";
 
 /** Creates a definition and waits until its objects are served. What is compared comes afterwards. */

@@ -1,6 +1,6 @@
 // What a schema makes of the objects of a custom kind: defaults, pruning, refusals. KB 68, 71.
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { definition } from "../objects.ts";
 import { groupOf, object, path, thing } from "./things.ts";

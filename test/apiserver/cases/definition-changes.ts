@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import type { Answer } from "../answer.ts";
 import type { Lab } from "../lab.ts";

@@ -2,7 +2,7 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { definition } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";

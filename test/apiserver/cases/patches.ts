@@ -2,7 +2,7 @@
 
 import type { Json } from "@keelson/base";
 
-import type { PatchType } from "../../oracle/patch-types.ts";
+import type { PatchType } from "../../tools/patch-types.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { configMap, definition, deployment } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";

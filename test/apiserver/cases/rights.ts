@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import type { Lab } from "../lab.ts";
 
 export const rbac = "rbac.authorization.k8s.io/v1";

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { patchTypes } from "../../oracle/patch-types.ts";
+import { patchTypes } from "../../tools/patch-types.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { configMap, deployment, pod, secret, service } from "../objects.ts";
 

@@ -11,7 +11,7 @@ import { startThrowawayPostgres } from "@keelson/database/testing";
 import { HistoryRecorder, type History } from "../../simulation/history.ts";
 import { PostgresLook } from "../../simulation/processes/postgres-look.ts";
 import { Observer, type Look } from "../../simulation/world/look.ts";
-import { HttpClient } from "../../oracle/http-client.ts";
+import { HttpClient } from "../../tools/http-client.ts";
 import { createNamespace } from "../create-namespace.ts";
 import { startOurs, type Driver } from "../ours.ts";
 import type { Target } from "../target.ts";

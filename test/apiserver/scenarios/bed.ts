@@ -7,8 +7,8 @@ import type { JsonObject } from "@keelson/base";
 
 import { residentBytes } from "../../e2e/resident.ts";
 import { reasonForNoOracle } from "../../oracle/build.ts";
-import type { Method, Response } from "../../oracle/http-client.ts";
-import { until } from "../../oracle/until.ts";
+import type { Method, Response } from "../../tools/http-client.ts";
+import { until } from "../../tools/until.ts";
 import { createNamespace } from "../create-namespace.ts";
 import { LoadGenerator } from "../loadgen.ts";
 import { drivers, startOurs, type Driver, type OursOptions } from "../ours.ts";

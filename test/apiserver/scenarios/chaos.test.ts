@@ -9,8 +9,8 @@ import { seededRandom } from "@keelson/base";
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
 import { oracleTest } from "../../oracle/oracle-test.ts";
-import { TcpProxy } from "../../oracle/tcp-proxy.ts";
-import { until } from "../../oracle/until.ts";
+import { TcpProxy } from "../../tools/tcp-proxy.ts";
+import { until } from "../../tools/until.ts";
 import { createNamespace } from "../create-namespace.ts";
 import { drivers, startOurs } from "../ours.ts";
 import { Caches } from "../walks/caches.ts";

@@ -10,7 +10,7 @@ import type { Random } from "@keelson/base";
 import type { ThrowawayPostgres } from "@keelson/database/testing";
 
 import { kubeconfigFor } from "../../oracle/cluster-files.ts";
-import type { TcpProxy } from "../../oracle/tcp-proxy.ts";
+import type { TcpProxy } from "../../tools/tcp-proxy.ts";
 import type { Target } from "../target.ts";
 import type { Caches } from "../walks/caches.ts";
 import { measure } from "./length.ts";

@@ -14,9 +14,9 @@ import postgres from "postgres";
 
 import { temporaryFolder } from "../../e2e/keelson-process.ts";
 import { runKeelson, type Run } from "../../e2e/run-keelson.ts";
-import { CertificateAuthority } from "../../oracle/certificates.ts";
-import type { Request, Response } from "../../oracle/http-client.ts";
-import { until } from "../../oracle/until.ts";
+import { CertificateAuthority } from "../../tools/certificates.ts";
+import type { Request, Response } from "../../tools/http-client.ts";
+import { until } from "../../tools/until.ts";
 import { SqliteLook } from "../../simulation/world/look.ts";
 import { LoadGenerator, missedBy } from "../loadgen.ts";
 import { configMap } from "../objects.ts";

@@ -6,7 +6,7 @@ import type { JsonObject } from "@keelson/base";
 import { seededRandom } from "@keelson/base";
 import { parse, stringify } from "yaml";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { deployment } from "../objects.ts";
 import { untilCollectorKnows, type Collected } from "../until-collector-knows.ts";
 import { agent, ark, query } from "./ark.ts";

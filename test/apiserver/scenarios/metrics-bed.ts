@@ -8,8 +8,8 @@ import type { JsonObject } from "@keelson/base";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import postgres, { type Sql } from "postgres";
 
-import type { Request } from "../../oracle/http-client.ts";
-import { until } from "../../oracle/until.ts";
+import type { Request } from "../../tools/http-client.ts";
+import { until } from "../../tools/until.ts";
 import { startOurs, type Driver, type Ours } from "../ours.ts";
 import { type Readings, readingsOf } from "./metrics.ts";
 import { openStream } from "./stream.ts";

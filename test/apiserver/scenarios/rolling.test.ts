@@ -9,9 +9,9 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { startThrowawayPostgres } from "@keelson/database/testing";
 
-import { CertificateAuthority } from "../../oracle/certificates.ts";
-import { shownCertificate } from "../../oracle/shown-certificate.ts";
-import { until } from "../../oracle/until.ts";
+import { CertificateAuthority } from "../../tools/certificates.ts";
+import { shownCertificate } from "../../tools/shown-certificate.ts";
+import { until } from "../../tools/until.ts";
 import { configMap } from "../objects.ts";
 import { drivers, startOurs, type Driver, type Ours } from "../ours.ts";
 import { concurrency, measure } from "./length.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import type { JsonObject } from "@keelson/base";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { agent, ark, query } from "./ark.ts";
 import type { Answered, ScenarioBed, Scenarios } from "./bed.ts";
 import { openStream, type StreamEvent } from "./stream.ts";

@@ -12,7 +12,7 @@ import {
   type KubernetesObject,
 } from "@kubernetes/client-node";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import type { Target } from "../target.ts";
 import { Commands, type Running } from "./commands.ts";
 

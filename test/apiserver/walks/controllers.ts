@@ -13,10 +13,10 @@ import {
   type ClusterProgram,
   type Layout,
 } from "../../oracle/command-lines.ts";
-import { Guard, type GuardedProcess } from "../../oracle/guarded.ts";
-import { findFreePorts } from "../../oracle/ports.ts";
+import { Guard, type GuardedProcess } from "../../tools/guarded.ts";
+import { findFreePorts } from "../../tools/ports.ts";
 import { programPath } from "../../oracle/programs.ts";
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import type { Target } from "../target.ts";
 import { Commands } from "./commands.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { createNamespace } from "../create-namespace.ts";
 import { configMap } from "../objects.ts";
 import type { Target } from "../target.ts";

@@ -1,8 +1,8 @@
 // What a data folder is filled with before it is kept: something of every part.
 
 import type { RunFile } from "@keelson/keelson";
-import { kubeconfigOf } from "../../oracle/kubeconfig.ts";
-import { until } from "../../oracle/until.ts";
+import { kubeconfigOf } from "../../tools/kubeconfig.ts";
+import { until } from "../../tools/until.ts";
 import { askRest } from "../ask-rest.ts";
 import { kubernetesOf, syncedResource, uidAt } from "./look.ts";
 import type { Facts, ResourceFact } from "./sample.ts";

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import type { RunFile } from "@keelson/keelson";
 import { parse } from "yaml";
-import { HttpClient } from "../../oracle/http-client.ts";
+import { HttpClient } from "../../tools/http-client.ts";
 import type { Ask } from "../ask-rest.ts";
 import type { ResourceFact } from "./sample.ts";
 

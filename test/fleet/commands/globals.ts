@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { lines } from "../../services/typed.ts";
 import { settings, type CommandLab } from "./lab.ts";
 

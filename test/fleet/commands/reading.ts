@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../oracle/until.ts";
+import { until } from "../../tools/until.ts";
 import { lines, typing } from "../../services/typed.ts";
 import { synced } from "../bed.ts";
-import { HttpProxy } from "../http-proxy.ts";
+import { HttpProxy } from "../../tools/http-proxy.ts";
 import { settings, type CommandLab } from "./lab.ts";
 
 export function testReading(lab: CommandLab): void {

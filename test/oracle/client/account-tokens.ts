@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import type { Oracle } from "../cluster.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 
 export class AccountTokens {
   readonly account = `account-${crypto.randomUUID().slice(0, 8)}`;

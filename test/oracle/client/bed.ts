@@ -20,9 +20,9 @@ import {
 } from "@keelson/client";
 import { ObjectCache } from "@keelson/controller";
 
-import type { KeyPair } from "../certificates.ts";
-import { TcpProxy } from "../tcp-proxy.ts";
-import { until } from "../until.ts";
+import type { KeyPair } from "../../tools/certificates.ts";
+import { TcpProxy } from "../../tools/tcp-proxy.ts";
+import { until } from "../../tools/until.ts";
 
 export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 

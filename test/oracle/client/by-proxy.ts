@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { systemClock, type JsonObject } from "@keelson/base";
 import { loadKubeconfig, openWatch, ResourceClient } from "@keelson/client";
 
-import type { KeyPair } from "../certificates.ts";
-import { kubeconfigOf } from "../kubeconfig.ts";
-import { until } from "../until.ts";
+import type { KeyPair } from "../../tools/certificates.ts";
+import { kubeconfigOf } from "../../tools/kubeconfig.ts";
+import { until } from "../../tools/until.ts";
 import {
   assertLevel,
   clientOf,

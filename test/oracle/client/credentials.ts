@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { CertificateAuthority } from "../certificates.ts";
+import { CertificateAuthority } from "../../tools/certificates.ts";
 import { startOracle } from "../cluster.ts";
 import { oracleTest } from "../oracle-test.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import { accessTo, clientOf, configMap, configMapKind, follow, proxyTo } from "./bed.ts";
 import { OidcIssuer } from "./oidc-issuer.ts";
 import { oidcClient, rotatingKinds, type ServingFiles } from "./rotating.ts";

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { CertificateAuthority } from "../certificates.ts";
+import { CertificateAuthority } from "../../tools/certificates.ts";
 
 export interface OidcIssuerOptions {
   readonly clientId: string;

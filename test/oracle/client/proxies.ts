@@ -13,7 +13,7 @@ import {
 } from "node:net";
 import type { Duplex } from "node:stream";
 
-import type { KeyPair } from "../certificates.ts";
+import type { KeyPair } from "../../tools/certificates.ts";
 
 export interface Proxy extends AsyncDisposable {
   readonly url: string;

@@ -12,8 +12,8 @@ import {
   type ResourceClient,
 } from "@keelson/client";
 
-import type { TcpProxy } from "../tcp-proxy.ts";
-import { until } from "../until.ts";
+import type { TcpProxy } from "../../tools/tcp-proxy.ts";
+import { until } from "../../tools/until.ts";
 import {
   accessTo,
   assertLevel,

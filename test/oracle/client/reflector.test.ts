@@ -5,7 +5,7 @@ import { suite } from "node:test";
 import { startOracle, type Oracle } from "../cluster.ts";
 import { fillBelow } from "../fill-below.ts";
 import { oracleTest } from "../oracle-test.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import {
   accessTo,
   assertLevel,

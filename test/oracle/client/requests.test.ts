@@ -5,7 +5,7 @@ import { suite } from "node:test";
 
 import { startOracle } from "../cluster.ts";
 import { oracleTest } from "../oracle-test.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import { accessTo, clientOf } from "./bed.ts";
 import { bySecureProxy, proxySteps } from "./by-proxy.ts";
 import { requestSteps } from "./requests.ts";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { StatusError } from "@keelson/kube";
 import { isAlreadyExists, isConflict, openWatch, type Client } from "@keelson/client";
 
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import {
   accessTo,
   clientOf,

@@ -8,10 +8,10 @@ import { connect } from "node:tls";
 import { systemClock, type JsonObject } from "@keelson/base";
 import { loadKubeconfig, type Access, type Client } from "@keelson/client";
 
-import { CertificateAuthority } from "../certificates.ts";
+import { CertificateAuthority } from "../../tools/certificates.ts";
 import type { Oracle } from "../cluster.ts";
-import { kubeconfigOf } from "../kubeconfig.ts";
-import { until } from "../until.ts";
+import { kubeconfigOf } from "../../tools/kubeconfig.ts";
+import { until } from "../../tools/until.ts";
 import { AccountTokens, untilRefused } from "./account-tokens.ts";
 import type { OidcIssuer } from "./oidc-issuer.ts";
 

@@ -8,8 +8,8 @@ import type { ElectionTimes } from "@keelson/controller";
 
 import { portOf, type Reachable } from "../client/bed.ts";
 import { kubeconfigFor } from "../cluster-files.ts";
-import { TcpProxy } from "../tcp-proxy.ts";
-import { until } from "../until.ts";
+import { TcpProxy } from "../../tools/tcp-proxy.ts";
+import { until } from "../../tools/until.ts";
 
 export interface CandidateOptions {
   readonly target: Reachable & { readonly folder: string };

@@ -8,8 +8,8 @@ import { test, type TestContext } from "node:test";
 
 import { FakeWallClock, findFaketime } from "../../apiserver/faults/faketime.ts";
 import type { Reachable } from "../client/bed.ts";
-import type { HttpClient } from "../http-client.ts";
-import { until } from "../until.ts";
+import type { HttpClient } from "../../tools/http-client.ts";
+import { until } from "../../tools/until.ts";
 import { Candidate, type Said } from "./candidate.ts";
 
 const times = { durationMs: 4_000, renewDeadlineMs: 2_500, renewMs: 500, lookMs: 500 };

@@ -18,7 +18,7 @@ import {
 } from "@keelson/controller";
 
 import { configMap, configMapKind } from "../client/bed.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 
 const clock = systemClock;
 const log = silentLog;

@@ -1,6 +1,6 @@
 // How many writes of which kind and type were compared, and how they ended.
 
-import { aligned } from "../aligned.ts";
+import { aligned } from "../../tools/aligned.ts";
 import type { StepType } from "./steps.ts";
 
 export type WriteType = "create" | StepType;

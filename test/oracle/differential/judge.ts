@@ -31,9 +31,9 @@ import {
   type StructuralSchema,
 } from "@keelson/kube";
 
-import type { HttpClient, Request, Response } from "../http-client.ts";
+import type { HttpClient, Request, Response } from "../../tools/http-client.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
-import { patchTypes } from "../patch-types.ts";
+import { patchTypes } from "../../tools/patch-types.ts";
 import { ourRefusal } from "./refused-creation.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";

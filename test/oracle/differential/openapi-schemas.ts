@@ -2,7 +2,7 @@
 
 import type { StructuralSchema } from "@keelson/kube";
 
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../../tools/http-client.ts";
 
 interface Published {
   readonly $ref?: string;

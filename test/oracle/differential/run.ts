@@ -3,9 +3,9 @@
 import { seededRandom, type Json, type JsonObject } from "@keelson/base";
 import { customKindSchema, loadBuiltinKinds, type StructuralSchema } from "@keelson/kube";
 
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../../tools/http-client.ts";
 import { apiVersionOf } from "../kinds/paths.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import { Coverage, type WriteType } from "./coverage.ts";
 import { benchFor, judge, judgeCreate, pathOf, type Bench } from "./judge.ts";
 import { publishedSchemas } from "./openapi-schemas.ts";

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 import { settleDefinitions } from "@keelson/kube";
 
 import type { Laboratory } from "../differential.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 
 export interface Names {
   readonly plural: string;

@@ -21,7 +21,7 @@ import type { Laboratory, Trial } from "../differential.ts";
 import { isEstablished } from "../is-established.ts";
 import { minimalObjects } from "../kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
-import { until } from "../until.ts";
+import { until } from "../../tools/until.ts";
 import { changed, isUpdateCase, type Change, type KindCases, type UpdateCase } from "./cases.ts";
 import { mutate, mutateStatus, unordered } from "./mutations.ts";
 import {

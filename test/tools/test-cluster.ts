@@ -1,4 +1,4 @@
-// The cluster that fleet delivers to in a test: a server of our own, new each time, or a real Kubernetes, which all
+// The cluster that fleet and the operator act on in a test: a server of our own, new each time, or a real Kubernetes, which all
 // tests share and each finds swept. `KEELSON_TEST_CLUSTER=oracle` chooses the real one: the same tests, another judge.
 
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ import { reasonForNoOracle } from "../oracle/build.ts";
 import { accessTo, portOf } from "../oracle/client/bed.ts";
 import { startOracle, type Oracle } from "../oracle/cluster.ts";
 import { programPath } from "../oracle/programs.ts";
-import { until } from "../oracle/until.ts";
+import { until } from "./until.ts";
 import type { ProxyIdentity } from "./http-proxy.ts";
 
 export interface TestCluster extends AsyncDisposable {
