@@ -34,6 +34,14 @@ import {
 import type { HttpClient, Request, Response } from "../../tools/http-client.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
 import { patchTypes } from "../../tools/patch-types.ts";
+import {
+  compareManagers,
+  later,
+  managersOf,
+  newestTime,
+  retimed,
+  withManagers,
+} from "./managers.ts";
 import { ourRefusal } from "./refused-creation.ts";
 import type { Step, StepType } from "./steps.ts";
 import type { Subject } from "./subjects.ts";
@@ -171,12 +179,13 @@ export async function judge(
     body: writeJson(step.body),
     headers: { "content-type": mediaTypes[step.type] },
   };
+  const sentAt = `${new Date().toISOString().slice(0, "2026-01-01T00:00:00".length)}Z`;
   const real = await sendOrCrash(client, request, signal);
   if (real === undefined) return { accepted: false, live, differences: [], crashed: true };
   const accepted = real.status < 300;
   const after = accepted ? (readJson(real.text) as JsonObject) : live;
   const compareWith = (answer: Response): string[] =>
-    compare(bench, { live, step, ours, normalised, real: answer });
+    compare(bench, { live, step, ours, normalised, real: answer, sentAt });
   const first = compareWith(real);
   if (accepted || !("failure" in ours)) return { accepted, live: after, differences: first };
   const differences = await inOtherWords(first, async () =>
@@ -256,19 +265,18 @@ function attempt(bench: Bench, live: JsonObject, step: Step): Attempt {
   }
 }
 
-/** After every time that a test can see: replaced by the real time before comparison. */
-const later = "2999-01-01T00:00:00Z";
-
 interface Outcomes {
   readonly live: JsonObject;
   readonly step: Step;
   readonly ours: Attempt;
   readonly normalised: Response | undefined;
   readonly real: Response;
+  /** The second in which the real one was asked. */
+  readonly sentAt: string;
 }
 
 function compare(bench: Bench, outcomes: Outcomes): string[] {
-  const { ours, normalised, real, live, step } = outcomes;
+  const { ours, normalised, real, live, step, sentAt } = outcomes;
   if ("failure" in ours) {
     if (real.status < 300)
       return [`we refuse what the real server accepts: ${ours.failure.message}`];
@@ -290,14 +298,13 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const differences = jsonEqual(visible(after), visible(result))
     ? []
     : [`objects differ\n real ${writeJson(visible(after))}\n ours ${writeJson(visible(result))}`];
-  const now = newestTime(after) || later;
   const track = (object: JsonObject): JsonObject =>
     managerFor(bench, step).update(live, withManagers(object, managersOf(ours.object)), {
       manager: step.manager,
-      now,
+      now: later,
     });
   const tracked = ours.managed ?? track(beforeFilling(bench.subject, result, ours.object));
-  const managed = withManagers(result, managersOf(retimed(tracked, now)));
+  const managed = withManagers(result, managersOf(retimed(tracked, after, sentAt)));
   // Where the real one wrote nothing, ours must come to the same end. It moves on with no more than a time where that
   // puts an entry elsewhere in the order (S12).
   const stored = isUntouched(live, after) ? keepTimes(managed, live) : managed;
@@ -306,7 +313,7 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const isRespelled =
     found.length > 0 &&
     ours.managed === undefined &&
-    compareManagers(after, track(ours.object)).length === 0;
+    compareManagers(after, retimed(track(ours.object), after, sentAt)).length === 0;
   return isRespelled ? differences : [...differences, ...found];
 }
 
@@ -425,56 +432,6 @@ function visible(object: JsonObject): JsonObject {
   delete metadata["managedFields"];
   delete metadata["resourceVersion"];
   return { ...object, metadata };
-}
-
-function compareManagers(real: JsonObject, ours: JsonObject): string[] {
-  const theirs = managersOf(real) ?? [];
-  const mine = managersOf(ours) ?? [];
-  if (jsonEqual(theirs, mine)) return [];
-  return [`managed fields differ\n real ${writeJson(theirs)}\n ours ${writeJson(mine)}`];
-}
-
-/** Our entries with the real time where ours is now. */
-function retimed(object: JsonObject, now: string): JsonObject {
-  const entries = managersOf(object);
-  if (!isJsonArray(entries)) return object;
-  const changed = entries.map((entry) =>
-    isJsonObject(entry) && entry["time"] === later ? { ...entry, time: now } : entry,
-  );
-  return withManagers(object, sortedEntries(changed));
-}
-
-/** Ours were ordered with a time after all others; the real one may be the same second. */
-function sortedEntries(entries: readonly Json[]): Json[] {
-  const key = (entry: Json): string => {
-    const { operation, time, manager, apiVersion, subresource } = entry as Record<string, string>;
-    return [operation, time ?? "", manager, apiVersion, subresource ?? ""].join("\u0000");
-  };
-  return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
-}
-
-function newestTime(object: JsonObject): string {
-  const entries = managersOf(object);
-  let newest = "";
-  for (const entry of isJsonArray(entries) ? entries : []) {
-    const time = isJsonObject(entry) ? entry["time"] : undefined;
-    if (typeof time === "string" && time > newest) newest = time;
-  }
-  return newest;
-}
-
-export function managersOf(object: JsonObject): Json | undefined {
-  const metadata = object["metadata"];
-  return isJsonObject(metadata) ? metadata["managedFields"] : undefined;
-}
-
-function withManagers(object: JsonObject, entries: Json | undefined): JsonObject {
-  if (!isJsonObject(object["metadata"])) return object;
-  const { managedFields: _, ...rest } = object["metadata"];
-  return {
-    ...object,
-    metadata: entries === undefined ? rest : { ...rest, managedFields: entries },
-  };
 }
 
 function withVersionOf(object: JsonObject, live: JsonObject): JsonObject {
