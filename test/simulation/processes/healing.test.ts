@@ -1,4 +1,4 @@
-// How soon the store serves again after its PostgreSQL was restarted under load (S17).
+// The store serves again after its PostgreSQL was restarted under load (S17).
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -14,19 +14,21 @@ import {
 } from "@keelson/store";
 
 const never = new AbortController().signal;
-/** How often it must heal in time. A busy machine is slow now and then; whoever waits for a dead connection is slow each time. */
 const restarts = 3;
-
-/** Below the five seconds that a connection may take to be made: nobody waits for one that is dead. */
-const healingMsMax = 4500;
+/** Whoever waits for a connection that is dead waits longer than the test does. */
+const forGoodMs = 600_000;
+const patienceMs = 60_000;
 
 suite("healing", () => {
-  test(`after an immediate restart every client is served within ${healingMsMax} ms`, async () => {
+  test("after an immediate restart every client is served, and none waits for a dead connection", async () => {
     await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
     await using database = await server.createDatabase();
     const { url } = database;
     await migratePostgres({ url, schema: "ark" });
-    const backend = await PostgresBackend.open({ url, clock: systemClock }, never);
+    const backend = await PostgresBackend.open(
+      { url, clock: systemClock, callMsMax: forGoodMs, connectMsMax: forGoodMs },
+      never,
+    );
     await using store = await Store.open({ backend }, never);
     const key = { kind: "Thing", namespace: "n", name: "a" };
     await store.create(key, Body.parse('{"metadata":{"uid":"u"}}'), never);
@@ -52,16 +54,11 @@ suite("healing", () => {
     });
 
     try {
-      const took: number[] = [];
-      const inTime = (): number => took.filter((ms) => ms < healingMsMax).length;
-      while (inTime() < restarts && took.length < 2 * restarts) {
+      for (let restart = 0; restart < restarts; restart++) {
         await allServedSince(servedAt, systemClock.monotonic());
         await server.restart({ mode: "immediate" });
-        const upAt = systemClock.monotonic();
-        await allServedSince(servedAt, upAt);
-        took.push(Math.round(systemClock.monotonic() - upAt));
+        await allServedSince(servedAt, systemClock.monotonic());
       }
-      assert.equal(inTime(), restarts, `it took ${took.join(", ")} ms`);
     } finally {
       stopping.abort();
       await Promise.all(clients);
@@ -70,7 +67,7 @@ suite("healing", () => {
 });
 
 async function allServedSince(servedAt: readonly number[], moment: number): Promise<void> {
-  const deadline = systemClock.monotonic() + 60_000;
+  const deadline = systemClock.monotonic() + patienceMs;
   while (Math.min(...servedAt) < moment) {
     assert.ok(systemClock.monotonic() < deadline, "a client is never served");
     await systemClock.sleep(10, never);

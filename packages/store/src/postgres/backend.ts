@@ -58,6 +58,8 @@ export interface PostgresOptions {
   readonly readers?: number;
   /** The longest a call may take. */
   readonly callMsMax?: number;
+  /** The longest that making a connection may take. */
+  readonly connectMsMax?: number;
   /** Off behind a pooler that does not keep prepared statements. */
   readonly prepare?: boolean;
 }
@@ -97,7 +99,7 @@ export class PostgresBackend implements Backend {
   }
 
   private constructor(options: PostgresOptions) {
-    const { url, password, schema = "ark", clock } = options;
+    const { url, password, schema = "ark", clock, connectMsMax } = options;
     const { random = systemRandom, log = silentLog } = options;
     const {
       onStatement = () => undefined,
@@ -107,7 +109,7 @@ export class PostgresBackend implements Backend {
     } = options;
     this.#statements = statementsOf(schema);
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
-    const driver = { url, password, prepare };
+    const driver = { url, password, prepare, connectMsMax };
     const onChange = (): void => this.#measurePool();
     const connection = { ...driver, clock, callMsMax, onStatement, onChange };
     this.#writer = new Connection(connection);

@@ -13,6 +13,8 @@ export interface DriverOptions {
   readonly password?: (() => Promise<string>) | undefined;
   /** Whether statements are prepared: off behind a pooler that cannot keep them. */
   readonly prepare: boolean;
+  /** The longest it may take until a server has greeted us. */
+  readonly connectMsMax?: number | undefined;
 }
 
 export interface ConnectionOptions extends DriverOptions {
@@ -178,7 +180,7 @@ function isEnded(error: unknown): boolean {
 
 /** A driver for one connection, made when it is first used and again after it was lost. */
 export function connect(
-  { url, password, prepare }: DriverOptions,
+  { url, password, prepare, connectMsMax = 5_000 }: DriverOptions,
   hooks: {
     readonly onnotify?: (channel: string, payload: string) => void;
     readonly onclose?: () => void;
@@ -193,7 +195,7 @@ export function connect(
     max: 1,
     prepare,
     idle_timeout: 0,
-    connect_timeout: 5,
+    connect_timeout: connectMsMax / 1000,
     backoff: () => 0.1,
     fetch_types: false,
     onnotice: () => undefined,
