@@ -195,3 +195,7 @@ export function available(status: "True" | "False" | "Unknown" = "True", more: o
 export function failure(errorType: string, more: object = {}) {
   return { errorType, errorCode: "E1", message: "it did not work", ...more };
 }
+
+export async function code(answer: ReturnType<ClustersRest["ask"]>): Promise<number> {
+  return (await answer).code;
+}
