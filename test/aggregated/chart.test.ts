@@ -29,6 +29,8 @@ import {
 
 const chart = fileURLToPath(new URL("../../deploy/helm/ark-apiserver", import.meta.url));
 const namespace = "ark-system";
+/** Where the chart keeps the certificate that it made. */
+const tlsSecret = "ark-apiserver-tls";
 const postgresql = {
   "storage.driver": "postgresql",
   "storage.postgresql.host": "db.example.com",
@@ -53,7 +55,7 @@ const onPostgresql = {
   postgresPort: "5432",
   postgresDatabase: "ark",
   postgresUsername: "ark",
-  postgresPassword: "*****",
+  postgresPasswordFile: "/etc/ark-apiserver/postgresql-password/password",
   postgresSslmode: "require",
 };
 const ownPostgresql = {
@@ -204,7 +206,7 @@ suite("the chart", () => {
       const certificates = objects.filter(({ kind }) => kind === "Certificate");
       assert.deepEqual(
         certificates.map(({ spec }) => spec["secretName"]),
-        ["ark-apiserver-ca", "ark-apiserver-tls"],
+        ["ark-apiserver-ca", tlsSecret],
       );
       for (const service of objects.filter(({ kind }) => kind === "APIService")) {
         assert.equal(service.spec["caBundle"], undefined);
@@ -256,7 +258,17 @@ async function lifeOfARelease(
   assert.equal(before.bundles.length, 2);
   for (const bundle of before.bundles) assert.equal(bundle, before.secret["ca.crt"]);
 
-  await servedWith(oracle, { rendered: await helm(template({})), tls: before.secret }, signal);
+  const tls = Object.fromEntries(
+    Object.entries(before.secret).map(([key, value]) => [
+      key,
+      Buffer.from(value, "base64").toString(),
+    ]),
+  );
+  await servedWith(
+    oracle,
+    { rendered: await helm(template({})), secrets: { [tlsSecret]: tls } },
+    signal,
+  );
   const server = await sharedThrowawayPostgres("embedded");
   await using database = await server.createDatabase();
   const { username, password } = new URL(database.url);
@@ -269,7 +281,8 @@ async function lifeOfARelease(
     "storage.postgresql.sslmode": "disable",
   };
   const rendered = await helm(template(values));
-  await servedWith(oracle, { rendered, tls: before.secret, secrets: { db: { password } } }, signal);
+  const secrets = { [tlsSecret]: tls, db: { password } };
+  await servedWith(oracle, { rendered, secrets }, signal);
 
   await helm(["upgrade", "ark", chart, ...place, "--set", "resources.limits.memory=2Gi"]);
   assert.deepEqual(await madeCertificate(oracle, signal), before);
@@ -301,20 +314,11 @@ async function lifeOfARelease(
 /** Runs the containers with the account, the rights and the certificate that the chart has made, and nothing else. */
 async function servedWith(
   oracle: Oracle,
-  {
-    rendered,
-    tls,
-    secrets = {},
-  }: {
-    readonly rendered: string;
-    readonly tls: Readonly<Record<string, string>>;
-    readonly secrets?: Secrets;
-  },
+  { rendered, secrets }: { readonly rendered: string; readonly secrets: Secrets },
   signal: AbortSignal,
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "keelson-chart-")));
   try {
-    const decoded = (key: string): string => Buffer.from(tls[key] ?? "", "base64").toString();
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/ark-apiserver/token`;
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const answer = await expectStatus(oracle.client, { method: "POST", path, body }, 201, signal);
@@ -331,9 +335,6 @@ async function servedWith(
     const server = containers.at(-1);
     assert.ok(server !== undefined);
     const { words, environment } = placedBelow(folder, server, secrets);
-    for (const name of ["tls.crt", "tls.key"]) {
-      writeFileSync(join(folder, "etc/ark-apiserver/tls", name), decoded(name));
-    }
     const [command, ...flags] = words;
     assert.equal(command, "apiserver");
     await using keelson = new KeelsonProcess(join(folder, served.dataDir), {
@@ -347,7 +348,7 @@ async function servedWith(
     const servername = `ark-apiserver.${namespace}.svc`;
     const port = Number(new URL(kubernetes).port);
     await new Promise<void>((resolve, reject) => {
-      const options = { host: "127.0.0.1", port, ca: decoded("ca.crt"), servername };
+      const options = { host: "127.0.0.1", port, ca: secrets[tlsSecret]?.["ca.crt"], servername };
       const socket = connect(options, () => {
         socket.destroy();
         resolve();
@@ -372,7 +373,7 @@ async function settingsOf(
     commands,
     container.name === "migrate" ? ["apiserver", "migrate"] : ["apiserver"],
   );
-  const environment = environmentOf(container, { db: { password: "hush" } });
+  const environment = environmentOf(container);
   const words = ["config", "-o", "json", ...flags];
   const { code, stdout, stderr } = await runKeelson(words, { cwd, environment }, signal);
   if (code !== 0) throw new Error(stderr);
@@ -384,7 +385,7 @@ async function settingsOf(
 }
 
 async function madeCertificate({ client }: Oracle, signal: AbortSignal) {
-  const path = `/api/v1/namespaces/${namespace}/secrets/ark-apiserver-tls`;
+  const path = `/api/v1/namespaces/${namespace}/secrets/${tlsSecret}`;
   const { body } = await expectStatus(client, { path }, 200, signal);
   const services = "/apis/apiregistration.k8s.io/v1/apiservices";
   const list = await expectStatus(client, { path: services }, 200, signal);
