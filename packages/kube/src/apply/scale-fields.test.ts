@@ -3,7 +3,6 @@ import { suite, test } from "node:test";
 
 import type { JsonObject } from "@keelson/base";
 
-import { keepTimes } from "./keep-times.ts";
 import { parentManagedFields, scaleManagedFields } from "./scale-fields.ts";
 
 const paths = new Map([["apps/v1", ["spec", "replicas"]]]);
@@ -49,22 +48,5 @@ suite("managed fields of a scale", () => {
       parentManagedFields(parent, scale, { paths, apiVersion: "apps/v1" }),
       parent.slice(0, 2),
     );
-  });
-});
-
-suite("times of managed fields", () => {
-  const at = (time: string, spec: JsonObject): JsonObject => ({
-    metadata: { managedFields: [entry("m", "Apply", replicas, { time })] },
-    spec,
-  });
-  const old = at("2026-01-01T00:00:00Z", { replicas: 1 });
-
-  test("stay if nothing else changed", () => {
-    assert.deepEqual(keepTimes(at("2026-01-02T00:00:00Z", { replicas: 1 }), old), old);
-  });
-
-  test("move on with the object", () => {
-    const next = at("2026-01-02T00:00:00Z", { replicas: 2 });
-    assert.equal(keepTimes(next, old), next);
   });
 });
