@@ -78,6 +78,7 @@ const create: readonly Change[] = [
   },
   { "spec/names/listKind": "Thing" },
   { "spec/names/listKind": "Things_List" },
+  { "spec/names/listKind": "Th\u0130ngs" },
   { "spec/names/shortNames": ["t", "T", ""] },
   { "spec/names/categories": ["all", "All", "-"] },
   { "spec/versions": [] },

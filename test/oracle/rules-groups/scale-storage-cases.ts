@@ -163,6 +163,7 @@ export const scaleStorageCases: readonly KindCases[] = [
       { provisioner: "" },
       { provisioner: "Bad Name" },
       { provisioner: "a/b/c" },
+      { provisioner: "csi.example.com/\u0130" },
       { provisioner: "Upper.Example.com/X" },
       { parameters: { "": "x" } },
       { parameters: manyParameters },

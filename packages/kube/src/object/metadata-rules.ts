@@ -4,6 +4,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 
 import { byteLength, compareBytes } from "../go-text/byte-order.ts";
 import { goJson } from "../go-text/go-json.ts";
+import { goLowerCase } from "../go-text/lower-case.ts";
 import { isPrintable, quote } from "../go-text/quote.ts";
 import {
   childPath,
@@ -150,7 +151,7 @@ export function validateAnnotations(annotations: JsonObject, path: string): Fiel
   const errors: FieldError[] = [];
   let bytes = 0;
   for (const key of Object.keys(annotations).sort(compareBytes)) {
-    for (const problem of labelKeyProblems(key.toLowerCase())) {
+    for (const problem of labelKeyProblems(goLowerCase(key))) {
       errors.push(invalidField(path, key, problem));
     }
     const value = memberOf(annotations, key);

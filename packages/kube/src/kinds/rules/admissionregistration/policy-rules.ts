@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { trimSpace } from "../../../go-text/trim-space.ts";
 import { JsonPathError, parseSteps } from "../../../jsonpath/parse.ts";
@@ -192,7 +193,7 @@ function checkParamKind(parameters: JsonObject, at: Place): void {
     if (version === "") place.invalid(apiVersion, "version must be specified");
     else say(version, dns1035LabelProblems(version));
   }
-  const problems = kind === "" ? [] : dns1035LabelProblems(kind.toLowerCase());
+  const problems = kind === "" ? [] : dns1035LabelProblems(goLowerCase(kind));
   if (kind === "") at.child("kind").required();
   else if (problems.length > 0) {
     const detail = `may have mixed case, but should otherwise match: ${problems.join(",")}`;

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { dns1035LabelProblems } from "../../../object/names.ts";
 import { childPath, invalidField, itemPath, type FieldError } from "../../../status/field-error.ts";
 import { textOf, textsOf } from "../members.ts";
@@ -10,7 +11,7 @@ import { textOf, textsOf } from "../members.ts";
 export function validateDefinitionNames(names: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const check = (field: string, value: string, prefix = ""): void => {
-    const problems = dns1035LabelProblems(prefix === "" ? value : value.toLowerCase());
+    const problems = dns1035LabelProblems(prefix === "" ? value : goLowerCase(value));
     if (problems.length > 0) {
       errors.push(invalidField(field, value, `${prefix}${problems.join(",")}`));
     }

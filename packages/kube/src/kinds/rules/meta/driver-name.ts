@@ -1,6 +1,7 @@
 // Names of the drivers of volumes and devices.
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { dnsSubdomainProblems } from "../../../object/names.ts";
 import type { Place } from "../place.ts";
 
@@ -13,5 +14,5 @@ export function checkDriverName(name: string, at: Place): void {
     return;
   }
   if (byteLength(name) > bytesMax) at.tooLong(bytesMax);
-  at.invalidEach(name, dnsSubdomainProblems(name.toLowerCase()));
+  at.invalidEach(name, dnsSubdomainProblems(goLowerCase(name)));
 }

@@ -2,6 +2,7 @@
 
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsSubdomainProblems } from "../../../object/names.ts";
@@ -42,7 +43,7 @@ export const resourceSlice: KindRules = {
   validateUpdate: specErrors,
   warnings: (object) => {
     const driver = textOf(objectOf(object, "spec"), "driver");
-    if (driver === driver.toLowerCase()) return [];
+    if (driver === goLowerCase(driver)) return [];
     return [
       `spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`,
     ];

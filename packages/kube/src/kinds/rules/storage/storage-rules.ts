@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
@@ -75,7 +76,7 @@ function checkProvisioner(provisioner: string, at: Place): void {
     at.required();
     return;
   }
-  const name = provisioner.toLowerCase();
+  const name = goLowerCase(provisioner);
   at.invalidEach(name, labelKeyProblems(name));
 }
 
