@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { compareSemver, parseSemver, zeroSemver } from "./semver.ts";
+import { compareSemver, isSemver, parseSemver, zeroSemver } from "./semver.ts";
 
 test("versions have the order of semver.org", () => {
   const inOrder = [
@@ -29,5 +29,16 @@ test("versions have the order of semver.org", () => {
 test("what is no version is none", () => {
   for (const text of ["", "1", "1.2", "v1.2.3", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+"]) {
     assert.equal(parseSemver(text), undefined, text);
+    assert.equal(isSemver(text), false, text);
   }
+});
+
+test("a version is read only if its numbers have 64 bits", () => {
+  const [most, more] = ["18446744073709551615", "18446744073709551616"];
+  const versions = [`${most}.0.0`, `${more}.0.0`, `0.0.${more}`, `1.0.0-${more}`, `1.0.0-a${more}`];
+  assert.deepEqual(
+    versions.filter((text) => parseSemver(text) !== undefined),
+    [`${most}.0.0`, `1.0.0-a${more}`],
+  );
+  assert.deepEqual(versions.filter(isSemver), versions);
 });

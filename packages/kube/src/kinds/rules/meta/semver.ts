@@ -10,13 +10,28 @@ export const zeroSemver: Semver = { numbers: [0n, 0n, 0n], pre: [] };
 const form =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/;
 
-/** A version, or nothing if the text is none. */
+/** Whether the text has the form of a version, however large its numbers are. */
+export function isSemver(text: string): boolean {
+  return form.test(text);
+}
+
+/** A version whose numbers have 64 bits at the most, or nothing if the text is none. */
 export function parseSemver(text: string): Semver | undefined {
-  const found = text.length > 256 ? null : form.exec(text);
+  const found = form.exec(text);
   if (found === null) return undefined;
-  const [, major = "0", minor = "0", patch = "0", pre] = found;
-  const numbers = [BigInt(major), BigInt(minor), BigInt(patch)] as const;
-  return { numbers, pre: pre?.split(".") ?? [] };
+  const [, major = "0", minor = "0", patch = "0", after] = found;
+  const pre = after?.split(".") ?? [];
+  if ([major, minor, patch, ...pre.filter(isNumber)].some(isTooLarge)) return undefined;
+  return { numbers: [BigInt(major), BigInt(minor), BigInt(patch)], pre };
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+function isTooLarge(digits: string): boolean {
+  // The length first: to read very many digits takes long.
+  return digits.length > 20 || BigInt.asUintN(64, BigInt(digits)) !== BigInt(digits);
 }
 
 /** Negative, zero or positive, as `a` is before, at or after `b`. */
@@ -36,10 +51,7 @@ export function compareSemver(a: Semver, b: Semver): number {
 }
 
 function comparePre(a: string, b: string): number {
-  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
-  if (isNumber && isOtherNumber)
-    return BigInt(a) === BigInt(b) ? 0 : BigInt(a) < BigInt(b) ? -1 : 1;
-  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
   if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1;
+  return (isNumber(a) ? BigInt(a) < BigInt(b) : a < b) ? -1 : 1;
 }

@@ -23,7 +23,7 @@ import {
   textOf,
 } from "../members.ts";
 import { isSame } from "../meta/checks.ts";
-import { parseSemver } from "../meta/semver.ts";
+import { isSemver } from "../meta/semver.ts";
 import type { Place } from "../place.ts";
 import { taintEffects } from "./claim-spec.ts";
 import { checkBinding } from "./claim-status.ts";
@@ -126,7 +126,7 @@ function checkAttribute(attribute: JsonObject, at: Place): void {
   }
   const version = maybeText(attribute, "version");
   if (version !== undefined) {
-    if (parseSemver(version) === undefined) {
+    if (!isSemver(version)) {
       const detail = "must be a string compatible with semver.org spec 2.0.0";
       at.child("version").invalid(version, detail);
     }
