@@ -1,6 +1,6 @@
 // Roles, bindings, leases, priorities and budgets with something wrong in them.
 
-import type { Change, KindCases } from "./cases.ts";
+import { long, type Change, type KindCases } from "./cases.ts";
 
 const rule = (more: Change): Change =>
   Object.fromEntries(Object.entries(more).map(([name, value]) => [`rules/0/${name}`, value]));
@@ -119,6 +119,7 @@ export const accessCases: readonly KindCases[] = [
       { "metadata/name": "Bad_Name" },
       { "metadata/name": "a/b" },
       { "spec/renewTime": "now" },
+      { "metadata/annotations": { "\u0130": "", "example.com/\u212a": "" } },
     ],
     update: [
       {},
@@ -153,6 +154,12 @@ export const accessCases: readonly KindCases[] = [
       candidate({ strategy: "Nobody" }),
       candidate({ strategy: "example.com/x" }),
       candidate({ strategy: "example.com/x/y" }),
+      candidate({ strategy: "example.com/<x>" }),
+      candidate({ emulationVersion: "18446744073709551616.0.0" }),
+      candidate({ binaryVersion: "1.3.0-18446744073709551616" }),
+      candidate({ binaryVersion: "18446744073709551615.0.0" }),
+      candidate({ binaryVersion: `1.3.0-${long(300)}` }),
+      candidate({ binaryVersion: "1.2.0+a.b" }),
       { spec: undefined },
       { "metadata/name": "Under_Score.x" },
       { "metadata/name": "..x" },

@@ -2,12 +2,12 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { labelKeyProblems, type NameRule } from "../../../object/names.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { maybeNumber, objectOf, textOf, writableObject } from "../members.ts";
 import { checkImmutable } from "../meta/checks.ts";
-import { compareSemver, parseSemver, zeroSemver } from "../meta/semver.ts";
+import { compareSemver, parseSemver, zeroSemver, type Semver } from "../meta/semver.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 
@@ -47,10 +47,8 @@ export const lease: KindRules = {
   },
 };
 
-const candidateNames: NameRule = (name) => configKeyProblems(name);
-
 export const leaseCandidate: KindRules = {
-  names: candidateNames,
+  names: configKeyProblems,
   takesBareFinalizers: true,
   validate: (object) => candidateErrors(objectOf(object, "spec")),
   validateUpdate: (object, old) => {
@@ -67,13 +65,13 @@ function candidateErrors(spec: JsonObject): FieldError[] {
   if (textOf(spec, "leaseName") === "") at.child("leaseName").required();
   const emulation = textOf(spec, "emulationVersion");
   const binary = textOf(spec, "binaryVersion");
-  const read = (name: string, text: string): ReturnType<typeof parseSemver> => {
+  const read = (name: string, text: string): Semver | undefined => {
     const version = parseSemver(text);
     if (version === undefined) at.child(name).invalid(text, "must be a valid semantic version");
     return version;
   };
   const emulated = emulation === "" ? undefined : read("emulationVersion", emulation);
-  let own: ReturnType<typeof parseSemver>;
+  let own: Semver | undefined;
   if (binary === "") at.child("binaryVersion").required();
   else own = read("binaryVersion", binary);
   const isOlder = compareSemver(own ?? zeroSemver, emulated ?? zeroSemver) < 0;
@@ -96,7 +94,7 @@ function candidateErrors(spec: JsonObject): FieldError[] {
 
 function checkStrategy(strategy: string, at: Place): void {
   const place = at.child("strategy");
-  if (strategy.includes("/")) place.invalidEach(strategy, labelKeyProblems(strategy));
+  if (strategy.includes("/")) place.invalidWordEach(strategy, labelKeyProblems(strategy));
   else if (strategy !== "OldestEmulationVersion") {
     place.notSupported(strategy, ["OldestEmulationVersion"]);
   }

@@ -105,7 +105,7 @@ function checkPorts(ports: readonly JsonObject[], at: Place): void {
     const place = at.item(index);
     const name = textOf(port, "name");
     if (name !== "") place.child("name").invalidEach(name, dnsLabelProblems(name));
-    if (names.has(name)) place.child("name").duplicate(name);
+    if (names.has(name)) place.child("name").duplicateWord(name);
     names.add(name);
     const protocol = maybeText(port, "protocol");
     if (protocol === undefined) place.child("protocol").required();
