@@ -48,8 +48,17 @@ test("what is no address is none", () => {
 });
 
 test("networks are printed without the bits beyond their prefix", () => {
-  const network = parseNetwork("10.1.2.3/20");
-  assert.equal(network && printNetwork(network), "10.1.0.0/20");
+  const networks = [
+    ["10.1.2.3/20", "10.1.0.0/20"],
+    ["2001:db8::1/32", "2001:db8::/32"],
+    // The prefix, too, becomes that of an IPv4 network; unless it is so short that none is left.
+    ["::ffff:10.1.2.3/112", "10.1.0.0/16"],
+    ["::ffff:10.1.2.3/90", "::ffc0:0:0/90"],
+  ] as const;
+  for (const [text, usual] of networks) {
+    const network = parseNetwork(text);
+    assert.equal(network && printNetwork(network), usual, text);
+  }
 });
 
 test("unusual addresses and networks are warned of", () => {

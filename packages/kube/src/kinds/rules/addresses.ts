@@ -27,8 +27,7 @@ export function parseAddress(text: string): Address | undefined {
   }
   const v6 = parseV6(text);
   if (v6 === undefined) return undefined;
-  const isMapped = v6.groups.slice(0, 5).every((group) => group === 0) && v6.groups[5] === 0xffff;
-  return { ...v6, isV4: false, isMapped };
+  return { ...v6, isV4: false, isMapped: hasMappedPrefix(v6.groups) };
 }
 
 export interface Network {
@@ -72,7 +71,16 @@ export function printAddress({ groups, isV4, isMapped }: Address): string {
 
 /** The address with all bits beyond the prefix cleared, and the prefix. */
 export function printNetwork({ address, bits }: Network): string {
-  return `${printAddress(masked(address, bits))}/${bits}`;
+  const first = masked(address, bits);
+  return `${printAddress(first)}/${first.isMapped ? bits - mappedPrefixBits : bits}`;
+}
+
+/** Whether all addresses of one network are in another, which has more. Each family knows only its own addresses. */
+export function isStrictSubset(inner: Network, outer: Network): boolean {
+  const [first, start] = [masked(inner.address, inner.bits), masked(outer.address, outer.bits)];
+  if (inner.bits <= outer.bits || isV6(first) !== isV6(start)) return false;
+  const { groups } = masked({ ...outer.address, groups: first.groups }, outer.bits);
+  return groups.every((group, index) => group === start.groups[index]);
 }
 
 /** Reports what is no address; what the old object already had is let through. */
@@ -203,12 +211,19 @@ function hasBitsBeyond({ address, bits }: Network): boolean {
 }
 
 function masked(address: Address, bits: number): Address {
-  const length = address.isV4 ? bits + 96 : bits;
+  const length = address.isV4 ? bits + mappedPrefixBits : bits;
   const groups = address.groups.map((group, index) => {
     const kept = Math.min(Math.max(length - index * 16, 0), 16);
     return group & ((0xffff << (16 - kept)) & 0xffff);
   });
-  return { ...address, groups };
+  return { ...address, groups, isMapped: !address.isV4 && hasMappedPrefix(groups) };
+}
+
+/** What stands before an IPv4 address in eight groups. */
+const mappedPrefixBits = 96;
+
+function hasMappedPrefix(groups: readonly number[]): boolean {
+  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 }
 
 interface Parsed {

@@ -5,7 +5,7 @@ import type { JsonObject } from "@keelson/base";
 import { memberOf } from "../../../object/member.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { checkNetwork, networkWarnings, parseNetwork, printNetwork } from "../addresses.ts";
+import { checkNetwork, isStrictSubset, networkWarnings, parseNetwork } from "../addresses.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
 import {
   has,
@@ -150,12 +150,8 @@ function checkBlock(block: JsonObject, at: Place, { existing }: Options): void {
     const place = at.child("except").item(index);
     checkNetwork(except, place, { existing });
     const inner = parseNetwork(except);
-    if (inner === undefined) continue;
-    // The same bits under the wider mask: then it lies inside.
-    const isInside =
-      inner.address.isV4 === network.address.isV4 &&
-      inner.bits > network.bits &&
-      printNetwork({ ...inner, bits: network.bits }) === printNetwork(network);
-    if (!isInside) place.invalid(except, "must be a strict subset of `cidr`");
+    if (inner !== undefined && !isStrictSubset(inner, network)) {
+      place.invalid(except, "must be a strict subset of `cidr`");
+    }
   }
 }
