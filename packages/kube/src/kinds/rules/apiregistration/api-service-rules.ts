@@ -7,7 +7,6 @@ import { quote } from "../../../go-text/quote.ts";
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
-  pathSegmentNames,
   pathSegmentProblems,
 } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
@@ -19,7 +18,7 @@ import { portProblems } from "../text-problems.ts";
 const statuses = ["True", "False", "Unknown"];
 
 export const apiService: KindRules = {
-  names: pathSegmentNames,
+  names: (name) => pathSegmentProblems(name),
   takesBareFinalizers: true,
   prepareForCreate: (object, { now }) => {
     // What the server itself serves is there at once.
@@ -53,13 +52,13 @@ export const apiService: KindRules = {
 };
 
 function nameErrors(object: JsonObject): readonly FieldError[] {
-  const at = Place.root("metadata").child("name");
-  const name = textOf(objectOf(object, "metadata"), "name");
-  const spec = objectOf(object, "spec");
+  const at = Place.root("metadata");
+  const [metadata, spec] = [objectOf(object, "metadata"), objectOf(object, "spec")];
   const needed = `${textOf(spec, "version")}.${textOf(spec, "group")}`;
-  const isJudged = name !== "" && pathSegmentProblems(name).length === 0;
-  if (isJudged && name !== needed) {
-    at.invalid(name, `must be \`spec.version+"."+spec.group\`: ${quote(needed)}`);
+  for (const member of ["generateName", "name"]) {
+    const name = textOf(metadata, member);
+    if (name === "" || name === needed || pathSegmentProblems(name).length > 0) continue;
+    at.child(member).invalid(name, `must be \`spec.version+"."+spec.group\`: ${quote(needed)}`);
   }
   return at.errors;
 }
