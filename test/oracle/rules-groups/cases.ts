@@ -60,6 +60,10 @@ export function long(length: number): string {
   return "a".repeat(length);
 }
 
+export function many<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
 /** A copy of the object with the change made. */
 export function changed(object: JsonObject, change: Change): MutableJsonObject {
   const copy = cloneJson(object);

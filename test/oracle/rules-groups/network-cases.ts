@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import type { Change, KindCases } from "./cases.ts";
+import { many, type Change, type KindCases } from "./cases.ts";
 
 const path = "spec/rules/0/http/paths/0";
 const service = { name: "web", port: { number: 80 } };
@@ -31,8 +31,6 @@ const addresses = (type: string, ...list: readonly string[]): Change => ({
 const endpoint = (more: JsonObject): Change => ({
   endpoints: [{ addresses: ["192.0.2.1"], ...more }],
 });
-const many = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index));
 
 export const networkCases: readonly KindCases[] = [
   {

@@ -59,7 +59,9 @@ function validateServicePath(urlPath: string, path: string): FieldError[] {
   if (urlPath === "//") return [invalidField(path, urlPath, "segment[0] may not be empty")];
   const errors: FieldError[] = [];
   if (!urlPath.startsWith("/")) errors.push(invalidField(path, urlPath, "must start with a '/'"));
-  const steps = urlPath.slice(1).replace(/\/$/, "").split("/");
+  // Go takes away a byte, which is not the whole of a longer character.
+  const rest = urlPath.replace(/^[\0-\x7f]/, "");
+  const steps = rest.replace(/\/$/, "").split("/");
   for (const [index, step] of steps.entries()) {
     if (step === "") {
       errors.push(invalidField(path, urlPath, `segment[${index}] may not be empty`));
