@@ -2,10 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { spec, type Change, type KindCases } from "./cases.ts";
-
-const many = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index));
+import { many, spec, type Change, type KindCases } from "./cases.ts";
 
 const exactly = { deviceClassName: "gpu", allocationMode: "ExactCount", count: 1 };
 const request = { name: "one", exactly };
@@ -220,6 +217,12 @@ export const deviceCases: readonly KindCases[] = [
       attribute("a", { int: 1, string: "x" }),
       attribute("a", { string: "x".repeat(65) }),
       attribute("a", { version: "1.2" }),
+      attribute("a", { version: `1.2.3-${"x".repeat(300)}` }),
+      attribute("a", { version: "18446744073709551616.0.0" }),
+      attribute("ü".repeat(60), {}),
+      attribute(`${"x".repeat(50)}/${"y".repeat(50)}`, {}),
+      attribute("a/b/c", { bool: false }),
+      attribute("\u0130.example.com/a", { bool: false }),
       attribute("a", { strings: ["x"] }),
       device({
         attributes: Object.fromEntries(many(33, (index) => [`a${index}`, { int: index }])),
@@ -232,6 +235,11 @@ export const deviceCases: readonly KindCases[] = [
       policy({ default: "2", validRange: { min: "12", max: "11" } }),
       policy({ default: "2", validRange: { min: "2", max: "8", step: "2" } }),
       policy({ default: "1", validValues: ["1"], validRange: { min: "1" } }),
+      policy({ default: "0", validRange: { min: "0", step: "1Ki" } }),
+      policy({ default: "1", validRange: { min: "1", step: "1Ki" } }),
+      policy({ default: "500m", validValues: ["500m", "1"] }),
+      policy({ default: "1", validValues: many(11, (index) => String(index)) }),
+      policy({ default: "1" }),
       policy({ default: "1", validValues: ["1"] }, {}),
       device({ taints: [{ key: "", value: "a b", effect: "" }] }),
       device({ taints: [{ key: "a", effect: "Odd" }] }),

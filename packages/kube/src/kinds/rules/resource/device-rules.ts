@@ -101,11 +101,15 @@ function checkMap(map: JsonObject, at: Place, check: (item: JsonObject, at: Plac
   }
 }
 
-/** A key that is too long is shown without its middle. */
+/** A key that is too long is shown without its middle; a character that is cut in two is shown as broken. */
 function shortened(key: string): string {
   if (byteLength(key) <= keyBytesMax) return key;
-  const left = keyBytesMax - 3;
-  return `${key.slice(0, Math.floor((left + 1) / 2))}...${key.slice(key.length - Math.floor(left / 2))}`;
+  const bytes = new TextEncoder().encode(key);
+  const left = keyBytesMax - "...".length;
+  const text = (start: number, end: number): string =>
+    new TextDecoder().decode(bytes.subarray(start, end));
+  const tail = bytes.length - Math.floor(left / 2);
+  return `${text(0, Math.ceil(left / 2))}...${text(tail, bytes.length)}`;
 }
 
 const attributeShape = struct(
