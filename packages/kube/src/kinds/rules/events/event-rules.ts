@@ -2,24 +2,22 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { byteLength } from "../../../go-text/byte-order.ts";
 import { goJson } from "../../../go-text/go-json.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
-import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { has, maybeObject, numberOf, objectOf, textOf } from "../members.ts";
 import { checkImmutableShown, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
+import { anyEventErrors, type EventFields } from "./any-event.ts";
 
-const lengthMax = 128;
-const noteLengthMax = 1024;
+const fields: EventFields = { about: "regarding", reporter: "reportingController", text: "note" };
 
 export const event: KindRules = {
   validate: (object) => {
-    const errors = commonErrors(object);
+    const errors = anyEventErrors(object, fields);
     checkSeries(object, errors);
     const at = (name: string): Place => Place.root(name, errors);
     if (!has(object, "eventTime")) at("eventTime").required();
@@ -38,7 +36,7 @@ export const event: KindRules = {
     return errors;
   },
   validateUpdate: (object, old) => {
-    const errors = commonErrors(object);
+    const errors = anyEventErrors(object, fields);
     if (!isSame(memberOf(object, "series"), memberOf(old, "series"))) checkSeries(object, errors);
     for (const [name, path, shown] of immutable) {
       const [next, before] = [memberOf(object, name), memberOf(old, name)];
@@ -106,35 +104,4 @@ function checkSeries(object: JsonObject, errors: FieldError[]): void {
     Place.root("series.count", errors).invalid("", "should be at least 2");
   }
   if (!has(series, "lastObservedTime")) Place.root("series.lastObservedTime", errors).required();
-}
-
-function commonErrors(object: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const at = (name: string): Place => Place.root(name, errors);
-  const namespace = textOf(objectOf(object, "metadata"), "namespace");
-  const other = textOf(objectOf(object, "regarding"), "namespace");
-  const hasTime = has(object, "eventTime");
-  const isAtHome = hasTime
-    ? other !== "" || namespace === "default" || namespace === "kube-system"
-    : namespace === other || (other === "" && namespace === "default");
-  if (!isAtHome) {
-    at("involvedObject").child("namespace").invalid(other, "does not match event.namespace");
-  }
-  if (hasTime) {
-    const controller = textOf(object, "reportingController");
-    if (controller === "") at("reportingController").required();
-    at("reportingController").invalidEach(controller, labelKeyProblems(controller));
-    for (const name of ["reportingInstance", "action", "reason"]) {
-      const value = textOf(object, name);
-      if (value === "") at(name).required();
-      if (byteLength(value) > lengthMax) {
-        at(name).invalid("", `can have at most ${lengthMax} characters`);
-      }
-    }
-    if (byteLength(textOf(object, "note")) > noteLengthMax) {
-      at("message").invalid("", `can have at most ${noteLengthMax} characters`);
-    }
-  }
-  at("namespace").invalidEach(namespace, dnsSubdomainProblems(namespace));
-  return errors;
 }
