@@ -18,33 +18,28 @@ const scopes = ["*", "Cluster", "Namespaced"];
 const conditionsMax = 64;
 
 export function checkRule(rule: JsonObject, at: Place): void {
-  const list = textsOf(rule, "operations");
-  const place = at.child("operations");
-  if (list.length === 0) place.required();
-  if (list.length > 1 && list.includes("*")) {
-    place.invalid(list, "if '*' is present, must not specify other operations");
+  const chosen = textsOf(rule, "operations");
+  checkSomeOrAll(chosen, at.child("operations"), "operations");
+  for (const [index, operation] of chosen.entries()) {
+    const place = at.child("operations").item(index);
+    checkChoice(operation, place, { of: operations, isNeeded: true });
   }
-  for (const [index, operation] of list.entries()) {
-    if (!operations.includes(operation)) place.item(index).notSupported(operation, operations);
-  }
-  const groups = textsOf(rule, "apiGroups");
-  if (groups.length === 0) at.child("apiGroups").required();
-  if (groups.length > 1 && groups.includes("*")) {
-    const detail = "if '*' is present, must not specify other API groups";
-    at.child("apiGroups").invalid(groups, detail);
-  }
+  checkSomeOrAll(textsOf(rule, "apiGroups"), at.child("apiGroups"), "API groups");
   const versions = textsOf(rule, "apiVersions");
-  if (versions.length === 0) at.child("apiVersions").required();
-  if (versions.length > 1 && versions.includes("*")) {
-    const detail = "if '*' is present, must not specify other API versions";
-    at.child("apiVersions").invalid(versions, detail);
-  }
+  checkSomeOrAll(versions, at.child("apiVersions"), "API versions");
   for (const [index, version] of versions.entries()) {
     if (version === "") at.child("apiVersions").item(index).required();
   }
   checkResources(textsOf(rule, "resources"), at.child("resources"));
-  const scope = maybeText(rule, "scope");
-  if (scope !== undefined && !scopes.includes(scope)) at.child("scope").notSupported(scope, scopes);
+  checkChoice(maybeText(rule, "scope"), at.child("scope"), { of: scopes, isNeeded: false });
+}
+
+/** Reports an empty list, and one that has more than the word for all. */
+function checkSomeOrAll(words: readonly string[], at: Place, plural: string): void {
+  if (words.length === 0) at.required();
+  if (words.length > 1 && words.includes("*")) {
+    at.invalid(words, `if '*' is present, must not specify other ${plural}`);
+  }
 }
 
 function checkResources(resources: readonly string[], at: Place): void {

@@ -33,7 +33,7 @@ const withoutEffects = ["None", "NoneOnDryRun"];
 const allEffects = [...withoutEffects, "Some", "Unknown"];
 
 /** What is asked of a hook: everything, unless the configuration that is replaced was let off. */
-interface Options {
+interface Demands {
   readonly checksConditions: boolean;
   readonly needsNoEffects: boolean;
   readonly needsKnownReview: boolean;
@@ -41,7 +41,7 @@ interface Options {
   readonly allowInvalidValues: boolean;
 }
 
-const strict: Options = {
+const strict: Demands = {
   checksConditions: true,
   needsNoEffects: true,
   needsKnownReview: true,
@@ -49,19 +49,23 @@ const strict: Options = {
   allowInvalidValues: false,
 };
 
+interface Options extends Demands {
+  readonly isMutating: boolean;
+}
+
 export const validatingWebhookConfiguration: KindRules = webhookRules({ isMutating: false });
 export const mutatingWebhookConfiguration: KindRules = webhookRules({ isMutating: true });
 
 function webhookRules(kind: { readonly isMutating: boolean }): KindRules {
   return {
     takesBareFinalizers: true,
-    validate: (object) => hookErrors(object, strict, kind),
-    validateUpdate: (object, old) => hookErrors(object, optionsFrom(object, old), kind),
+    validate: (object) => hookErrors(object, { ...strict, ...kind }),
+    validateUpdate: (object, old) => hookErrors(object, { ...demandsOn(object, old), ...kind }),
     warnings: staticNameWarnings,
   };
 }
 
-function optionsFrom(object: JsonObject, old: JsonObject): Options {
+function demandsOn(object: JsonObject, old: JsonObject): Demands {
   const [hooks, before] = [objectsOf(object, "webhooks"), objectsOf(old, "webhooks")];
   const conditionsOf = (hook: JsonObject | undefined): Json =>
     memberOf(hook ?? {}, "matchConditions") ?? null;
@@ -85,20 +89,12 @@ function optionsFrom(object: JsonObject, old: JsonObject): Options {
   };
 }
 
-function hookErrors(
-  object: JsonObject,
-  options: Options,
-  kind: { readonly isMutating: boolean },
-): FieldError[] {
+function hookErrors(object: JsonObject, options: Options): FieldError[] {
   const at = Place.root("webhooks");
   const names = new Set<string>();
   for (const [index, hook] of objectsOf(object, "webhooks").entries()) {
     const place = at.item(index);
-    checkHook(hook, place, { ...options, ...kind });
-    const versions = textsOf(hook, "admissionReviewVersions");
-    const reviews = place.child("admissionReviewVersions");
-    if (versions.length === 0) reviews.required(`must specify one of ${reviewVersions.join(", ")}`);
-    else checkReviewVersions(versions, reviews, options);
+    checkHook(hook, place, options);
     const name = textOf(hook, "name");
     if (name === "" || !options.needsUniqueNames) continue;
     if (names.has(name)) place.child("name").duplicate(name);
@@ -107,11 +103,7 @@ function hookErrors(
   return at.errors;
 }
 
-function checkHook(
-  hook: JsonObject,
-  at: Place,
-  options: Options & { readonly isMutating: boolean },
-): void {
+function checkHook(hook: JsonObject, at: Place, options: Options): void {
   checkThreePartDomain(textOf(hook, "name"), at.child("name"));
   for (const [index, rule] of objectsOf(hook, "rules").entries()) {
     checkRule(rule, at.child("rules").item(index));
@@ -135,17 +127,22 @@ function checkHook(
     checkLabelSelector(maybeObject(hook, name), at.child(name), options);
   }
   if (options.isMutating) choose("reinvocationPolicy", reinvocationPolicies);
-  const config = objectOf(hook, "clientConfig");
-  const place = at.child("clientConfig");
-  if (has(config, "url") === has(config, "service")) {
-    place.required("exactly one of url or service is required");
-  } else if (has(config, "url")) {
-    at.add(validateWebhookUrl(textOf(config, "url"), place.child("url").path));
-  } else {
-    const service = objectOf(config, "service");
-    at.add(validateWebhookService(service, place.child("service").path));
-  }
+  checkClient(objectOf(hook, "clientConfig"), at.child("clientConfig"));
   if (options.checksConditions) {
     checkMatchConditions(objectsOf(hook, "matchConditions"), at.child("matchConditions"));
+  }
+  const versions = textsOf(hook, "admissionReviewVersions");
+  const reviews = at.child("admissionReviewVersions");
+  if (versions.length === 0) reviews.required(`must specify one of ${reviewVersions.join(", ")}`);
+  else checkReviewVersions(versions, reviews, options);
+}
+
+function checkClient(config: JsonObject, at: Place): void {
+  if (has(config, "url") === has(config, "service")) {
+    at.required("exactly one of url or service is required");
+  } else if (has(config, "url")) {
+    at.add(validateWebhookUrl(textOf(config, "url"), at.child("url").path));
+  } else {
+    at.add(validateWebhookService(objectOf(config, "service"), at.child("service").path));
   }
 }
