@@ -532,6 +532,12 @@ const cronJobCases: KindCases = {
       "*\ufeff* * * *",
     ].map(cron),
     ...["TZ=UTC * * * * *", "CRON_TZ=Nothing * * * * *", "TZ=UTC", "TZ=../x * * * * *"].map(cron),
+    ...["TZ= * * * * *", "CRON_TZ=Local @every 1s", "TZ=/x @nothing", " @hourly", "@every"].map(
+      cron,
+    ),
+    ...[", * * * *", "*-5 * * * *", "*-5/0 * * * *", "+5 * * * *", "-0 */+2 * * *"].map(cron),
+    ...["*/-1 * * * *", "*/ * * * *", "5- * * * *", "5-x * * * *", "1/2/x * * * *"].map(cron),
+    ...["* * * JAN-mar sUN", "* * * jan/2 *", "jan * * * *", "@every -1h", "@every \n"].map(cron),
     ...[
       "",
       "Local",

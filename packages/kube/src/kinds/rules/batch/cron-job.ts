@@ -9,8 +9,9 @@ import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { dropFromTemplate, isStatusChange, podNameWarnings } from "../workloads.ts";
-import { isTimeZone, scheduleProblem } from "./cron-schedule.ts";
+import { scheduleProblem } from "./cron-schedule.ts";
 import { checkJobSpec, jobSpecWarnings } from "./job-spec.ts";
+import { isTimeZone } from "./time-zones.ts";
 
 /** Names of Jobs are the CronJob's and a time of eleven characters. */
 const nameBytesMax = 52;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import { isTimeZone, scheduleProblem } from "./cron-schedule.ts";
+import { scheduleProblem } from "./cron-schedule.ts";
+import { isTimeZone } from "./time-zones.ts";
 
 suite("schedules of CronJobs", () => {
   const schedules = [

@@ -3,18 +3,18 @@
 import { quote } from "../../../go-text/quote.ts";
 import { fieldsOf, trimSpace } from "../../../go-text/trim-space.ts";
 import { BadDuration, parseDuration } from "../../../time/duration.ts";
-import { timeZones } from "./time-zones.ts";
+import { isTimeZone } from "./time-zones.ts";
 
 /** What is wrong with a schedule; undefined if it is one. */
 export function scheduleProblem(schedule: string): string | undefined {
   let text = schedule;
   if (/^(CRON_)?TZ=/.test(text)) {
     const space = text.indexOf(" ");
-    const zone = text.slice(text.indexOf("=") + 1, space);
     // The real server's parser breaks here; what it then says is a fact of its own.
     if (space < 0) {
       return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
     }
+    const zone = text.slice(text.indexOf("=") + 1, space);
     const problem = zoneProblem(zone);
     if (problem !== undefined) return `provided bad location ${zone}: ${problem}`;
     text = trimSpace(text.slice(space));
@@ -31,11 +31,6 @@ export function scheduleProblem(schedule: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Whether the zone is one of the IANA's, in its own spelling. */
-export function isTimeZone(name: string): boolean {
-  return name === "" || name === "Local" || timeZones.has(name);
 }
 
 function zoneProblem(name: string): string | undefined {

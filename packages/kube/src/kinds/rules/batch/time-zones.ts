@@ -107,4 +107,9 @@ US/East-Indiana US/Eastern US/Hawaii US/Indiana-Starke US/Michigan US/Mountain U
 US/Samoa UTC Universal W-SU WET Zulu
 `;
 
-export const timeZones: ReadonlySet<string> = new Set(text.trim().split(/\s/));
+const timeZones: ReadonlySet<string> = new Set(text.trim().split(/\s/));
+
+/** Whether Go finds a zone of that name. No name is UTC, and that of the machine is `Local`. */
+export function isTimeZone(name: string): boolean {
+  return name === "" || name === "Local" || timeZones.has(name);
+}
