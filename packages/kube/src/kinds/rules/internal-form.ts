@@ -3,11 +3,10 @@
 
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
-import { compareBytes } from "../../go-text/byte-order.ts";
 import { goJson, goJsonString } from "../../go-text/go-json.ts";
 import { memberOf } from "../../object/member.ts";
 import data from "../data/internal-structs.json" with { type: "json" };
-import { objectOf } from "./members.ts";
+import { objectOf, sortedKeys } from "./members.ts";
 
 /** The value in one line, as messages show it. The type is a key of the data: `core.PodTemplateSpec`. */
 export function showInternal(type: string, value: JsonObject): string {
@@ -38,8 +37,8 @@ function nodeOf(type: string, value: Json | undefined): Node {
   }
   if (type.startsWith("{}")) {
     if (value === undefined || !isJsonObject(value)) return "null";
-    const keys = Object.keys(value).sort(compareBytes);
-    return { members: keys.map((key) => [key, nodeOf(type.slice(2), value[key])] as const) };
+    const item = type.slice(2);
+    return { members: sortedKeys(value).map((key) => [key, nodeOf(item, value[key])] as const) };
   }
   switch (type) {
     case "string":
