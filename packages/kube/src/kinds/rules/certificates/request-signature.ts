@@ -64,7 +64,8 @@ export function signatureProblem(
   isSigned: (signed: SignedBytes) => boolean,
 ): string | undefined {
   const whole = readDer(request, 0, request.length);
-  const [body, identifier, bits] = whole === undefined ? [] : (derChildren(request, whole) ?? []);
+  if (whole === undefined) return unimplemented;
+  const [body, identifier, bits] = derChildren(request, whole) ?? [];
   if (body === undefined || identifier === undefined || bits === undefined) return unimplemented;
   const key = (derChildren(request, body) ?? [])[2];
   if (key === undefined) return unimplemented;
@@ -81,7 +82,7 @@ export function signatureProblem(
     return `crypto/rsa: ${size}-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)`;
   }
   const isRight = isSigned({
-    bytes: request.subarray(whole === undefined ? 0 : whole.start, body.end),
+    bytes: request.subarray(whole.start, body.end),
     // The first byte of a bit string says how many bits of the last are unused.
     signature: request.subarray(bits.start + 1, bits.end),
     key: request.subarray(startOf(request, body, key), key.end),
