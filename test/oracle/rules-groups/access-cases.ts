@@ -163,6 +163,8 @@ export const accessCases: readonly KindCases[] = [
       { spec: undefined },
       { "metadata/name": "Under_Score.x" },
       { "metadata/name": "..x" },
+      { "metadata/name": "a/b", ...candidate({ leaseName: "" }) },
+      { "metadata/generateName": ".." },
     ],
     update: [
       {},

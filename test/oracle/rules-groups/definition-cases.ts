@@ -77,6 +77,8 @@ const create: readonly Change[] = [
     "spec/names/listKind": "ThingList",
   },
   { "spec/names/listKind": "Thing" },
+  { "metadata/generateName": "things-", "metadata/labels": { a: "b c" } },
+  { "metadata/name": "Bad", "metadata/labels": { a: "b c" } },
   { "spec/names/listKind": "Things_List" },
   { "spec/names/listKind": "Th\u0130ngs" },
   { "spec/names/shortNames": ["t", "T", ""] },

@@ -227,6 +227,24 @@ export const deviceCases: readonly KindCases[] = [
       device({
         attributes: Object.fromEntries(many(33, (index) => [`a${index}`, { int: index }])),
       }),
+      device({
+        attributes: Object.fromEntries(many(49, (index) => [`a${index}`, { int: index }])),
+      }),
+      device({
+        consumesCounters: [
+          {
+            counterSet: "a",
+            counters: Object.fromEntries(many(33, (index) => [`c${index}`, { value: "1" }])),
+          },
+        ],
+      }),
+      spec({
+        devices: many(65, (index) => ({
+          name: `d${index}`,
+          taints: [{ key: "a", effect: "None" }],
+        })),
+      }),
+      device({ taints: many(17, () => ({ key: "a", effect: "None" })) }),
       policy({ validValues: ["1", "2"] }),
       policy({ default: "3", validValues: ["2", "1", "1", "11"] }),
       policy({ default: "1", validRange: {} }),

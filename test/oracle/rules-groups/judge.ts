@@ -71,7 +71,7 @@ export function judgeCreate(kind: BuiltinKind, object: JsonObject): Judged {
   const copy = cloneJson(object);
   const told: string[] = [];
   rules.prepareForCreate?.(copy, { ...context, warn: (text) => void told.push(text) });
-  const nameRule = rules.names ?? subdomainNames;
+  const nameRule = rules.namesFor?.(copy) ?? rules.names ?? subdomainNames;
   const isBuiltIn = rules.takesBareFinalizers !== true;
   const options = { isNamespaced: kind.isNamespaced, nameRule, isBuiltIn };
   const isStored = kind.listKind !== undefined;

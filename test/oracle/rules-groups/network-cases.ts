@@ -197,6 +197,8 @@ export const networkCases: readonly KindCases[] = [
       { "metadata/name": "2001:db8:0:0::1" },
       { "metadata/name": "010.1.1.1" },
       { "metadata/name": "::ffff:1.2.3.4" },
+      { "metadata/generateName": "10.0.0." },
+      { "metadata/name": "a/b", ...parent({ name: "" }) },
     ],
     update: [
       {},

@@ -40,7 +40,7 @@ export function builtinModel(
   const nothing = (): readonly never[] => [];
   const leave = (): void => undefined;
   return {
-    names: rules.names ?? subdomainNames,
+    namesFor: rules.namesFor ?? (() => rules.names ?? subdomainNames),
     takesBareFinalizers: rules.takesBareFinalizers ?? false,
     metadataChecks: (subresource) => metadataChecks(kind, subresource),
     get empty() {
@@ -89,9 +89,10 @@ function keepReset(value: JsonObject, object: MutableJsonObject): void {
 
 /** Rules that speak of the stored shape, for objects in the other. None of them changes its object. */
 function inStoredShape(rules: KindRules, { toStored }: Shapes): KindRules {
-  const { names, validate, validateUpdate, validateStatusUpdate } = rules;
+  const { names, namesFor, validate, validateUpdate, validateStatusUpdate } = rules;
   return {
     ...(names === undefined ? {} : { names }),
+    ...(namesFor === undefined ? {} : { namesFor: (object) => namesFor(toStored(object)) }),
     validate: (object, context) => validate?.(toStored(object), context) ?? [],
     validateUpdate: (object, old, context) =>
       (validateUpdate === undefined

@@ -60,7 +60,7 @@ export function customModel(
   ];
   const leave = (): void => undefined;
   return {
-    names: subdomainNames,
+    namesFor: () => subdomainNames,
     takesBareFinalizers: false,
     metadataChecks: () => ["changes"],
     settle: () => undefined,

@@ -102,8 +102,8 @@ export interface SubresourceModel {
  * objects passed as mutable, which belong to the call.
  */
 export interface Model {
-  /** How names are judged. */
-  readonly names: NameRule;
+  /** How the name of an object is judged. */
+  readonly namesFor: (object: JsonObject) => NameRule;
   /** Whether finalizers without a domain are taken, although the kind is built in. */
   readonly takesBareFinalizers: boolean;
   /** What the kind's own rules say of the metadata of an update, again. */

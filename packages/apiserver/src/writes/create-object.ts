@@ -78,7 +78,7 @@ export async function createObject(
     const found = [
       ...validateMetadata(ownMetadata(tracked), {
         isNamespaced: resource.isNamespaced,
-        nameRule: resource.model.names,
+        nameRule: resource.model.namesFor(tracked),
         isBuiltIn: !resource.isCustom && !resource.model.takesBareFinalizers,
       }),
       ...resource.model.validate(tracked, context),

@@ -34,6 +34,8 @@ export interface RuleContext {
 export interface KindRules {
   /** How a name is judged; a DNS subdomain if nothing is said. */
   readonly names?: NameRule;
+  /** The same where a name follows from the rest of the object. */
+  readonly namesFor?: (object: JsonObject) => NameRule;
   /** Finalizers without a domain are taken, whatever they are called. */
   readonly takesBareFinalizers?: boolean;
   /** What the server fills in or takes out on creation. */

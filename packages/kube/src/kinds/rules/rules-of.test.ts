@@ -12,6 +12,8 @@ import {
 } from "@keelson/base";
 import * as fc from "fast-check";
 
+import { validateMetadata } from "../../object/metadata-rules.ts";
+import { subdomainNames } from "../../object/names.ts";
 import { printFieldError } from "../../status/field-error.ts";
 import { typedKind, type TypedKind } from "../../typed/typed-kind.ts";
 import { TypedDecodeError } from "../../typed/decode-error.ts";
@@ -113,7 +115,16 @@ describe("the rules of every kind", () => {
       const object = decoded(typed, merged(sent, change));
       const rules = rulesOf(kind);
       rules.prepareForCreate?.(object, context);
-      const errors = rules.validate?.(object, context) ?? [];
+      const { metadata = null } = object;
+      assert.ok(isJsonObject(metadata));
+      const options = {
+        isNamespaced: kind.isNamespaced,
+        nameRule: rules.namesFor?.(object) ?? rules.names ?? subdomainNames,
+      };
+      const errors = [
+        ...validateMetadata(metadata, options),
+        ...(rules.validate?.(object, context) ?? []),
+      ];
       assert.deepEqual(errors.map(printFieldError), expected, `${name} ${JSON.stringify(change)}`);
     }
   });

@@ -7,7 +7,12 @@ import { validateSchema } from "../../../cel/validate-schema.ts";
 import { isConditionTrue } from "../../../crd/conditions.ts";
 import { conversionBundleOf, conversionWebhookOf } from "../../../crd/conversion-webhook.ts";
 import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
-import { dns1035LabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
+import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  subdomainNames,
+  type NameRule,
+} from "../../../object/names.ts";
 import { readSchema } from "../../../schema/read-schema.ts";
 import {
   childPath,
@@ -53,6 +58,7 @@ import {
 import { versionsText } from "./version-text.ts";
 
 export const customResourceDefinition: KindRules = {
+  namesFor,
   takesBareFinalizers: true,
   prepareForCreate: (definition) => {
     const acceptedNames = { plural: "", kind: "" };
@@ -61,7 +67,6 @@ export const customResourceDefinition: KindRules = {
   },
   prepareForUpdate: storeVersion,
   validate: (definition) => [
-    ...nameErrors(definition),
     ...specErrors(definition, undefined),
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
@@ -97,12 +102,13 @@ function storeVersion(definition: MutableJsonObject): void {
     writableOrMade(definition, "status")["storedVersions"] = [...stored, name];
 }
 
-function nameErrors(definition: JsonObject): FieldError[] {
-  const name = textOf(objectOf(definition, "metadata"), "name");
+function namesFor(definition: JsonObject): NameRule {
   const spec = objectOf(definition, "spec");
   const needed = `${textOf(objectOf(spec, "names"), "plural")}.${textOf(spec, "group")}`;
-  if (name === "" || name === needed) return [];
-  return [invalidField("metadata.name", name, 'must be spec.names.plural+"."+spec.group')];
+  return (name, options) => [
+    ...subdomainNames(name, options),
+    ...(name === needed ? [] : ['must be spec.names.plural+"."+spec.group']),
+  ];
 }
 
 function specErrors(definition: JsonObject, old: JsonObject | undefined): FieldError[] {

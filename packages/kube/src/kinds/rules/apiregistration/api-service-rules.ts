@@ -8,17 +8,19 @@ import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   pathSegmentProblems,
+  type NameRule,
 } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { flagOf, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../members.ts";
+import { checkNames } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { portProblems } from "../text-problems.ts";
 
 const statuses = ["True", "False", "Unknown"];
 
 export const apiService: KindRules = {
-  names: (name) => pathSegmentProblems(name),
+  namesFor,
   takesBareFinalizers: true,
   prepareForCreate: (object, { now }) => {
     // What the server itself serves is there at once.
@@ -37,7 +39,12 @@ export const apiService: KindRules = {
           }
         : {};
   },
-  validate: (object) => [...nameErrors(object), ...specErrors(objectOf(object, "spec"))],
+  validate: (object) => specErrors(objectOf(object, "spec")),
+  validateUpdate: (object) => {
+    const at = Place.root("metadata");
+    checkNames(object, namesFor(object), at);
+    return [...at.errors, ...specErrors(objectOf(object, "spec"))];
+  },
   validateStatusUpdate: (object) => {
     const at = Place.root("status").child("conditions");
     for (const [index, condition] of objectsOf(
@@ -51,16 +58,14 @@ export const apiService: KindRules = {
   },
 };
 
-function nameErrors(object: JsonObject): readonly FieldError[] {
-  const at = Place.root("metadata");
-  const [metadata, spec] = [objectOf(object, "metadata"), objectOf(object, "spec")];
+function namesFor(object: JsonObject): NameRule {
+  const spec = objectOf(object, "spec");
   const needed = `${textOf(spec, "version")}.${textOf(spec, "group")}`;
-  for (const member of ["generateName", "name"]) {
-    const name = textOf(metadata, member);
-    if (name === "" || name === needed || pathSegmentProblems(name).length > 0) continue;
-    at.child(member).invalid(name, `must be \`spec.version+"."+spec.group\`: ${quote(needed)}`);
-  }
-  return at.errors;
+  return (name) => {
+    const problems = pathSegmentProblems(name);
+    if (problems.length > 0 || name === needed) return problems;
+    return [`must be \`spec.version+"."+spec.group\`: ${quote(needed)}`];
+  };
 }
 
 function specErrors(spec: JsonObject): readonly FieldError[] {

@@ -3,11 +3,11 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { pathSegmentNames, subdomainNames } from "../../../object/names.ts";
+import { subdomainNames, type NameRule } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { objectOf, textOf } from "../members.ts";
-import { checkImmutable } from "../meta/checks.ts";
+import { checkImmutable, checkNames } from "../meta/checks.ts";
 import { authorityOf, certificateProblem } from "../meta/certificate-form.ts";
 import { pemBlocks, type PemBlock } from "../meta/pem.ts";
 import { Place } from "../place.ts";
@@ -16,11 +16,12 @@ import { checkSignerName } from "./signer-name.ts";
 const bytesMax = 1024 * 1024;
 
 export const clusterTrustBundle: KindRules = {
-  // More follows from the signer.
-  names: pathSegmentNames,
-  validate: (object) => [...nameErrors(object), ...bundleErrors(object, undefined)],
+  namesFor,
+  validate: (object) => bundleErrors(object, undefined),
   validateUpdate: (object, old) => {
-    const errors = [...nameErrors(object), ...bundleErrors(object, old)];
+    const names = Place.root("metadata");
+    checkNames(object, namesFor(object), names);
+    const errors = [...names.errors, ...bundleErrors(object, old)];
     const signerOf = (from: JsonObject): string => textOf(objectOf(from, "spec"), "signerName");
     const at = Place.root("spec", errors).child("signerName");
     checkImmutable(signerOf(object), signerOf(old), at);
@@ -28,32 +29,19 @@ export const clusterTrustBundle: KindRules = {
   },
 };
 
-function nameErrors(object: JsonObject): readonly FieldError[] {
-  const at = Place.root("metadata");
+function namesFor(object: JsonObject): NameRule {
   const signer = textOf(objectOf(object, "spec"), "signerName");
-  for (const member of ["generateName", "name"] as const) {
-    const text = textOf(objectOf(object, "metadata"), member);
-    if (text === "") continue;
-    const asPrefix = member === "generateName";
-    at.child(member).invalidEach(text, nameProblems(text, signer, { asPrefix }));
-  }
-  return at.errors;
-}
-
-function nameProblems(
-  name: string,
-  signer: string,
-  options: { readonly asPrefix: boolean },
-): readonly string[] {
   if (signer === "") {
-    return name.includes(":")
-      ? ['ClusterTrustBundle without signer name must not have ":" in its name']
-      : subdomainNames(name, options);
+    return (name, options) =>
+      name.includes(":")
+        ? ['ClusterTrustBundle without signer name must not have ":" in its name']
+        : subdomainNames(name, options);
   }
   const prefix = `${signer.replaceAll("/", ":")}:`;
-  return name.startsWith(prefix)
-    ? subdomainNames(name.slice(prefix.length), options)
-    : [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+  return (name, options) =>
+    name.startsWith(prefix)
+      ? subdomainNames(name.slice(prefix.length), options)
+      : [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
 }
 
 function bundleErrors(object: JsonObject, old: JsonObject | undefined): FieldError[] {

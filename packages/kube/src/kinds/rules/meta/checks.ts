@@ -5,8 +5,13 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { memberOf } from "../../../object/member.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
-import { numberOf, textOf } from "../members.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  type NameRule,
+} from "../../../object/names.ts";
+import { numberOf, objectOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 /** Reports a value that is not what it was. */
@@ -26,6 +31,15 @@ export function checkImmutableShown(
   { at, shown }: { readonly at: Place; readonly shown: () => string },
 ): void {
   if (!isSame(next, old)) at.invalidShown(shown(), "field is immutable");
+}
+
+/** Reports a name, or the beginning of one, that the rule does not take: an update may change what names follow from. */
+export function checkNames(object: JsonObject, rule: NameRule, at: Place): void {
+  for (const member of ["generateName", "name"]) {
+    const name = textOf(objectOf(object, "metadata"), member);
+    if (name === "") continue;
+    at.child(member).invalidEach(name, rule(name, { asPrefix: member === "generateName" }));
+  }
 }
 
 /** Reports numbers below zero. */
