@@ -10,7 +10,7 @@ import { oracleTest, sharedLaboratory, type Answer, type Laboratory } from "./di
 import { everyKind } from "./every-kind.ts";
 import { minimalObjects, type MinimalObject } from "./kinds/minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "./kinds/paths.ts";
-import { until } from "./until.ts";
+import { until } from "../tools/until.ts";
 
 const namespace = "lab-0";
 /** The metadata of every update is judged as a whole, and by what has changed. */
