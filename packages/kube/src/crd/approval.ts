@@ -3,8 +3,8 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../go-text/quote.ts";
-import { objectOf, textOf } from "../kinds/rules/members.ts";
 import { parseGoUrl } from "../kinds/rules/meta/go-url.ts";
+import { objectOf, textOf } from "../object/members.ts";
 
 /** The annotation that names the approval. */
 export const approvalAnnotation = "api-approved.kubernetes.io";

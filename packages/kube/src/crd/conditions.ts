@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "@keelson/base";
 
 import { firstCondition, isFirstTrue } from "../kinds/rules/conditions.ts";
-import { objectOf, objectsOf, textOf } from "../kinds/rules/members.ts";
+import { objectOf, objectsOf, textOf } from "../object/members.ts";
 
 export type DefinitionConditionType =
   | "Established"

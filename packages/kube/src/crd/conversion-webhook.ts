@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { objectOf, textOf } from "../kinds/rules/members.ts";
+import { objectOf, textOf } from "../object/members.ts";
 
 /** What a definition says of its webhook; empty where it has none. */
 export function conversionWebhookOf(definition: JsonObject): JsonObject {

@@ -12,7 +12,7 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../kinds/rules/members.ts";
+} from "../object/members.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 import { defaultPrinterColumns, type PrinterColumn } from "../table/custom-columns.ts";

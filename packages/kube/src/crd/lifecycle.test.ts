@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Json, JsonObject } from "@keelson/base";
 
-import { listOf, objectOf, objectsOf, textOf } from "../kinds/rules/members.ts";
+import { listOf, objectOf, objectsOf, textOf } from "../object/members.ts";
 import {
   beginTermination,
   cleanupFinalizer,

@@ -5,14 +5,7 @@ import { append, isJsonObject, type JsonObject } from "@keelson/base";
 
 import { unsupportedIn } from "../cel/validate-schema.ts";
 import { caBundleProblem } from "../kinds/rules/meta/ca-bundle.ts";
-import {
-  flagOf,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../kinds/rules/members.ts";
+import { flagOf, maybeObject, objectOf, objectsOf, textOf, textsOf } from "../object/members.ts";
 import { invalidField, printFieldErrors, type FieldError } from "../status/field-error.ts";
 import { readSchema } from "../schema/read-schema.ts";
 import { validateStructure } from "../schema/structure.ts";

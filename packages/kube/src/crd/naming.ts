@@ -3,7 +3,7 @@
 import { jsonEqual, type Json, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { quote } from "../go-text/quote.ts";
-import { objectOf, textOf, textsOf } from "../kinds/rules/members.ts";
+import { objectOf, textOf, textsOf } from "../object/members.ts";
 import {
   conditionOf,
   isConditionTrue,

@@ -1,6 +1,6 @@
 // What the metadata of every object must be.
 
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
+import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { byteLength, compareBytes } from "../go-text/byte-order.ts";
 import { goJson } from "../go-text/go-json.ts";
@@ -17,6 +17,7 @@ import {
   type FieldError,
 } from "../status/field-error.ts";
 import { memberOf } from "./member.ts";
+import { listOf, objectOf, textOf } from "./members.ts";
 import {
   labelKeyProblems,
   labelNames,
@@ -323,19 +324,4 @@ function validateManagers(entries: readonly Json[], path: string): FieldError[] 
     }
   }
   return errors;
-}
-
-function textOf(object: JsonObject, name: string): string {
-  const value = memberOf(object, name);
-  return typeof value === "string" ? value : "";
-}
-
-function objectOf(object: JsonObject, name: string): JsonObject {
-  const value = memberOf(object, name);
-  return isJsonObject(value) ? value : {};
-}
-
-function listOf(object: JsonObject, name: string): readonly Json[] {
-  const value = memberOf(object, name);
-  return isJsonArray(value) ? value : [];
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { objectsOf, textOf } from "./members.ts";
+import { objectsOf, textOf } from "../../object/members.ts";
 
 /** The first condition of a type, or nothing. */
 export function firstCondition(status: JsonObject, type: string): JsonObject | undefined {

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../object/member.ts";
-import { numberOf } from "./members.ts";
+import { numberOf } from "../../object/members.ts";
 import { checkNotNegative } from "./meta/checks.ts";
 import type { Place } from "./place.ts";
 import { percentProblems } from "./text-problems.ts";

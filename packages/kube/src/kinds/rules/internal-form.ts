@@ -5,8 +5,8 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/
 
 import { goJson, goJsonString } from "../../go-text/go-json.ts";
 import { memberOf } from "../../object/member.ts";
+import { objectOf, sortedKeys } from "../../object/members.ts";
 import data from "../data/internal-structs.json" with { type: "json" };
-import { objectOf, sortedKeys } from "./members.ts";
 
 /** The value in one line, as messages show it. The type is a key of the data: `core.PodTemplateSpec`. */
 export function showInternal(type: string, value: JsonObject): string {

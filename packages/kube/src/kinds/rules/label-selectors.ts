@@ -3,12 +3,12 @@
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 
 import { goJson, goJsonString } from "../../go-text/go-json.ts";
+import { listOf, maybeObject, objectOf, objectsOf, textOf, textsOf } from "../../object/members.ts";
 import { validateLabels } from "../../object/metadata-rules.ts";
 import { labelKeyProblems, labelValueProblems } from "../../object/names.ts";
 import { matchesLabels, type Labels, type LabelSelector } from "../../selectors/label-selector.ts";
 import { BadSelector } from "../../selectors/requirement.ts";
 import { selectorFromObject } from "../../selectors/selector-object.ts";
-import { listOf, maybeObject, objectOf, objectsOf, textOf, textsOf } from "./members.ts";
 import type { Place } from "./place.ts";
 
 export interface SelectorRuleOptions {

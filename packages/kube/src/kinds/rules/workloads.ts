@@ -2,9 +2,6 @@
 
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
-import { dnsLabelProblems } from "../../object/names.ts";
-import { goJson } from "../../go-text/go-json.ts";
-import { chooses, readSelector } from "./label-selectors.ts";
 import {
   maybeNumber,
   maybeObject,
@@ -13,7 +10,10 @@ import {
   textOf,
   writableObject,
   has,
-} from "./members.ts";
+} from "../../object/members.ts";
+import { dnsLabelProblems } from "../../object/names.ts";
+import { goJson } from "../../go-text/go-json.ts";
+import { chooses, readSelector } from "./label-selectors.ts";
 import type { Place } from "./place.ts";
 import { dropDisabledFields } from "./core/pod/dropped-fields.ts";
 import { semanticEqual } from "./semantic-equal.ts";

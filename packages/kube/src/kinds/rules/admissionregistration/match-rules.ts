@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { trimSpace } from "../../../go-text/trim-space.ts";
+import { maybeObject, maybeText, objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { labelKeyProblems, pathSegmentProblems } from "../../../object/names.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
-import { maybeObject, maybeText, objectsOf, textOf, textsOf } from "../members.ts";
 import { checkChoice } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 

@@ -9,6 +9,15 @@ import { trimSpace } from "../../../go-text/trim-space.ts";
 import { JsonPathError, parseSteps } from "../../../jsonpath/parse.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
+  listOf,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../object/members.ts";
+import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   labelKeyProblems,
@@ -17,15 +26,6 @@ import {
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkLabelSelector } from "../label-selectors.ts";
-import {
-  listOf,
-  maybeObject,
-  maybeText,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../members.ts";
 import { checkChoice, checkConditions, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import {

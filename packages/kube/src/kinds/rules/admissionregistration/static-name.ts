@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { objectOf, textOf } from "../members.ts";
+import { objectOf, textOf } from "../../../object/members.ts";
 
 const suffix = ".static.k8s.io";
 

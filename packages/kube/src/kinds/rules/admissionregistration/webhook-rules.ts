@@ -15,7 +15,7 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
 import { checkChoice, checkThreePartDomain } from "../meta/checks.ts";
 import { checkReviewVersions, knowsReview, reviewVersions } from "../meta/review-versions.ts";
 import { validateWebhookService, validateWebhookUrl } from "../meta/webhook-client.ts";

@@ -2,6 +2,7 @@
 
 import { append, type JsonObject } from "@keelson/base";
 
+import { has, maybeObject, objectOf, textOf, textsOf } from "../../../object/members.ts";
 import {
   childPath,
   forbiddenField,
@@ -9,7 +10,6 @@ import {
   requiredField,
   type FieldError,
 } from "../../../status/field-error.ts";
-import { has, maybeObject, objectOf, textOf, textsOf } from "../members.ts";
 import { checkReviewVersions } from "../meta/review-versions.ts";
 import {
   validateCaBundle,

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { has, objectOf, objectsOf, textOf } from "../members.ts";
+import { has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { isSame } from "../meta/checks.ts";
 
 /** What a version may share with all others. */

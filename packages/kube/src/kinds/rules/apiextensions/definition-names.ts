@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { goLowerCase } from "../../../go-text/lower-case.ts";
+import { textOf, textsOf } from "../../../object/members.ts";
 import { dns1035LabelProblems } from "../../../object/names.ts";
 import { childPath, invalidField, itemPath, type FieldError } from "../../../status/field-error.ts";
-import { textOf, textsOf } from "../members.ts";
 
 /** What is wrong with names that are there; an empty one may be missing. */
 export function validateDefinitionNames(names: JsonObject, path: string): FieldError[] {

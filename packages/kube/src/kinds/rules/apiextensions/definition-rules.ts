@@ -8,6 +8,16 @@ import { isConditionTrue } from "../../../crd/conditions.ts";
 import { conversionBundleOf, conversionWebhookOf } from "../../../crd/conversion-webhook.ts";
 import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
 import {
+  flagOf,
+  has,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+  writableOrMade,
+} from "../../../object/members.ts";
+import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   subdomainNames,
@@ -26,16 +36,6 @@ import { FieldErrorList } from "../../../status/field-error-list.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
 import { caBundleProblem } from "../meta/ca-bundle.ts";
-import {
-  flagOf,
-  has,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
-  writableOrMade,
-} from "../members.ts";
 import { checkImmutable, checkImmutableWord } from "../meta/checks.ts";
 import { knowsReview } from "../meta/review-versions.ts";
 import { validateConversion } from "./definition-conversion.ts";

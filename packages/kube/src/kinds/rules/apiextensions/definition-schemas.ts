@@ -2,9 +2,9 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { maybeObject, objectOf } from "../../../object/members.ts";
 import { formatCheck } from "../../../schema/formats.ts";
 import { readSchema, type WrittenSchema } from "../../../schema/read-schema.ts";
-import { maybeObject, objectOf } from "../members.ts";
 import { definitionForm, type DefinitionForm } from "./definition-form.ts";
 
 function schemasOf(form: DefinitionForm): WrittenSchema[] {

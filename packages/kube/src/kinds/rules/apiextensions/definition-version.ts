@@ -5,6 +5,7 @@ import { append, type JsonObject } from "@keelson/base";
 import { resolveFieldPath } from "../../../cel/field-path.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { isPrintable } from "../../../go-text/quote.ts";
+import { flagOf, has, maybeObject, maybeText, textOf } from "../../../object/members.ts";
 import { readSchema } from "../../../schema/read-schema.ts";
 import {
   childPath,
@@ -15,7 +16,6 @@ import {
   tooManyField,
   type FieldError,
 } from "../../../status/field-error.ts";
-import { flagOf, has, maybeObject, maybeText, textOf } from "../members.ts";
 
 /** How many fields of a version can be selected by. */
 export const selectableFieldsMax = 8;

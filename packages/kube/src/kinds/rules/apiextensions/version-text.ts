@@ -3,8 +3,8 @@
 import type { Json } from "@keelson/base";
 
 import { printShape, struct, type Shape } from "../../../go-text/struct-text.ts";
+import { maybeObject } from "../../../object/members.ts";
 import { schemaShape, structured } from "../../../schema/schema-text.ts";
-import { maybeObject } from "../members.ts";
 import { shared, type VersionForm } from "./definition-form.ts";
 
 const versionShape = struct(

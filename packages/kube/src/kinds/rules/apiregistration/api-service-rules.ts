@@ -5,6 +5,14 @@ import type { JsonObject } from "@keelson/base";
 import { bytesOfBase64 } from "../../../go-text/base64.ts";
 import { quote } from "../../../go-text/quote.ts";
 import {
+  flagOf,
+  maybeObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from "../../../object/members.ts";
+import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   pathSegmentProblems,
@@ -12,7 +20,6 @@ import {
 } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { flagOf, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../members.ts";
 import { checkNames } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { portProblems } from "../text-problems.ts";

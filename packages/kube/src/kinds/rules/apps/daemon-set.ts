@@ -1,5 +1,13 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
+import {
+  maybeObject,
+  numberOf,
+  objectOf,
+  textOf,
+  writableObject,
+  writableOrMade,
+} from "../../../object/members.ts";
 import { templateAnnotation } from "../../../typed/hub-form.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
@@ -11,14 +19,6 @@ import {
   isEmptySelector,
   showSelector,
 } from "../label-selectors.ts";
-import {
-  maybeObject,
-  numberOf,
-  objectOf,
-  textOf,
-  writableObject,
-  writableOrMade,
-} from "../members.ts";
 import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";

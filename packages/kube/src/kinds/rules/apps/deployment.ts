@@ -1,10 +1,5 @@
 import type { JsonObject } from "@keelson/base";
 
-import type { KindRules } from "../../kind-rules.ts";
-import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
-import { templateWarnings } from "../core/pod/pod-warnings.ts";
-import { showInternal } from "../internal-form.ts";
-import { checkLabelSelector, isEmptySelector, showSelector } from "../label-selectors.ts";
 import {
   has,
   maybeNumber,
@@ -13,7 +8,12 @@ import {
   objectOf,
   textOf,
   writableObject,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
+import { templateWarnings } from "../core/pod/pod-warnings.ts";
+import { showInternal } from "../internal-form.ts";
+import { checkLabelSelector, isEmptySelector, showSelector } from "../label-selectors.ts";
 import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";

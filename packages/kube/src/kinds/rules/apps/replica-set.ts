@@ -1,9 +1,9 @@
 import type { JsonObject } from "@keelson/base";
 
+import { maybeObject, objectOf, writableObject } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showSelector } from "../label-selectors.ts";
-import { maybeObject, objectOf, writableObject } from "../members.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";

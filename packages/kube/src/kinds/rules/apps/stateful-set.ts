@@ -1,5 +1,14 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
+import {
+  has,
+  maybeNumber,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  writableObject,
+} from "../../../object/members.ts";
 import { dnsLabelProblems, labelNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkClaimSpec, strictClaim } from "../core/claim-spec.ts";
@@ -13,15 +22,6 @@ import type { PodRuleOptions } from "../core/pod/pod-options.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showInternal } from "../internal-form.ts";
 import { showSelector } from "../label-selectors.ts";
-import {
-  has,
-  maybeNumber,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  textOf,
-  writableObject,
-} from "../members.ts";
 import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";

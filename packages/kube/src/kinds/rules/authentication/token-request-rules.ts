@@ -1,9 +1,9 @@
 // The rules of tokens that are asked for.
 
 import { memberOf } from "../../../object/member.ts";
+import { numberOf, objectOf } from "../../../object/members.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { numberOf, objectOf } from "../members.ts";
 import { Place } from "../place.ts";
 
 export const tokenRequest: KindRules = {

@@ -3,10 +3,10 @@
 import type { JsonObject } from "@keelson/base";
 
 import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { labelKeyProblems, labelValueProblems, pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import { metadataText } from "../meta/metadata-text.ts";
 import { Place } from "../place.ts";
 

@@ -3,10 +3,6 @@
 import type { Json, JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { pathSegmentProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { showAmount, signOf } from "../amounts.ts";
 import {
   has,
   maybeNumber,
@@ -16,7 +12,11 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { pathSegmentProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { showAmount, signOf } from "../amounts.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkMetric } from "./metric-rules.ts";

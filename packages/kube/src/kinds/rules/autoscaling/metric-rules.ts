@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
+import { has, maybeNumber, maybeObject, objectOf, textOf } from "../../../object/members.ts";
 import { dnsLabelProblems, pathSegmentProblems } from "../../../object/names.ts";
 import { showAmount, signOf } from "../amounts.ts";
-import { has, maybeNumber, maybeObject, objectOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
 import { checkContainerResourceName } from "../resource-names.ts";
 

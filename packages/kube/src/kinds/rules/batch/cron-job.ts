@@ -1,10 +1,17 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import {
+  flagOf,
+  maybeObject,
+  maybeText,
+  objectOf,
+  textOf,
+  writableObject,
+} from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { templateOptions } from "../core/pod/pod-template.ts";
 import { showSelector } from "../label-selectors.ts";
-import { flagOf, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";

@@ -3,12 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { labelKeyProblems } from "../../../object/names.ts";
-import { quote } from "../../../go-text/quote.ts";
-import { checkPodTemplate } from "../core/pod/pod-template.ts";
-import type { PodRuleOptions } from "../core/pod/pod-options.ts";
-import { templateWarnings } from "../core/pod/pod-warnings.ts";
-import { showInternal } from "../internal-form.ts";
 import {
   has,
   listOf,
@@ -19,7 +13,13 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
+import { quote } from "../../../go-text/quote.ts";
+import { checkPodTemplate } from "../core/pod/pod-template.ts";
+import type { PodRuleOptions } from "../core/pod/pod-options.ts";
+import { templateWarnings } from "../core/pod/pod-warnings.ts";
+import { showInternal } from "../internal-form.ts";
 import { checkDomainPrefixedPath, checkNotNegative } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 import { countIndexes } from "./job-indexes.ts";

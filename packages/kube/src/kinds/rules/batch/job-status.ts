@@ -3,8 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { hasCondition, isAnyTrue } from "../conditions.ts";
-import { showInternal } from "../internal-form.ts";
 import {
   flagOf,
   has,
@@ -15,7 +13,9 @@ import {
   numberOf,
   objectOf,
   textOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { hasCondition, isAnyTrue } from "../conditions.ts";
+import { showInternal } from "../internal-form.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import type { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";

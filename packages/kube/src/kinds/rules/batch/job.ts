@@ -1,19 +1,6 @@
 import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { dnsLabelProblems } from "../../../object/names.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { isAnyTrue } from "../conditions.ts";
-import type { PodRuleOptions } from "../core/pod/pod-options.ts";
-import { templateOptions } from "../core/pod/pod-template.ts";
-import { showInternal } from "../internal-form.ts";
-import {
-  checkLabelSelector,
-  chooses,
-  hasInvalidValue,
-  readSelector,
-  showSelector,
-} from "../label-selectors.ts";
 import {
   flagOf,
   has,
@@ -27,7 +14,20 @@ import {
   textOf,
   writableObject,
   writableOrMade,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsLabelProblems } from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { isAnyTrue } from "../conditions.ts";
+import type { PodRuleOptions } from "../core/pod/pod-options.ts";
+import { templateOptions } from "../core/pod/pod-template.ts";
+import { showInternal } from "../internal-form.ts";
+import {
+  checkLabelSelector,
+  chooses,
+  hasInvalidValue,
+  readSelector,
+  showSelector,
+} from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {

@@ -25,7 +25,7 @@ import {
   writableObject,
   writableObjects,
   writableOrMade,
-} from "../members.ts";
+} from "../../../object/members.ts";
 import { certificateProblem, certificateRequestProblem } from "../meta/certificate-form.ts";
 import { decodePem } from "../meta/pem.ts";
 import { Place } from "../place.ts";

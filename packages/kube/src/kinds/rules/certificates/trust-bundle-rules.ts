@@ -3,10 +3,10 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { objectOf, textOf } from "../../../object/members.ts";
 import { subdomainNames, type NameRule } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { objectOf, textOf } from "../members.ts";
 import { checkImmutable, checkNames } from "../meta/checks.ts";
 import { authorityOf, certificateProblem } from "../meta/certificate-form.ts";
 import { pemBlocks, type PemBlock } from "../meta/pem.ts";

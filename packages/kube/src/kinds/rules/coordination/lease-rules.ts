@@ -5,7 +5,7 @@ import type { JsonObject } from "@keelson/base";
 import { labelKeyProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeNumber, objectOf, textOf, writableObject } from "../members.ts";
+import { maybeNumber, objectOf, textOf, writableObject } from "../../../object/members.ts";
 import { checkImmutable } from "../meta/checks.ts";
 import { compareSemver, parseSemver, zeroSemver, type Semver } from "../meta/semver.ts";
 import { Place } from "../place.ts";

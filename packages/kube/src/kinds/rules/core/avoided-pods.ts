@@ -1,6 +1,6 @@
 // Whose Pods should avoid a Node, as an annotation says it.
 
-import { flagOf, maybeObject, objectOf, objectsOf } from "../members.ts";
+import { flagOf, maybeObject, objectOf, objectsOf } from "../../../object/members.ts";
 import { readAnnotatedObject } from "../annotated-json.ts";
 import type { Place } from "../place.ts";
 

@@ -1,5 +1,5 @@
+import { objectOf, textOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { objectOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 
 /** A Pod is bound to a Node, and to nothing else. */

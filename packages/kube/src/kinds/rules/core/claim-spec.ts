@@ -3,11 +3,11 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
+import { has, maybeObject, maybeText, objectOf, textOf, textsOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
 import { validateAnnotations } from "../../../object/metadata-rules.ts";
 import { checkAmount, showAmount, signOf } from "../amounts.ts";
 import { checkLabels, checkLabelSelector } from "../label-selectors.ts";
-import { has, maybeObject, maybeText, objectOf, textOf, textsOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 export interface ClaimRuleOptions {

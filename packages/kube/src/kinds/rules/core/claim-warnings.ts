@@ -2,8 +2,8 @@ import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
+import { objectOf } from "../../../object/members.ts";
 import { isFractional, showAmount } from "../amounts.ts";
-import { objectOf } from "../members.ts";
 
 /** What to say of a claim for parts of bytes. `path` is that of the spec. */
 export function claimSpecWarnings(spec: JsonObject, path: string): readonly string[] {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { flagOf, has, objectOf, sortedKeys, textOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { base64Bytes } from "../../../go-text/base64.ts";
-import { flagOf, has, objectOf, sortedKeys, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { configKeyProblems } from "../text-problems.ts";

@@ -1,10 +1,17 @@
 import type { JsonObject } from "@keelson/base";
 
+import {
+  listOf,
+  maybeText,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from "../../../object/members.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
 import { memberOf } from "../../../object/member.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { addressWarnings, checkAddress, checkEndpointAddress } from "../addresses.ts";
-import { listOf, maybeText, numberOf, objectOf, objectsOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { portProblems } from "../text-problems.ts";

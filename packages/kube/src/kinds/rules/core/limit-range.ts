@@ -2,6 +2,14 @@ import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../go-text/byte-order.ts";
 import { memberOf } from "../../../object/member.ts";
+import {
+  has,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+  writableOrMade,
+} from "../../../object/members.ts";
 import { labelKeyProblems } from "../../../object/names.ts";
 import {
   compareQuantities,
@@ -12,7 +20,6 @@ import {
 } from "../../../quantity/quantity.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { showAmount } from "../amounts.ts";
-import { has, objectOf, objectsOf, sortedKeys, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import {
   checkContainerResourceName,

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@keelson/base";
 
+import { listOf, maybeText, objectsOf, textOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems } from "../../../object/names.ts";
 import { checkAddress, parseAddress } from "../addresses.ts";
-import { listOf, maybeText, objectsOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 /** Reports what is wrong with the addresses that a load balancer got. */

@@ -1,8 +1,8 @@
 import { isJsonArray, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
+import { has, objectOf, textOf, textsOf, writableOrMade } from "../../../object/members.ts";
 import { labelKeyProblems, labelNames } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { has, objectOf, textOf, textsOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 
 const finalizer = "kubernetes";

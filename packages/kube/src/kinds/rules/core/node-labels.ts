@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { labelValueProblems } from "../../../object/names.ts";
-import { objectsOf, textOf, textsOf } from "../members.ts";
 
 const deprecated: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],

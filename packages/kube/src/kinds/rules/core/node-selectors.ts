@@ -2,9 +2,9 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems } from "../../../object/names.ts";
 import { checkRequirement, hasInvalidValue } from "../label-selectors.ts";
-import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 export interface NodeSelectorOptions {

@@ -4,6 +4,17 @@ import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
+  has,
+  maybeNumber,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+  textsOf,
+  writableObject,
+} from "../../../object/members.ts";
+import {
   labelKeyProblems,
   labelNames,
   labelValueProblems,
@@ -14,17 +25,6 @@ import { isDualStack, checkNetwork, networkWarnings, parseNetwork } from "../add
 import { checkAmount } from "../amounts.ts";
 import { readAnnotatedList } from "../annotated-json.ts";
 import { showInternal } from "../internal-form.ts";
-import {
-  has,
-  maybeNumber,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  sortedKeys,
-  textOf,
-  textsOf,
-  writableObject,
-} from "../members.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 import { isStatusChange } from "../workloads.ts";

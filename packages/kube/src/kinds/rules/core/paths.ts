@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { maybeNumber } from "../members.ts";
+import { maybeNumber } from "../../../object/members.ts";
 import type { Place } from "../place.ts";
 
 /** Reports a path that goes up. */

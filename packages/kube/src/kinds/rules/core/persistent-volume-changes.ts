@@ -4,8 +4,15 @@ import type { Json, JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
+import {
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  objectsOf,
+  textOf,
+} from "../../../object/members.ts";
 import { showInternal, showInternalLines } from "../internal-form.ts";
-import { has, maybeObject, maybeText, objectOf, objectsOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { unifiedDiff } from "../unified-diff.ts";

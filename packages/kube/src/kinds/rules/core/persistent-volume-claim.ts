@@ -2,12 +2,6 @@ import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
-import { labelKeyProblems } from "../../../object/names.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { amountOf, checkAmount, wholeUnits } from "../amounts.ts";
-import { compareQuantities } from "../../../quantity/quantity.ts";
-import { showInternalLines } from "../internal-form.ts";
-import { checkLabelSelector } from "../label-selectors.ts";
 import {
   has,
   listOf,
@@ -18,7 +12,13 @@ import {
   takeMember,
   textOf,
   writableObject,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { amountOf, checkAmount, wholeUnits } from "../amounts.ts";
+import { compareQuantities } from "../../../quantity/quantity.ts";
+import { showInternalLines } from "../internal-form.ts";
+import { checkLabelSelector } from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { isNative } from "../resource-names.ts";
 import { semanticEqual } from "../semantic-equal.ts";

@@ -3,8 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
-import { showAmount, signOf } from "../amounts.ts";
 import {
   has,
   maybeObject,
@@ -14,7 +12,9 @@ import {
   sortedKeys,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
+import { showAmount, signOf } from "../amounts.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { Place } from "../place.ts";
 import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";

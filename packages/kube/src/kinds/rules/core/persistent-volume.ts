@@ -1,5 +1,5 @@
+import { maybeText, objectOf, textOf, writableOrMade } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeText, objectOf, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import { checkVolumeChanges } from "./persistent-volume-changes.ts";
 import { checkMountOptions, checkVolume } from "./persistent-volume-spec.ts";

@@ -1,5 +1,5 @@
+import { objectOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { objectOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { dropFromTemplate } from "../workloads.ts";

@@ -1,8 +1,15 @@
 import type { JsonObject } from "@keelson/base";
 
+import {
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  textOf,
+  writableObject,
+} from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkReplicaStatus } from "../apps/replica-set.ts";
-import { has, maybeObject, maybeText, objectOf, textOf, writableObject } from "../members.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";

@@ -1,9 +1,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkAmount, compareAmounts, showAmount } from "../amounts.ts";
-import { showInternal } from "../internal-form.ts";
 import {
   listOf,
   maybeObject,
@@ -12,7 +9,10 @@ import {
   sortedKeys,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkAmount, compareAmounts, showAmount } from "../amounts.ts";
+import { showInternal } from "../internal-form.ts";
 import { Place } from "../place.ts";
 import { checkResourceName, isQuotaResource } from "../resource-names.ts";
 

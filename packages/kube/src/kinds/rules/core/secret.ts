@@ -2,9 +2,16 @@ import { isJsonObject, readJson, type JsonObject, type MutableJsonObject } from 
 
 import { base64Bytes, decodeText, encodeText } from "../../../go-text/base64.ts";
 import { jsonTypeName } from "../../../go-text/json-type-name.ts";
+import {
+  has,
+  maybeObject,
+  objectOf,
+  sortedKeys,
+  textOf,
+  writableOrMade,
+} from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { goJsonError } from "../go-json-error.ts";
-import { has, maybeObject, objectOf, sortedKeys, textOf, writableOrMade } from "../members.ts";
 import { Place } from "../place.ts";
 import { configKeyProblems } from "../text-problems.ts";
 import { checkFrozen, configBytesMax } from "./config-map.ts";

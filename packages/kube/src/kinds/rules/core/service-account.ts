@@ -1,7 +1,7 @@
 import type { MutableJsonObject } from "@keelson/base";
 
+import { has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { has, objectOf, objectsOf, textOf } from "../members.ts";
 
 const mountableKey = "kubernetes.io/enforce-mountable-secrets";
 

@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
+import { listOf, maybeText, textOf, textsOf } from "../../../object/members.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import { checkAddress, isDualStack, isV6, parseAddress } from "../addresses.ts";
-import { listOf, maybeText, textOf, textsOf } from "../members.ts";
 import { Place } from "../place.ts";
 
 const families: readonly string[] = ["IPv4", "IPv6"];

@@ -3,7 +3,14 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import { has, numberOf, objectsOf, textOf, textsOf, writableObjects } from "../members.ts";
+import {
+  has,
+  numberOf,
+  objectsOf,
+  textOf,
+  textsOf,
+  writableObjects,
+} from "../../../object/members.ts";
 import { needsHealthCheck } from "./service-type.ts";
 
 /** Gives back addresses and ports that an update leaves out, and brings the address and the list of addresses together. */

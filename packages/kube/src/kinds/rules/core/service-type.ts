@@ -11,7 +11,7 @@ import {
   textOf,
   writableObject,
   writableObjects,
-} from "../members.ts";
+} from "../../../object/members.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 
 /** A client that changes the type need not know what else goes with it: what it left as it was is dropped. */

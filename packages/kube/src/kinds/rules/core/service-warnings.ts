@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { has, objectOf, objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { addressWarnings, networkWarnings } from "../addresses.ts";
-import { has, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import { isStatusChange } from "../workloads.ts";
 
 export const hintsKey = "service.kubernetes.io/topology-aware-hints";

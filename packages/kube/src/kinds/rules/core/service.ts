@@ -5,15 +5,6 @@ import type { JsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { trimSpace } from "../../../go-text/trim-space.ts";
 import {
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  labelKeyProblems,
-  labelNames,
-} from "../../../object/names.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkAddress, checkEndpointAddress, checkNetwork } from "../addresses.ts";
-import { checkLabels } from "../label-selectors.ts";
-import {
   has,
   maybeNumber,
   maybeObject,
@@ -24,7 +15,16 @@ import {
   textOf,
   textsOf,
   writableObject,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelNames,
+} from "../../../object/names.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkAddress, checkEndpointAddress, checkNetwork } from "../addresses.ts";
+import { checkLabels } from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { portProblems } from "../text-problems.ts";
 import { showInternal } from "../internal-form.ts";

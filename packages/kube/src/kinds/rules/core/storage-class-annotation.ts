@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { has } from "../members.ts";
+import { has } from "../../../object/members.ts";
 
 export const classKey = "volume.beta.kubernetes.io/storage-class";
 

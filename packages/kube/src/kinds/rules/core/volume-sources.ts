@@ -3,7 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
-import { dnsLabelProblems } from "../../../object/names.ts";
 import {
   flagOf,
   has,
@@ -15,7 +14,8 @@ import {
   objectOf,
   sortedKeys,
   textOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsLabelProblems } from "../../../object/names.ts";
 import type { Place } from "../place.ts";
 import { rangeProblems } from "../text-problems.ts";
 import { checkNoBacksteps } from "./paths.ts";

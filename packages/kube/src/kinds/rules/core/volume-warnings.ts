@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { has, objectOf, objectsOf, textOf } from "../members.ts";
+import { has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { isStatusChange } from "../workloads.ts";
 import { nodeTermWarnings } from "./node-labels.ts";
 import { oldClassWarnings } from "./storage-class-annotation.ts";

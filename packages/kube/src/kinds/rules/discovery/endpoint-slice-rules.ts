@@ -26,7 +26,7 @@ import {
   textOf,
   textsOf,
   writableObjects,
-} from "../members.ts";
+} from "../../../object/members.ts";
 import { checkDomainName, checkImmutableWord, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

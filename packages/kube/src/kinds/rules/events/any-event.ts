@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { has, objectOf, textOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
-import { has, objectOf, textOf } from "../members.ts";
 import { Place } from "../place.ts";
 
 /** What a group calls the fields that the other one calls by another name. */

@@ -8,7 +8,7 @@ import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { has, maybeObject, numberOf, objectOf, textOf } from "../members.ts";
+import { has, maybeObject, numberOf, objectOf, textOf } from "../../../object/members.ts";
 import { checkImmutableShown, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { anyEventErrors, type EventFields } from "./any-event.ts";

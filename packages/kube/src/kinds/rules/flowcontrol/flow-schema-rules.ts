@@ -3,9 +3,6 @@
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { printShape, struct } from "../../../go-text/struct-text.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
 import {
   flagOf,
   has,
@@ -15,7 +12,10 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
 
 const precedenceMax = 10_000;

@@ -4,7 +4,14 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { has, maybeNumber, maybeObject, numberOf, objectOf, textOf } from "../members.ts";
+import {
+  has,
+  maybeNumber,
+  maybeObject,
+  numberOf,
+  objectOf,
+  textOf,
+} from "../../../object/members.ts";
 import { Place } from "../place.ts";
 import { statusErrors } from "./flow-schema-rules.ts";
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
+import { maybeText, objectOf, objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
@@ -13,7 +14,6 @@ import {
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { isFirstTrue } from "../conditions.ts";
-import { maybeText, objectOf, objectsOf, textOf, textsOf } from "../members.ts";
 import { checkConditions, checkImmutableShown } from "../meta/checks.ts";
 import { conditionsText } from "../meta/conditions-text.ts";
 import { Place } from "../place.ts";

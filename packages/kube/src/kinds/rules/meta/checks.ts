@@ -5,13 +5,13 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { memberOf } from "../../../object/member.ts";
+import { numberOf, objectOf, textOf } from "../../../object/members.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
   labelKeyProblems,
   type NameRule,
 } from "../../../object/names.ts";
-import { numberOf, objectOf, textOf } from "../members.ts";
 import type { Place } from "../place.ts";
 
 /** Reports a value that is not what it was. */

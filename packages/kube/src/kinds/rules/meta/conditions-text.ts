@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
-import { numberOf, textOf } from "../members.ts";
+import { numberOf, textOf } from "../../../object/members.ts";
 
 export function conditionsText(conditions: readonly JsonObject[]): string {
   if (conditions.length === 0) return "null";

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { deprecatedLabel } from "../core/node-labels.ts";
-import { objectOf, objectsOf, textOf } from "../members.ts";
 
 export function nodeSelectorWarnings(selector: JsonObject | undefined, path: string): string[] {
   if (selector === undefined) return [];

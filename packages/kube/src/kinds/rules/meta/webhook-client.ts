@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { has, numberOf, textOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems } from "../../../object/names.ts";
 import {
   childPath,
@@ -11,7 +12,6 @@ import {
 } from "../../../status/field-error.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import { parseGoUrl } from "./go-url.ts";
-import { has, numberOf, textOf } from "../members.ts";
 
 const form = "; desired format: https://host[/path]";
 

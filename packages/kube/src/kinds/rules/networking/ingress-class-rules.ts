@@ -3,10 +3,10 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { maybeObject, maybeText, objectOf, textOf } from "../../../object/members.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeObject, maybeText, objectOf, textOf } from "../members.ts";
 import { checkDomainPrefixedPath, checkImmutable } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkLocalReference } from "./ingress-rules.ts";

@@ -3,15 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import {
-  dns1035LabelProblems,
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  pathSegmentProblems,
-} from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkAddress, parseAddress } from "../addresses.ts";
-import {
   has,
   maybeObject,
   maybeText,
@@ -20,7 +11,16 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  pathSegmentProblems,
+} from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkAddress, parseAddress } from "../addresses.ts";
 import { wildcardProblems } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { portNameProblems, portProblems } from "../text-problems.ts";

@@ -3,10 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkNetwork, isStrictSubset, networkWarnings, parseNetwork } from "../addresses.ts";
-import { checkLabelSelector } from "../label-selectors.ts";
 import {
   has,
   maybeNumber,
@@ -16,7 +12,11 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkNetwork, isStrictSubset, networkWarnings, parseNetwork } from "../addresses.ts";
+import { checkLabelSelector } from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { portNameProblems, portProblems } from "../text-problems.ts";
 

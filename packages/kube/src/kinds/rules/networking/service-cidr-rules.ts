@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../go-text/quote.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { maybeObject, objectOf, textOf, textsOf } from "../../../object/members.ts";
 import { dnsSubdomainProblems, pathSegmentProblems, type NameRule } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -14,7 +15,6 @@ import {
   parseNetwork,
   printNetwork,
 } from "../addresses.ts";
-import { maybeObject, objectOf, textOf, textsOf } from "../members.ts";
 import { checkImmutableShown } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

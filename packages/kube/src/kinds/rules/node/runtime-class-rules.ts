@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { printShape } from "../../../go-text/struct-text.ts";
+import { maybeObject, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { dnsLabelProblems } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
@@ -11,7 +12,6 @@ import { strictOptions } from "../core/pod/pod-options.ts";
 import { checkResources } from "../core/pod/resources.ts";
 import { checkTolerations, tolerationShape } from "../core/pod/tolerations.ts";
 import { checkLabels } from "../label-selectors.ts";
-import { maybeObject, objectOf, objectsOf, textOf } from "../members.ts";
 import { checkImmutable } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

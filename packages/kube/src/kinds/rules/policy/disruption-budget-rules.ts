@@ -4,12 +4,12 @@ import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
+import { has, maybeObject, maybeText, objectOf, objectsOf } from "../../../object/members.ts";
 import { pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkIntOrPercent, checkNotMoreThanAll } from "../int-or-percent.ts";
 import { checkLabelSelector, showSelector } from "../label-selectors.ts";
-import { has, maybeObject, maybeText, objectOf, objectsOf } from "../members.ts";
 import { checkConditions, checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { printShape, struct } from "../../../go-text/struct-text.ts";
+import { listOf, maybeObject, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import {
   dnsSubdomainProblems,
   pathSegmentNames,
@@ -11,7 +12,6 @@ import {
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkLabelSelector, readSelector } from "../label-selectors.ts";
-import { listOf, maybeObject, objectOf, objectsOf, textOf } from "../members.ts";
 import { isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

@@ -4,11 +4,11 @@ import type { JsonObject } from "@keelson/base";
 
 import { printShape } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
+import { has, objectOf } from "../../../object/members.ts";
 import { validateAnnotations } from "../../../object/metadata-rules.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkLabels } from "../label-selectors.ts";
-import { has, objectOf } from "../members.ts";
 import { checkImmutableShown } from "../meta/checks.ts";
 import { metadataFields, metadataText } from "../meta/metadata-text.ts";
 import { Place } from "../place.ts";

@@ -7,12 +7,6 @@ import { byteLength } from "../../../go-text/byte-order.ts";
 import { struct, type Shape } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
-  dnsSubdomainProblems,
-  labelKeyProblems,
-  labelValueProblems,
-} from "../../../object/names.ts";
-import { tolerationShape } from "../core/pod/tolerations.ts";
-import {
   maybeObject,
   maybeText,
   numberOf,
@@ -20,7 +14,13 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import {
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+} from "../../../object/names.ts";
+import { tolerationShape } from "../core/pod/tolerations.ts";
 import type { Place } from "../place.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { checkNameWithDomain, checkLabelName } from "./names.ts";

@@ -7,12 +7,6 @@ import { goJson } from "../../../go-text/go-json.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
-import { labelKeyProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import { parseNetwork, printAddress } from "../addresses.ts";
-import { tolerationShape } from "../core/pod/tolerations.ts";
-import { checkNodeSelector } from "../core/node-selectors.ts";
-import { showInternal } from "../internal-form.ts";
 import {
   has,
   maybeObject,
@@ -23,7 +17,13 @@ import {
   textsOf,
   writableObject,
   writableObjects,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import { parseNetwork, printAddress } from "../addresses.ts";
+import { tolerationShape } from "../core/pod/tolerations.ts";
+import { checkNodeSelector } from "../core/node-selectors.ts";
+import { showInternal } from "../internal-form.ts";
 import { checkConditions, checkImmutableShown } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkDriverName } from "../meta/driver-name.ts";

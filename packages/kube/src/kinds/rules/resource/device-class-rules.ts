@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { maybeText, objectOf, objectsOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { maybeText, objectOf, objectsOf } from "../members.ts";
 import { Place } from "../place.ts";
 import { isExtended } from "../resource-names.ts";
 import { checkConfig, checkSelectors, configsMax } from "./claim-spec.ts";

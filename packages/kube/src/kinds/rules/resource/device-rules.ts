@@ -6,13 +6,6 @@ import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
-  dnsSubdomainProblems,
-  labelKeyProblems,
-  labelValueProblems,
-} from "../../../object/names.ts";
-import { showAmount } from "../amounts.ts";
-import { checkNodeSelector } from "../core/node-selectors.ts";
-import {
   flagOf,
   has,
   maybeObject,
@@ -21,7 +14,14 @@ import {
   objectsOf,
   sortedKeys,
   textOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import {
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+} from "../../../object/names.ts";
+import { showAmount } from "../amounts.ts";
+import { checkNodeSelector } from "../core/node-selectors.ts";
 import { isSame } from "../meta/checks.ts";
 import { isSemver } from "../meta/semver.ts";
 import type { Place } from "../place.ts";

@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
+import { has, listOf, maybeObject } from "../../../object/members.ts";
 import { addQuantities, parseQuantity, printQuantity } from "../../../quantity/quantity.ts";
 import { compareAmounts, showAmount, wholeUnits } from "../amounts.ts";
-import { has, listOf, maybeObject } from "../members.ts";
 import type { Place } from "../place.ts";
 import { checkSet } from "./sets.ts";
 

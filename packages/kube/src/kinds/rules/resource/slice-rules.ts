@@ -5,11 +5,6 @@ import type { JsonObject, MutableJsonObject } from "@keelson/base";
 import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
-import { dnsSubdomainProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkNodeSelector } from "../core/node-selectors.ts";
-import { showInternal } from "../internal-form.ts";
 import {
   flagOf,
   has,
@@ -22,7 +17,12 @@ import {
   textOf,
   writableObject,
   writableObjects,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsSubdomainProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkNodeSelector } from "../core/node-selectors.ts";
+import { showInternal } from "../internal-form.ts";
 import { checkImmutable, checkImmutableWord } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkDriverName } from "../meta/driver-name.ts";

@@ -1,7 +1,7 @@
 // The rules of PriorityClasses.
 
+import { flagOf, has, maybeText, numberOf, objectOf, textOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { flagOf, has, maybeText, numberOf, objectOf, textOf } from "../members.ts";
 import { checkImmutableWord } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 

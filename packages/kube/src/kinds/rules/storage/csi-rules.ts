@@ -5,9 +5,6 @@ import type { JsonObject } from "@keelson/base";
 import { byteLength } from "../../../go-text/byte-order.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
-import { labelKeyProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
 import {
   has,
   maybeNumber,
@@ -17,7 +14,10 @@ import {
   textOf,
   textsOf,
   writableObject,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { labelKeyProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
 import { checkImmutable, checkNotNegative, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkDriverName } from "../meta/driver-name.ts";

@@ -6,13 +6,6 @@ import { byteLength } from "../../../go-text/byte-order.ts";
 import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import { memberOf } from "../../../object/member.ts";
-import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { showAmount, signOf } from "../amounts.ts";
-import { deprecatedLabel } from "../core/node-labels.ts";
-import { checkInlineVolume } from "../core/persistent-volume-spec.ts";
-import { checkLabelSelector, showSelector } from "../label-selectors.ts";
 import {
   has,
   maybeNumber,
@@ -23,7 +16,14 @@ import {
   textEntries,
   textOf,
   textsOf,
-} from "../members.ts";
+} from "../../../object/members.ts";
+import { dnsSubdomainProblems, labelKeyProblems } from "../../../object/names.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { showAmount, signOf } from "../amounts.ts";
+import { deprecatedLabel } from "../core/node-labels.ts";
+import { checkInlineVolume } from "../core/persistent-volume-spec.ts";
+import { checkLabelSelector, showSelector } from "../label-selectors.ts";
 import { checkImmutable, checkImmutableShown, checkImmutableWord, isSame } from "../meta/checks.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { nodeSelectorWarnings } from "../meta/node-selector-warnings.ts";

@@ -2,9 +2,9 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../../../../object/members.ts";
 import { labelKeyProblems, labelNames } from "../../../../object/names.ts";
 import { checkLabelSelector } from "../../label-selectors.ts";
-import { maybeObject, objectOf, objectsOf, textOf, textsOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { checkNodeSelector, checkPreferredTerms, checkWeight } from "../node-selectors.ts";
 import { preferred, required } from "./affinity-terms.ts";

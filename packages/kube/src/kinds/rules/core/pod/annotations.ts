@@ -4,9 +4,9 @@ import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { quote } from "../../../../go-text/quote.ts";
+import { has, maybeObject, maybeText, objectOf, textOf } from "../../../../object/members.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
 import { readAnnotatedList } from "../../annotated-json.ts";
-import { has, maybeObject, maybeText, objectOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { int32Max } from "../../text-problems.ts";
 import { checkDescending } from "../paths.ts";

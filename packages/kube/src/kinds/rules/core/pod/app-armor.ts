@@ -2,7 +2,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../../go-text/byte-order.ts";
 import { trimSpace } from "../../../../go-text/trim-space.ts";
-import { textOf } from "../../members.ts";
+import { textOf } from "../../../../object/members.ts";
 
 /** The most bytes in the name of a profile on the node. */
 export const profileBytesMax = 4095;

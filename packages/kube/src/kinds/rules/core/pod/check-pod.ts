@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { has, objectOf, objectsOf, textOf } from "../../members.ts";
+import { has, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import { Place } from "../../place.ts";
 import { checkPodAnnotations } from "./annotations.ts";
 import { checkImageSpaces } from "./container.ts";

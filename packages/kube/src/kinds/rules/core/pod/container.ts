@@ -3,8 +3,15 @@
 import type { JsonObject } from "@keelson/base";
 
 import { trimSpace } from "../../../../go-text/trim-space.ts";
+import {
+  has,
+  maybeObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from "../../../../object/members.ts";
 import { dnsLabelProblems } from "../../../../object/names.ts";
-import { has, maybeObject, numberOf, objectOf, objectsOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { portNameProblems, portProblems } from "../../text-problems.ts";
 import { checkEnv, checkEnvFrom } from "./env.ts";

@@ -11,7 +11,7 @@ import {
   objectsOf,
   listOf,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import { checkContainer, checkImageSpaces, type ContainerSurroundings } from "./container.ts";
 import { checkLifecycle, checkProbes } from "./probes.ts";

@@ -3,9 +3,16 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../../go-text/byte-order.ts";
+import {
+  flagOf,
+  maybeObject,
+  maybeText,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../../object/members.ts";
 import { dnsSubdomainProblems } from "../../../../object/names.ts";
 import { checkAddress } from "../../addresses.ts";
-import { flagOf, maybeObject, maybeText, objectsOf, textOf, textsOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { lenientSubdomainProblems } from "../../text-problems.ts";
 

@@ -3,9 +3,9 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../../object/member.ts";
+import { has, maybeObject, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import { labelKeyProblems } from "../../../../object/names.ts";
 import { showAmount, signOf } from "../../amounts.ts";
-import { has, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { checkLocal, checkMode } from "../paths.ts";
 

@@ -9,7 +9,7 @@ import {
   objectsOf,
   writableObject,
   writableObjects,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
 import { allContainers, containerStatusLists } from "./each-container.ts";
 
 /** Takes out of the spec of a Pod what is not served. */

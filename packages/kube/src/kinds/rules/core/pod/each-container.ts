@@ -1,6 +1,6 @@
 import type { JsonObject } from "@keelson/base";
 
-import { objectsOf } from "../../members.ts";
+import { objectsOf } from "../../../../object/members.ts";
 
 export type ContainerList = "initContainers" | "containers" | "ephemeralContainers";
 

@@ -2,12 +2,12 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { maybeObject, objectsOf, textOf } from "../../../../object/members.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
   subdomainNames,
 } from "../../../../object/names.ts";
-import { maybeObject, objectsOf, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { configKeyProblems, envNameProblems } from "../../text-problems.ts";
 import { checkNoBacksteps } from "../paths.ts";

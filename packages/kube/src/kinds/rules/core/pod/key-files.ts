@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { objectsOf, textOf } from "../../members.ts";
+import { objectsOf, textOf } from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import { checkLocal, checkMode } from "../paths.ts";
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { flagOf, has, maybeText, objectOf, objectsOf, textOf } from "../../members.ts";
+import { flagOf, has, maybeText, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import { checkDescending, hasBacksteps } from "../paths.ts";
 import type { Volumes } from "./volumes.ts";

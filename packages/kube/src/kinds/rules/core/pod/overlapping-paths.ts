@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
-import { has, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
+import { has, maybeObject, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 
 interface PlacedFile {
   readonly path: string;

@@ -3,8 +3,16 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import {
+  flagOf,
+  has,
+  listOf,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  textOf,
+} from "../../../../object/members.ts";
 import { checkLabelSelector, hasInvalidValue } from "../../label-selectors.ts";
-import { flagOf, has, listOf, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
 import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
 import { preferred, required } from "./affinity-terms.ts";

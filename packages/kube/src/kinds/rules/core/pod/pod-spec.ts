@@ -3,13 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import {
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  labelKeyProblems,
-} from "../../../../object/names.ts";
-import { forbiddenField } from "../../../../status/field-error.ts";
-import { checkLabels } from "../../label-selectors.ts";
-import {
   flagOf,
   has,
   maybeNumber,
@@ -19,7 +12,14 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+} from "../../../../object/names.ts";
+import { forbiddenField } from "../../../../status/field-error.ts";
+import { checkLabels } from "../../label-selectors.ts";
 import { checkChoice } from "../../meta/checks.ts";
 import type { Place } from "../../place.ts";
 import { int32Max, rangeProblems } from "../../text-problems.ts";

@@ -5,13 +5,6 @@ import type { JsonObject } from "@keelson/base";
 import { byteLength } from "../../../../go-text/byte-order.ts";
 import { memberOf } from "../../../../object/member.ts";
 import {
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  labelKeyProblems,
-} from "../../../../object/names.ts";
-import { checkAddress, isDualStack, parseAddress } from "../../addresses.ts";
-import { showInternal } from "../../internal-form.ts";
-import {
   has,
   listOf,
   maybeObject,
@@ -20,7 +13,14 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+} from "../../../../object/names.ts";
+import { checkAddress, isDualStack, parseAddress } from "../../addresses.ts";
+import { showInternal } from "../../internal-form.ts";
 import type { Place } from "../../place.ts";
 import { idProblems } from "../../text-problems.ts";
 import { containerStatusLists } from "./each-container.ts";

@@ -9,8 +9,6 @@ import {
 } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
-import type { KindRules } from "../../../kind-rules.ts";
-import { showInternalLines } from "../../internal-form.ts";
 import {
   has,
   listOf,
@@ -21,7 +19,9 @@ import {
   textOf,
   writableObject,
   writableOrMade,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import type { KindRules } from "../../../kind-rules.ts";
+import { showInternalLines } from "../../internal-form.ts";
 import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { unifiedDiff } from "../../unified-diff.ts";

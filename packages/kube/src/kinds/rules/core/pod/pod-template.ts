@@ -2,9 +2,9 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { listOf, objectOf } from "../../../../object/members.ts";
 import { validateAnnotations } from "../../../../object/metadata-rules.ts";
 import { checkLabels } from "../../label-selectors.ts";
-import { listOf, objectOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { checkPodAnnotations, checkProfilesMatch } from "./annotations.ts";
 import { optionsForUpdate, strictOptions, type PodRuleOptions } from "./pod-options.ts";

@@ -3,7 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../../go-text/go-json.ts";
-import { showInternal, showInternalLines } from "../../internal-form.ts";
 import {
   has,
   maybeNumber,
@@ -14,7 +13,8 @@ import {
   sortedKeys,
   takeMember,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import { showInternal, showInternalLines } from "../../internal-form.ts";
 import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { int32Max } from "../../text-problems.ts";

@@ -3,7 +3,6 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
-import { addressWarnings } from "../../addresses.ts";
 import {
   has,
   maybeNumber,
@@ -13,7 +12,8 @@ import {
   sortedKeys,
   textOf,
   textsOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import { addressWarnings } from "../../addresses.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { claimSpecWarnings, fractionWarnings } from "../claim-warnings.ts";
 import { deprecatedLabel, nodeTermWarnings } from "../node-labels.ts";

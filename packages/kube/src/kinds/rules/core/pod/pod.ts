@@ -5,8 +5,6 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
-import type { KindRules } from "../../../kind-rules.ts";
-import { addressWarnings } from "../../addresses.ts";
 import {
   has,
   listOf,
@@ -20,7 +18,9 @@ import {
   writableObject,
   writableObjects,
   writableOrMade,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import type { KindRules } from "../../../kind-rules.ts";
+import { addressWarnings } from "../../addresses.ts";
 import { Place } from "../../place.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { isStatusChange, podNameWarnings } from "../../workloads.ts";

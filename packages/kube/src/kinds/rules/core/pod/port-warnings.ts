@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
-import { numberOf, objectsOf, textOf } from "../../members.ts";
+import { numberOf, objectsOf, textOf } from "../../../../object/members.ts";
 import { allContainers } from "./each-container.ts";
 
 interface PlacedPort {

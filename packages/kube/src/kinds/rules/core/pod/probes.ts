@@ -12,7 +12,7 @@ import {
   objectOf,
   objectsOf,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import { headerNameProblems, portNameProblems, portProblems } from "../../text-problems.ts";
 

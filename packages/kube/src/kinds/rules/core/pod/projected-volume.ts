@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { maybeObject, numberOf, objectsOf, textOf } from "../../members.ts";
+import { maybeObject, numberOf, objectsOf, textOf } from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import { checkLocal, checkMode } from "../paths.ts";
 import { checkDownwardFile } from "./downward-api.ts";

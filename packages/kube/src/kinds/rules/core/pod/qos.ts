@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../../object/member.ts";
+import { maybeObject, objectOf, objectsOf } from "../../../../object/members.ts";
 import {
   addQuantities,
   compareQuantities,
@@ -10,7 +11,6 @@ import {
   type Quantity,
 } from "../../../../quantity/quantity.ts";
 import { signOf } from "../../amounts.ts";
-import { maybeObject, objectOf, objectsOf } from "../../members.ts";
 
 export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
 

@@ -4,6 +4,15 @@ import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { memberOf } from "../../../../object/member.ts";
+import {
+  has,
+  listOf,
+  maybeObject,
+  objectOf,
+  objectsOf,
+  sortedKeys,
+  textOf,
+} from "../../../../object/members.ts";
 import { dnsLabelProblems } from "../../../../object/names.ts";
 import {
   addQuantities,
@@ -21,15 +30,6 @@ import {
   showAmount,
   wholeUnits,
 } from "../../amounts.ts";
-import {
-  has,
-  listOf,
-  maybeObject,
-  objectOf,
-  objectsOf,
-  sortedKeys,
-  textOf,
-} from "../../members.ts";
 import type { Place } from "../../place.ts";
 import {
   checkContainerResourceName,

@@ -13,7 +13,7 @@ import {
   maybeText,
   objectOf,
   textOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
 import { checkChoice } from "../../meta/checks.ts";
 import type { Place } from "../../place.ts";
 import { idProblems } from "../../text-problems.ts";

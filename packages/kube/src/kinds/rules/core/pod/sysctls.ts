@@ -3,7 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../../go-text/byte-order.ts";
-import { flagOf, objectOf, objectsOf, textOf } from "../../members.ts";
+import { flagOf, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import type { Place } from "../../place.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 

@@ -2,11 +2,11 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { has, textOf } from "../../../../object/members.ts";
 import { labelKeyProblems, labelValueProblems } from "../../../../object/names.ts";
 import { quote } from "../../../../go-text/quote.ts";
 import { struct } from "../../../../go-text/struct-text.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
-import { has, textOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 

@@ -2,8 +2,6 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { labelKeyProblems } from "../../../../object/names.ts";
-import { checkLabelSelector } from "../../label-selectors.ts";
 import {
   maybeNumber,
   maybeObject,
@@ -13,7 +11,9 @@ import {
   objectsOf,
   textOf,
   textsOf,
-} from "../../members.ts";
+} from "../../../../object/members.ts";
+import { labelKeyProblems } from "../../../../object/names.ts";
+import { checkLabelSelector } from "../../label-selectors.ts";
 import type { Place } from "../../place.ts";
 import { checkMatchLabelKeys } from "./affinity.ts";
 import type { PodRuleOptions } from "./pod-options.ts";

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
+import { has, maybeObject, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -10,7 +11,6 @@ import {
 } from "../../../../object/names.ts";
 import { memberOf } from "../../../../object/member.ts";
 import { signOf } from "../../amounts.ts";
-import { has, maybeObject, objectOf, objectsOf, textOf } from "../../members.ts";
 import { checkDriverName } from "../../meta/driver-name.ts";
 import type { Place } from "../../place.ts";
 import { checkClaimTemplate } from "../claim-spec.ts";

@@ -3,8 +3,8 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../../go-text/byte-order.ts";
+import { flagOf, has, maybeObject, maybeText, objectOf } from "../../../../object/members.ts";
 import { dnsSubdomainProblems } from "../../../../object/names.ts";
-import { flagOf, has, maybeObject, maybeText, objectOf } from "../../members.ts";
 import type { Place } from "../../place.ts";
 import { allContainers } from "./each-container.ts";
 

@@ -10,8 +10,8 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
-import { compareBytes } from "../../go-text/byte-order.ts";
-import { memberOf } from "../../object/member.ts";
+import { compareBytes } from "../go-text/byte-order.ts";
+import { memberOf } from "./member.ts";
 
 const nothing: JsonObject = Object.freeze({});
 const none: readonly never[] = Object.freeze([]);
