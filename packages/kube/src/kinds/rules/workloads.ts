@@ -14,6 +14,7 @@ import {
 import { dnsLabelProblems } from "../../object/names.ts";
 import { goJson } from "../../go-text/go-json.ts";
 import { chooses, readSelector } from "./label-selectors.ts";
+import { checkNotNegative } from "./meta/checks.ts";
 import type { Place } from "./place.ts";
 import { dropDisabledFields } from "./core/pod/dropped-fields.ts";
 import { semanticEqual } from "./semantic-equal.ts";
@@ -30,6 +31,24 @@ export function checkNotAbove(
       at.child(name).invalid(value, `cannot be greater than ${said}`);
     }
   }
+}
+
+/** The status of what keeps a number of Pods. */
+export function checkReplicaStatus(status: JsonObject, at: Place): void {
+  checkNotNegative(status, at, [
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "terminatingReplicas",
+  ]);
+  checkNotAbove(status, at, [
+    ["fullyLabeledReplicas", "replicas"],
+    ["readyReplicas", "replicas"],
+    ["availableReplicas", "replicas"],
+    ["availableReplicas", "readyReplicas", "readyReplicas"],
+  ]);
 }
 
 /** Reports a count of collisions that went back. */
@@ -51,6 +70,11 @@ export function checkSameMeaning(
   show: (value: Json) => string = goJson,
 ): void {
   if (!semanticEqual(next, old)) at.invalidShown(show(next ?? null), "field is immutable");
+}
+
+/** The template of an object's Pods. */
+export function templateOf(object: JsonObject): JsonObject {
+  return objectOf(objectOf(object, "spec"), "template");
 }
 
 /** Reports a template that the selector does not choose; true if the selector could be read. */

@@ -29,6 +29,7 @@ import {
   checkSameMeaning,
   checkTemplateChosen,
   dropFromTemplate,
+  templateOf,
 } from "../workloads.ts";
 
 export const daemonSetRules: KindRules = {
@@ -86,10 +87,6 @@ export const daemonSetRules: KindRules = {
     return isSame ? [] : templateWarnings(templateOf(set), "spec.template");
   },
 };
-
-function templateOf(set: JsonObject): JsonObject {
-  return objectOf(objectOf(set, "spec"), "template");
-}
 
 /** 64 bits, in Go's own text since it was decoded. */
 function templateGeneration(set: JsonObject): bigint {

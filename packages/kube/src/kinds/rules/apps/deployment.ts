@@ -10,10 +10,9 @@ import {
   writableObject,
 } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { checkPodTemplate, templateOptions } from "../core/pod/pod-template.ts";
 import { templateWarnings } from "../core/pod/pod-warnings.ts";
 import { showInternal } from "../internal-form.ts";
-import { checkLabelSelector, isEmptySelector, showSelector } from "../label-selectors.ts";
+import { showSelector } from "../label-selectors.ts";
 import { checkIntOrPercent, checkNotMoreThanAll, intOrPercent } from "../int-or-percent.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
@@ -21,12 +20,12 @@ import { semanticEqual } from "../semantic-equal.ts";
 import {
   checkCollisions,
   checkNotAbove,
-  checkRunsForever,
   checkSameMeaning,
-  checkTemplateChosen,
   dropFromTemplate,
   podNameWarnings,
+  templateOf,
 } from "../workloads.ts";
+import { checkRequiredSelector, checkSelectedTemplate } from "./selected-template.ts";
 
 export const deploymentRules: KindRules = {
   prepareForCreate: (deployment) => {
@@ -83,44 +82,6 @@ export const deploymentRules: KindRules = {
     return isChanged ? templateWarnings(template, "spec.template") : [];
   },
 };
-
-/** Reports a selector that is missing, wrong or without conditions; how an empty one is called differs. */
-export function checkRequiredSelector(
-  spec: JsonObject,
-  at: Place,
-  { emptyDetail }: { readonly emptyDetail: string },
-): void {
-  const selector = maybeObject(spec, "selector");
-  if (selector === undefined) {
-    at.child("selector").required();
-    return;
-  }
-  checkLabelSelector(selector, at.child("selector"));
-  if (isEmptySelector(selector)) {
-    at.child("selector").invalidShown(showSelector(selector), emptyDetail);
-  }
-}
-
-/** Reports a template that the selector does not choose, or that is wrong; a selector that cannot be read instead. */
-export function checkSelectedTemplate(
-  spec: JsonObject,
-  at: Place,
-  { old }: { readonly old: JsonObject | undefined },
-): void {
-  const template = objectOf(spec, "template");
-  const place = at.child("template");
-  const selector = maybeObject(spec, "selector");
-  if (!checkTemplateChosen(selector, template, place)) {
-    at.child("selector").invalidShown(showSelector(selector), "invalid label selector");
-    return;
-  }
-  checkPodTemplate(template, place, templateOptions(old && templateOf(old)));
-  checkRunsForever(template, place, "ReplicaSet");
-}
-
-function templateOf(object: JsonObject): JsonObject {
-  return objectOf(objectOf(object, "spec"), "template");
-}
 
 function annotationsOf(object: JsonObject): JsonObject {
   return objectOf(objectOf(object, "metadata"), "annotations");

@@ -8,12 +8,13 @@ import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import {
-  checkNotAbove,
+  checkReplicaStatus,
   checkSameMeaning,
   dropFromTemplate,
   podNameWarnings,
+  templateOf,
 } from "../workloads.ts";
-import { checkRequiredSelector, checkSelectedTemplate } from "./deployment.ts";
+import { checkRequiredSelector, checkSelectedTemplate } from "./selected-template.ts";
 
 export const replicaSetRules: KindRules = {
   prepareForCreate: (set) => {
@@ -38,7 +39,7 @@ export const replicaSetRules: KindRules = {
     return at.errors;
   },
   warnings: (set, old) => {
-    const template = objectOf(objectOf(set, "spec"), "template");
+    const template = templateOf(set);
     if (old === undefined) {
       return [
         ...podNameWarnings(set, "Pod names and hostnames"),
@@ -49,24 +50,6 @@ export const replicaSetRules: KindRules = {
     return isSame ? [] : templateWarnings(template, "spec.template");
   },
 };
-
-/** The status of what keeps a number of Pods. */
-export function checkReplicaStatus(status: JsonObject, at: Place): void {
-  checkNotNegative(status, at, [
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "observedGeneration",
-    "terminatingReplicas",
-  ]);
-  checkNotAbove(status, at, [
-    ["fullyLabeledReplicas", "replicas"],
-    ["readyReplicas", "replicas"],
-    ["availableReplicas", "replicas"],
-    ["availableReplicas", "readyReplicas", "readyReplicas"],
-  ]);
-}
 
 function validateSpec(set: JsonObject, old: JsonObject | undefined): Place {
   const at = Place.root("spec");

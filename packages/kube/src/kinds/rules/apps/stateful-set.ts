@@ -34,7 +34,7 @@ import {
   dropFromTemplate,
   isStatusChange,
 } from "../workloads.ts";
-import { checkRequiredSelector } from "./deployment.ts";
+import { checkRequiredSelector } from "./selected-template.ts";
 
 export const statefulSetRules: KindRules = {
   names: labelNames,

@@ -9,11 +9,16 @@ import {
   writableObject,
 } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { checkReplicaStatus } from "../apps/replica-set.ts";
 import { checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
-import { checkRunsForever, dropFromTemplate, podNameWarnings } from "../workloads.ts";
+import {
+  checkReplicaStatus,
+  checkRunsForever,
+  dropFromTemplate,
+  podNameWarnings,
+  templateOf,
+} from "../workloads.ts";
 import { checkPodTemplate, templateOptions } from "./pod/pod-template.ts";
 import { templateWarnings } from "./pod/pod-warnings.ts";
 
@@ -34,7 +39,6 @@ export const replicationControllerRules: KindRules = {
     return at.errors;
   },
   warnings: (controller, old) => {
-    const templateOf = (own: JsonObject): JsonObject => objectOf(objectOf(own, "spec"), "template");
     if (old === undefined) {
       return [
         ...podNameWarnings(controller, "Pod names and hostnames"),
