@@ -9,7 +9,7 @@ import { labelKeyProblems, labelValueProblems } from "../../object/names.ts";
 import { matchesLabels, type Labels, type LabelSelector } from "../../selectors/label-selector.ts";
 import { BadSelector } from "../../selectors/requirement.ts";
 import { selectorFromObject } from "../../selectors/selector-object.ts";
-import type { Place } from "./place.ts";
+import { Place } from "./place.ts";
 
 export interface SelectorRuleOptions {
   /** The old object had values that no label can have. */
@@ -35,6 +35,13 @@ export function checkLabelSelector(
   for (const [index, expression] of expressions.entries()) {
     checkRequirement(expression, place.item(index), { allowInvalidValues });
   }
+}
+
+/** Whether anything is wrong with a selector. If so with that of an old object, the new one may have invalid values too. */
+export function isInvalidSelector(selector: JsonObject | undefined): boolean {
+  const at = Place.root("");
+  checkLabelSelector(selector, at);
+  return at.errors.length > 0;
 }
 
 /** Reports what is wrong with one condition of a selector of labels or nodes. */

@@ -18,7 +18,7 @@ import type { KindRules } from "../../kind-rules.ts";
 import { amountOf, checkAmount, wholeUnits } from "../amounts.ts";
 import { compareQuantities } from "../../../quantity/quantity.ts";
 import { showInternalLines } from "../internal-form.ts";
-import { checkLabelSelector } from "../label-selectors.ts";
+import { isInvalidSelector } from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { isNative } from "../resource-names.ts";
 import { semanticEqual } from "../semantic-equal.ts";
@@ -111,10 +111,8 @@ function isPlainSource(source: JsonObject): boolean {
 
 function optionsFor(old: JsonObject): ClaimRuleOptions {
   const spec = objectOf(old, "spec");
-  const tried = Place.root("");
-  checkLabelSelector(maybeObject(spec, "selector"), tried);
   return {
-    allowInvalidSelectorValues: tried.errors.length > 0,
+    allowInvalidSelectorValues: isInvalidSelector(maybeObject(spec, "selector")),
     allowInvalidSourceGroup: ["dataSource", "dataSourceRef"].some((name) =>
       has(objectOf(spec, name), "apiGroup"),
     ),

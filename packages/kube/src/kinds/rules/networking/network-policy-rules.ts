@@ -16,7 +16,7 @@ import {
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkNetwork, isStrictSubset, networkWarnings, parseNetwork } from "../addresses.ts";
-import { checkLabelSelector } from "../label-selectors.ts";
+import { checkLabelSelector, isInvalidSelector } from "../label-selectors.ts";
 import { Place } from "../place.ts";
 import { portNameProblems, portProblems } from "../text-problems.ts";
 
@@ -33,16 +33,14 @@ export const networkPolicy: KindRules = {
   validate: (object) =>
     specErrors(objectOf(object, "spec"), { allowInvalidValues: false, existing: new Set() }),
   validateUpdate: (object, old) => {
-    const before = Place.root("");
     const oldSpec = objectOf(old, "spec");
-    checkLabelSelector(objectOf(oldSpec, "podSelector"), before);
     const existing = new Set(
       blocksOf(oldSpec).flatMap(({ block }) => [
         textOf(block, "cidr"),
         ...textsOf(block, "except"),
       ]),
     );
-    const allowInvalidValues = before.errors.length > 0;
+    const allowInvalidValues = isInvalidSelector(maybeObject(oldSpec, "podSelector"));
     return specErrors(objectOf(object, "spec"), { allowInvalidValues, existing });
   },
   warnings: (object) =>

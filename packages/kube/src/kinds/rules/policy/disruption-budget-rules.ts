@@ -9,7 +9,7 @@ import { pathSegmentNames } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { checkIntOrPercent, checkNotMoreThanAll } from "../int-or-percent.ts";
-import { checkLabelSelector, showSelector } from "../label-selectors.ts";
+import { checkLabelSelector, isInvalidSelector, showSelector } from "../label-selectors.ts";
 import { checkConditions, checkNotNegative } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 
@@ -20,9 +20,7 @@ export const podDisruptionBudget: KindRules = {
   takesBareFinalizers: true,
   validate: (object) => specErrors(objectOf(object, "spec"), { allowInvalidValues: false }),
   validateUpdate: (object, old) => {
-    const before = Place.root("");
-    checkLabelSelector(maybeObject(objectOf(old, "spec"), "selector"), before);
-    const allowInvalidValues = before.errors.length > 0;
+    const allowInvalidValues = isInvalidSelector(maybeObject(objectOf(old, "spec"), "selector"));
     return specErrors(objectOf(object, "spec"), { allowInvalidValues });
   },
   validateStatusUpdate: (object) => {

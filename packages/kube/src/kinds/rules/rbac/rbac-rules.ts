@@ -11,7 +11,7 @@ import {
 } from "../../../object/names.ts";
 import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { checkLabelSelector, readSelector } from "../label-selectors.ts";
+import { checkLabelSelector, isInvalidSelector, readSelector } from "../label-selectors.ts";
 import { isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 
@@ -70,11 +70,8 @@ function clusterRoleErrors(
 }
 
 function hasInvalidSelector(old: JsonObject): boolean {
-  const at = Place.root("");
-  for (const selector of objectsOf(objectOf(old, "aggregationRule"), "clusterRoleSelectors")) {
-    checkLabelSelector(selector, at);
-  }
-  return at.errors.length > 0;
+  const selectors = objectsOf(objectOf(old, "aggregationRule"), "clusterRoleSelectors");
+  return selectors.some(isInvalidSelector);
 }
 
 function checkRule(

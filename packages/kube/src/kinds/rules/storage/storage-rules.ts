@@ -23,7 +23,7 @@ import type { KindRules } from "../../kind-rules.ts";
 import { showAmount, signOf } from "../amounts.ts";
 import { deprecatedLabel } from "../core/node-labels.ts";
 import { checkInlineVolume } from "../core/persistent-volume-spec.ts";
-import { checkLabelSelector, showSelector } from "../label-selectors.ts";
+import { checkLabelSelector, isInvalidSelector, showSelector } from "../label-selectors.ts";
 import { checkImmutable, checkImmutableShown, checkImmutableWord, isSame } from "../meta/checks.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { nodeSelectorWarnings } from "../meta/node-selector-warnings.ts";
@@ -232,9 +232,8 @@ function checkAttachmentStatus(status: JsonObject, at: Place): void {
 export const csiStorageCapacity: KindRules = {
   validate: (object) => capacityErrors(object, { allowInvalidValues: false }),
   validateUpdate: (object, old) => {
-    const before = Place.root("");
-    checkLabelSelector(maybeObject(old, "nodeTopology"), before);
-    const errors = capacityErrors(object, { allowInvalidValues: before.errors.length > 0 });
+    const allowInvalidValues = isInvalidSelector(maybeObject(old, "nodeTopology"));
+    const errors = capacityErrors(object, { allowInvalidValues });
     checkImmutableShown(memberOf(object, "nodeTopology"), memberOf(old, "nodeTopology"), {
       at: Place.root("nodeTopology", errors),
       shown: () => showSelector(maybeObject(object, "nodeTopology")),

@@ -12,7 +12,7 @@ import {
   objectsOf,
   textOf,
 } from "../../../../object/members.ts";
-import { checkLabelSelector, hasInvalidValue } from "../../label-selectors.ts";
+import { hasInvalidValue, isInvalidSelector } from "../../label-selectors.ts";
 import { Place } from "../../place.ts";
 import { checkLocal } from "../paths.ts";
 import { preferred, required } from "./affinity-terms.ts";
@@ -77,7 +77,7 @@ export function optionsForUpdate(old: JsonObject): PodRuleOptions {
     ),
     allowInvalidNodeAffinityValues: hasInvalidNodeAffinity(spec),
     allowInvalidSpreadSelector: spreads.some((spread) =>
-      isWrong((place) => checkLabelSelector(maybeObject(spread, "labelSelector"), place)),
+      isInvalidSelector(maybeObject(spread, "labelSelector")),
     ),
     allowOldMatchLabelKeys: spreads.some((spread) =>
       isWrong((place) => checkMatchLabelKeys(spread, place)),
