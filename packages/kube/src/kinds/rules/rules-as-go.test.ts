@@ -4,25 +4,9 @@ import { suite, test } from "node:test";
 import { isJsonObject, type Json, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { printFieldError } from "../../status/field-error.ts";
-import { typedKind } from "../../typed/typed-kind.ts";
-import { loadBuiltinKinds } from "../builtin-kinds.ts";
-import { rulesOf } from "./rules-of.ts";
+import { context, objectReader, rules } from "../../testing/ruled-objects.ts";
 
-const kinds = await loadBuiltinKinds();
-const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
-const rules = (kind: string): ReturnType<typeof rulesOf> => {
-  const [group = "", , name = ""] = kind.split("/");
-  return rulesOf({ group, kind: name });
-};
-
-/** An object as the rules get it. */
-function read(kind: string, body: JsonObject): MutableJsonObject {
-  const [group = "", version = "", name = ""] = kind.split("/");
-  const typed = typedKind(kinds, { group, version, kind: name });
-  const { object } = typed.decode({ metadata: { name: "x", namespace: "n", uid: "u" }, ...body });
-  typed.applyDefaults(object, context);
-  return object;
-}
+const read = await objectReader();
 
 function created(kind: string, body: JsonObject): MutableJsonObject {
   const object = read(kind, body);
@@ -258,22 +242,4 @@ suite("the generation of a DaemonSet's template", () => {
       "spec.templateGeneration: Invalid value: -9223372036854775808: must be greater than or equal to 0",
     ]);
   });
-});
-
-test("a Service that wants no ports of its nodes is given none back", () => {
-  const service = (nodePort: JsonObject, allocates: boolean): MutableJsonObject =>
-    read("/v1/Service", {
-      spec: {
-        type: "LoadBalancer",
-        allocateLoadBalancerNodePorts: allocates,
-        ports: [{ port: 1, ...nodePort }],
-      },
-    });
-  const kept = (allocates: boolean): Json | undefined => {
-    const after = service({}, allocates);
-    const before = service({ nodePort: 30_001 }, allocates);
-    rules("/v1/Service").prepareForUpdate?.(after, before, context);
-    return (at(after, "spec", "ports") as readonly JsonObject[])[0]?.["nodePort"];
-  };
-  assert.deepEqual([kept(true), kept(false)], [30_001, undefined]);
 });

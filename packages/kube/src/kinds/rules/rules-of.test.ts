@@ -130,6 +130,11 @@ describe("the rules of every kind", () => {
   });
 });
 
+test("rules are found by group and kind alone", () => {
+  assert.deepEqual(rulesOf({ group: "", kind: "constructor" }), {});
+  assert.deepEqual(rulesOf({ group: "__proto__", kind: "Pod" }), {});
+});
+
 function nameOf({ group, version, kind }: BuiltinKind): string {
   return `${group}/${version}/${kind}`;
 }

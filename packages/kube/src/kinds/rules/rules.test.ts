@@ -9,28 +9,12 @@ import {
   type MutableJsonObject,
 } from "@keelson/base";
 
+import { objectOf, objectsOf } from "../../object/members.ts";
 import { printFieldError } from "../../status/field-error.ts";
-import { typedKind } from "../../typed/typed-kind.ts";
-import { loadBuiltinKinds } from "../builtin-kinds.ts";
-import { rulesOf } from "./rules-of.ts";
+import { context, objectReader, rules } from "../../testing/ruled-objects.ts";
 
-const kinds = await loadBuiltinKinds();
-const context = { now: "2026-01-01T00:00:00Z", uuid: () => "u" };
+const read = await objectReader();
 const container = { name: "c", image: "i" };
-
-/** An object as the rules get it. */
-function read(kind: string, body: JsonObject): MutableJsonObject {
-  const [group = "", version = "", name = ""] = kind.split("/");
-  const typed = typedKind(kinds, { group, version, kind: name });
-  const { object } = typed.decode({ metadata: { name: "x", namespace: "n", uid: "u" }, ...body });
-  typed.applyDefaults(object, context);
-  return object;
-}
-
-function rules(kind: string): ReturnType<typeof rulesOf> {
-  const [group = "", , name = ""] = kind.split("/");
-  return rulesOf({ group, kind: name });
-}
 
 function created(
   kind: string,
@@ -200,6 +184,24 @@ suite("rules of built-in kinds", () => {
     );
   });
 
+  test("a Service that wants no ports of its nodes is given none back", () => {
+    const service = (nodePort: JsonObject, allocates: boolean): MutableJsonObject =>
+      read("/v1/Service", {
+        spec: {
+          type: "LoadBalancer",
+          allocateLoadBalancerNodePorts: allocates,
+          ports: [{ port: 1, ...nodePort }],
+        },
+      });
+    const kept = (allocates: boolean): Json | undefined => {
+      const after = service({}, allocates);
+      const before = service({ nodePort: 30_001 }, allocates);
+      rules("/v1/Service").prepareForUpdate?.(after, before, context);
+      return objectsOf(objectOf(after, "spec"), "ports")[0]?.["nodePort"];
+    };
+    assert.deepEqual([kept(true), kept(false)], [30_001, undefined]);
+  });
+
   const changes: readonly {
     readonly kind: string;
     readonly before: JsonObject;
@@ -313,11 +315,8 @@ suite("rules of built-in kinds", () => {
       created("/v1/Secret", { stringData: hostile }).object["data"],
       readJson('{"__proto__":"eA==","constructor":"eQ==","hasOwnProperty":"eg=="}'),
     );
-    assert.deepEqual(created("/v1/Pod", pod({ nodeSelector: hostile })).errors.length > 0, true);
-  });
-
-  test("rules are found by group and kind alone", () => {
-    assert.deepEqual(rulesOf({ group: "", kind: "constructor" }), {});
-    assert.deepEqual(rulesOf({ group: "__proto__", kind: "Pod" }), {});
+    assert.deepEqual(created("/v1/Pod", pod({ nodeSelector: hostile })).errors, [
+      `spec.nodeSelector: Invalid value: "__proto__": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+    ]);
   });
 });
