@@ -208,6 +208,37 @@ suite("texts as Go reads and shows them", () => {
   });
 });
 
+test("the seconds of a token are of 64 bits, and shown as they are", () => {
+  const expirationSeconds = 2n ** 53n + 1n;
+  const bodies: readonly (readonly [kind: string, place: string, spec: JsonObject])[] = [
+    [
+      "/v1/Pod",
+      "spec.volumes[0].projected.sources[0].serviceAccountToken",
+      {
+        serviceAccountName: "s",
+        containers: [{ name: "c", image: "i" }],
+        volumes: [
+          {
+            name: "v",
+            projected: { sources: [{ serviceAccountToken: { path: "p", expirationSeconds } }] },
+          },
+        ],
+      },
+    ],
+    [
+      "storage.k8s.io/v1/CSIDriver",
+      "spec.tokenRequests[0]",
+      { tokenRequests: [{ audience: "a", expirationSeconds }] },
+    ],
+    ["authentication.k8s.io/v1/TokenRequest", "spec", { expirationSeconds }],
+  ];
+  for (const [kind, place, spec] of bodies) {
+    assert.deepEqual(errorsOf(kind, { spec }), [
+      `${place}.expirationSeconds: Invalid value: 9007199254740993: may not specify a duration larger than 2^32 seconds`,
+    ]);
+  }
+});
+
 suite("the generation of a DaemonSet's template", () => {
   const key = "deprecated.daemonset.template.generation";
   const set = (generation: string, image = "i"): JsonObject => ({

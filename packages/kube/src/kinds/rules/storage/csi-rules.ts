@@ -21,6 +21,7 @@ import type { KindRules } from "../../kind-rules.ts";
 import { checkImmutable, checkNotNegative, isSame } from "../meta/checks.ts";
 import { Place } from "../place.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
+import { checkTokenSeconds } from "../meta/token-seconds.ts";
 
 const groupPolicies = ["File", "None", "ReadWriteOnceWithFSType"];
 const lifecycleModes = ["Persistent", "Ephemeral"];
@@ -99,13 +100,7 @@ function checkTokens(requests: readonly JsonObject[], at: Place): void {
       continue;
     }
     audiences.add(audience);
-    const seconds = maybeNumber(request, "expirationSeconds");
-    if (seconds === undefined) continue;
-    const place = at.item(index).child("expirationSeconds");
-    if (seconds < 600) place.invalid(seconds, "may not specify a duration less than 10 minutes");
-    if (seconds > 2 ** 32) {
-      place.invalid(seconds, "may not specify a duration larger than 2^32 seconds");
-    }
+    if (has(request, "expirationSeconds")) checkTokenSeconds(request, at.item(index));
   }
 }
 

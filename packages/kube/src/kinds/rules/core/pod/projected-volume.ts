@@ -2,7 +2,8 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { maybeObject, numberOf, objectsOf, textOf } from "../../../../object/members.ts";
+import { maybeObject, objectsOf, textOf } from "../../../../object/members.ts";
+import { checkTokenSeconds } from "../../meta/token-seconds.ts";
 import type { Place } from "../../place.ts";
 import { checkLocal, checkMode } from "../paths.ts";
 import { checkDownwardFile } from "./downward-api.ts";
@@ -58,17 +59,7 @@ function checkToken(
     options,
   }: { readonly own: Place; readonly volume: Place; readonly options: PodRuleOptions },
 ): void {
-  const seconds = numberOf(token, "expirationSeconds");
-  if (seconds < 600) {
-    own
-      .child("expirationSeconds")
-      .invalid(seconds, "may not specify a duration less than 10 minutes");
-  }
-  if (seconds > 2 ** 32) {
-    own
-      .child("expirationSeconds")
-      .invalid(seconds, "may not specify a duration larger than 2^32 seconds");
-  }
+  checkTokenSeconds(token, own);
   const path = textOf(token, "path");
   if (path === "") volume.child("path").required();
   else if (!options.allowNonLocalTokenPath) checkLocal(path, volume.child("path"));
