@@ -129,7 +129,7 @@ function validatingErrors(object: JsonObject, old: JsonObject | undefined): Fiel
 function mutatingErrors(object: JsonObject, old: JsonObject | undefined): FieldError[] {
   const at = Place.root("spec");
   const spec = objectOf(object, "spec");
-  checkTarget(spec, at, old, (match, place) => checkMutatingOperations(match, place));
+  checkTarget(spec, at, old, checkMutatingOperations);
   checkVariables(objectsOf(spec, "variables"), at.child("variables"));
   const mutations = objectsOf(spec, "mutations");
   if (mutations.length === 0) {

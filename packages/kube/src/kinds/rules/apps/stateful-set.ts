@@ -172,10 +172,7 @@ function checkSpec(
     }
   }
   checkNotNegative(spec, at, ["replicas", "minReadySeconds"]);
-  const start = maybeNumber(objectOf(spec, "ordinals"), "start");
-  if (start !== undefined && start < 0) {
-    at.child("ordinals.start").invalid(start, "must be greater than or equal to 0");
-  }
+  checkNotNegative(objectOf(spec, "ordinals"), at.child("ordinals"), ["start"]);
   const service = textOf(spec, "serviceName");
   if (!isUpdate && service !== "")
     at.child("serviceName").invalidEach(service, dnsLabelProblems(service));

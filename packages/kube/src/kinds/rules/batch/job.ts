@@ -72,6 +72,7 @@ export const jobRules: KindRules = {
       needsLabels: [uidLabel, nameLabel].every((label) => has(labelsOf(before), label)),
     };
     checkJob(job, at, own);
+    // The real server judges the spec again with its changes: the causes tell each error of it twice.
     checkSelectedSpec(objectOf(job, "spec"), at, own.options);
     checkChanges(job, old, at);
     return at.errors;

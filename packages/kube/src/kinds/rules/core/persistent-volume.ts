@@ -28,7 +28,7 @@ export const persistentVolumeRules: KindRules = {
     const at = Place.root("spec");
     checkVolume(volume, at, old);
     checkMountOptions(volume, at);
-    // The real server judges the volume again with its changes; equal errors are told once.
+    // The real server judges the volume again with its changes: the causes tell each error of it twice.
     checkVolume(volume, at, old);
     checkVolumeChanges(objectOf(volume, "spec"), objectOf(old, "spec"), at);
     return at.errors;

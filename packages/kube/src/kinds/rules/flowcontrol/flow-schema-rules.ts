@@ -14,9 +14,9 @@ import {
   textsOf,
 } from "../../../object/members.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../object/names.ts";
-import type { FieldError } from "../../../status/field-error.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import { Place } from "../place.ts";
+import { statusErrors } from "./conditions.ts";
 
 const precedenceMax = 10_000;
 const distinguishers = ["ByNamespace", "ByUser"];
@@ -48,19 +48,6 @@ export const flowSchema: KindRules = {
   },
   validateStatusUpdate: statusErrors,
 };
-
-/** Whether a condition of flow control has a type, and a type of its own. */
-export function statusErrors(object: JsonObject): FieldError[] {
-  const at = Place.root("status").child("conditions");
-  const seen = new Set<string>();
-  for (const [index, condition] of objectsOf(objectOf(object, "status"), "conditions").entries()) {
-    const type = textOf(condition, "type");
-    if (seen.has(type)) at.item(index).child("type").duplicateWord(type);
-    seen.add(type);
-    if (type === "") at.item(index).child("type").required();
-  }
-  return at.errors;
-}
 
 function checkSpec(spec: JsonObject, at: Place, name: string): void {
   const precedence = numberOf(spec, "matchingPrecedence");

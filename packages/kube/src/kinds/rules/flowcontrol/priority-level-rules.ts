@@ -13,7 +13,7 @@ import {
   textOf,
 } from "../../../object/members.ts";
 import { Place } from "../place.ts";
-import { statusErrors } from "./flow-schema-rules.ts";
+import { statusErrors } from "./conditions.ts";
 
 const queuesMax = 10_000_000;
 const hashBitsMax = 60;

@@ -217,7 +217,8 @@ export function checkRaw(raw: Json | undefined, at: Place): void {
   else if (!isJsonObject(raw)) at.invalid("<value omitted>", "must be a valid JSON object");
 }
 
-const configFields = "Opaque opaque *opaque";
+/** What a configuration is besides whom it is for. */
+export const configFields = "Opaque opaque *opaque";
 export const configTypes = {
   opaque: (): Shape => struct("Driver driver string\nParameters parameters any"),
 };

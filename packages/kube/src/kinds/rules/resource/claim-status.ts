@@ -32,6 +32,7 @@ import {
   checkRaw,
   checkRequestRef,
   checkRequestRefs,
+  configFields,
   configsMax,
   configTypes,
   requestNamesOf,
@@ -261,10 +262,7 @@ const allocationShape = struct(
             { toleration: () => tolerationShape },
           ),
         config: () =>
-          struct(
-            "Source source string\nRequests requests []string\nOpaque opaque *opaque",
-            configTypes,
-          ),
+          struct(`Source source string\nRequests requests []string\n${configFields}`, configTypes),
       }),
   },
 );
