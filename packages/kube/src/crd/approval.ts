@@ -4,7 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../go-text/quote.ts";
 import { parseGoUrl } from "../kinds/rules/meta/go-url.ts";
-import { objectOf, textOf } from "../object/members.ts";
+import { annotationsOf, textOf } from "../object/members.ts";
 
 /** The annotation that names the approval. */
 export const approvalAnnotation = "api-approved.kubernetes.io";
@@ -21,10 +21,7 @@ export function isProtectedGroup(group: string): boolean {
 
 /** What the annotations of a definition say of its approval. */
 export function approvalOf(definition: JsonObject): Approval {
-  const annotation = textOf(
-    objectOf(objectOf(definition, "metadata"), "annotations"),
-    approvalAnnotation,
-  );
+  const annotation = textOf(annotationsOf(definition), approvalAnnotation);
   const must = `protected groups must have approval annotation ${quote(approvalAnnotation)}`;
   const see = "see https://github.com/kubernetes/enhancements/pull/1111";
   if (annotation === "") return { state: "Missing", reason: `${must}, ${see}` };

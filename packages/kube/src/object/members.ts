@@ -77,6 +77,11 @@ export function maybeObject(object: JsonObject, name: string): JsonObject | unde
   return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
+/** The annotations of an object; empty if it has none. */
+export function annotationsOf(object: JsonObject): JsonObject {
+  return objectOf(objectOf(object, "metadata"), "annotations");
+}
+
 /** An object to write into, if it is there. */
 export function writableObject(
   object: MutableJsonObject,

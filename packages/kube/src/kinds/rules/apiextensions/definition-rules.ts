@@ -8,6 +8,7 @@ import { isConditionTrue } from "../../../crd/conditions.ts";
 import { conversionBundleOf, conversionWebhookOf } from "../../../crd/conversion-webhook.ts";
 import { approvalAnnotation, approvalOf, isProtectedGroup } from "../../../crd/approval.ts";
 import {
+  annotationsOf,
   flagOf,
   has,
   maybeObject,
@@ -336,10 +337,7 @@ function approvalErrors(definition: JsonObject, old: JsonObject | undefined): Fi
   const path = itemPath("metadata.annotations", approvalAnnotation);
   if (state === "Missing") return [requiredField(path, reason)];
   if (state !== "Invalid") return [];
-  const annotation = textOf(
-    objectOf(objectOf(definition, "metadata"), "annotations"),
-    approvalAnnotation,
-  );
+  const annotation = textOf(annotationsOf(definition), approvalAnnotation);
   return [invalidField(path, annotation, reason)];
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import {
+  annotationsOf,
   maybeObject,
   numberOf,
   objectOf,
@@ -90,7 +91,7 @@ export const daemonSetRules: KindRules = {
 
 /** 64 bits, in Go's own text since it was decoded. */
 function templateGeneration(set: JsonObject): bigint {
-  const text = textOf(objectOf(objectOf(set, "metadata"), "annotations"), templateAnnotation);
+  const text = textOf(annotationsOf(set), templateAnnotation);
   return /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 

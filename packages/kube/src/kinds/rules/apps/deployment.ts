@@ -1,6 +1,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -82,10 +83,6 @@ export const deploymentRules: KindRules = {
     return isChanged ? templateWarnings(template, "spec.template") : [];
   },
 };
-
-function annotationsOf(object: JsonObject): JsonObject {
-  return objectOf(objectOf(object, "metadata"), "annotations");
-}
 
 function validateSpec(deployment: JsonObject, old: JsonObject | undefined): Place {
   const at = Place.root("spec");

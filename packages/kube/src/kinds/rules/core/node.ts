@@ -4,6 +4,7 @@ import { byteLength, compareBytes } from "../../../go-text/byte-order.ts";
 import { quote } from "../../../go-text/quote.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -170,7 +171,7 @@ function checkTaints(taints: readonly JsonObject[], at: Place): void {
 }
 
 function checkAnnotations(node: JsonObject, at: Place): void {
-  const annotations = objectOf(objectOf(node, "metadata"), "annotations");
+  const annotations = annotationsOf(node);
   const text = textOf(annotations, taintsKey);
   if (text !== "") {
     const taints = readAnnotatedList(text, annotatedTaint);

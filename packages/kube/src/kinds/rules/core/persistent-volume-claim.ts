@@ -3,6 +3,7 @@ import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { memberOf } from "../../../object/member.ts";
 import {
+  annotationsOf,
   has,
   listOf,
   maybeObject,
@@ -64,10 +65,6 @@ export const persistentVolumeClaimRules: KindRules = {
     ];
   },
 };
-
-function annotationsOf(claim: JsonObject): JsonObject {
-  return objectOf(objectOf(claim, "metadata"), "annotations");
-}
 
 /** Two fields say where the content comes from; each is made from the other. */
 function prepareSources(spec: MutableJsonObject, old: JsonObject | undefined): void {

@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
 import {
+  annotationsOf,
   has,
   maybeObject,
   maybeText,
@@ -275,7 +276,7 @@ const withMountOptions: readonly string[] = [
 export function checkMountOptions(volume: JsonObject, at: Place): void {
   const spec = objectOf(volume, "spec");
   if (withMountOptions.some((name) => has(spec, name))) return;
-  if (has(objectOf(objectOf(volume, "metadata"), "annotations"), mountOptionsKey)) {
+  if (has(annotationsOf(volume), mountOptionsKey)) {
     Place.root("metadata", at.errors)
       .child("annotations")
       .child(mountOptionsKey)

@@ -3,6 +3,7 @@ import { isJsonObject, readJson, type JsonObject, type MutableJsonObject } from 
 import { base64Bytes, decodeText, encodeText } from "../../../go-text/base64.ts";
 import { jsonTypeName } from "../../../go-text/json-type-name.ts";
 import {
+  annotationsOf,
   has,
   maybeObject,
   objectOf,
@@ -79,7 +80,7 @@ function checkSecret(secret: JsonObject, at: Place): void {
   switch (textOf(secret, "type")) {
     case "kubernetes.io/service-account-token": {
       const key = "kubernetes.io/service-account.name";
-      const annotations = objectOf(objectOf(secret, "metadata"), "annotations");
+      const annotations = annotationsOf(secret);
       if (textOf(annotations, key) === "") {
         at.child("metadata").child("annotations").key(key).required();
       }

@@ -1,6 +1,6 @@
 import type { MutableJsonObject } from "@keelson/base";
 
-import { has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
+import { annotationsOf, has, objectsOf, textOf } from "../../../object/members.ts";
 import type { KindRules } from "../../kind-rules.ts";
 
 const mountableKey = "kubernetes.io/enforce-mountable-secrets";
@@ -10,8 +10,7 @@ export const serviceAccountRules: KindRules = {
   prepareForUpdate: keepNamesOnly,
   warnings: (account, old) => {
     const isSaid = [account, old].map(
-      (own) =>
-        own !== undefined && has(objectOf(objectOf(own, "metadata"), "annotations"), mountableKey),
+      (own) => own !== undefined && has(annotationsOf(own), mountableKey),
     );
     if (isSaid[0] !== true || isSaid[1] === true) return [];
     return [

@@ -2,7 +2,14 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { has, objectOf, objectsOf, textOf, textsOf } from "../../../object/members.ts";
+import {
+  annotationsOf,
+  has,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../object/members.ts";
 import { addressWarnings, networkWarnings } from "../addresses.ts";
 import { isStatusChange } from "../workloads.ts";
 
@@ -23,7 +30,7 @@ export function serviceWarnings(
         : addressWarnings(textOf(own, "ip"), `status.loadBalancer.ingress[${index}]`),
     );
   }
-  if (has(objectOf(objectOf(service, "metadata"), "annotations"), hintsKey)) {
+  if (has(annotationsOf(service), hintsKey)) {
     said.push(`annotation ${hintsKey} is deprecated, please use ${modeKey} instead`);
   }
   const [type, clusterIp] = [textOf(spec, "type"), textOf(spec, "clusterIP")];

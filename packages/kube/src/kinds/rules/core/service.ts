@@ -5,6 +5,7 @@ import type { JsonObject } from "@keelson/base";
 import { goJson } from "../../../go-text/go-json.ts";
 import { trimSpace } from "../../../go-text/trim-space.ts";
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -98,7 +99,7 @@ export const serviceRules: KindRules = {
 
 function checkService(service: JsonObject, at: Place, old: JsonObject | undefined): void {
   const spec = objectOf(service, "spec");
-  const annotations = objectOf(objectOf(service, "metadata"), "annotations");
+  const annotations = annotationsOf(service);
   const type = textOf(spec, "type");
   const ports = objectsOf(spec, "ports");
   checkTopologyAnnotations(annotations, at);
@@ -252,8 +253,6 @@ function checkSourceRanges(service: JsonObject, at: Place, old: JsonObject | und
     }
     return;
   }
-  const annotationsOf = (own: JsonObject): JsonObject =>
-    objectOf(objectOf(own, "metadata"), "annotations");
   const text = maybeText(annotationsOf(service), rangesKey);
   if (text === undefined) return;
   const place = Place.root("metadata", at.errors).child("annotations").key(rangesKey);

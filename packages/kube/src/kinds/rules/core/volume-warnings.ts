@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
-import { has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
+import { annotationsOf, has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { isStatusChange } from "../workloads.ts";
 import { nodeTermWarnings } from "./node-labels.ts";
 import { oldClassWarnings } from "./storage-class-annotation.ts";
@@ -12,7 +12,7 @@ export const mountOptionsKey = "volume.beta.kubernetes.io/mount-options";
 export function volumeWarnings(volume: JsonObject, old: JsonObject | undefined): readonly string[] {
   if (isStatusChange(volume, old)) return [];
   const spec = objectOf(volume, "spec");
-  const annotations = objectOf(objectOf(volume, "metadata"), "annotations");
+  const annotations = annotationsOf(volume);
   const terms = objectsOf(
     objectOf(objectOf(spec, "nodeAffinity"), "required"),
     "nodeSelectorTerms",

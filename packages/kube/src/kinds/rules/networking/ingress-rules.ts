@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import {
+  annotationsOf,
   has,
   maybeObject,
   maybeText,
@@ -99,7 +100,7 @@ export const ingress: KindRules = {
 };
 
 function classOf(object: JsonObject): string | undefined {
-  return maybeText(objectOf(objectOf(object, "metadata"), "annotations"), classAnnotation);
+  return maybeText(annotationsOf(object), classAnnotation);
 }
 
 function specErrors(spec: JsonObject, options: Options): FieldError[] {

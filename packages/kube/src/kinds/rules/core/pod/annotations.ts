@@ -4,7 +4,14 @@ import type { JsonObject } from "@keelson/base";
 
 import { compareBytes } from "../../../../go-text/byte-order.ts";
 import { quote } from "../../../../go-text/quote.ts";
-import { has, maybeObject, maybeText, objectOf, textOf } from "../../../../object/members.ts";
+import {
+  annotationsOf,
+  has,
+  maybeObject,
+  maybeText,
+  objectOf,
+  textOf,
+} from "../../../../object/members.ts";
 import { parseInteger } from "../../../../selectors/label-selector.ts";
 import { readAnnotatedList } from "../../annotated-json.ts";
 import type { Place } from "../../place.ts";
@@ -82,7 +89,7 @@ export function hasWrongDeletionCost(annotations: JsonObject): boolean {
 
 /** Reports profiles that the annotations and the fields say differently. */
 export function checkProfilesMatch(pod: JsonObject, at: Place): void {
-  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
+  const annotations = annotationsOf(pod);
   if (Object.keys(annotations).length === 0) return;
   const spec = objectOf(pod, "spec");
   checkSeccompMatch(annotations, at, spec);

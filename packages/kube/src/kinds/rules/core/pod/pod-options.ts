@@ -4,6 +4,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import {
+  annotationsOf,
   flagOf,
   has,
   listOf,
@@ -62,7 +63,7 @@ export const strictOptions: PodRuleOptions = {
 /** The options for what replaces `old`: a Pod or a template, with its metadata. */
 export function optionsForUpdate(old: JsonObject): PodRuleOptions {
   const spec = objectOf(old, "spec");
-  const annotations = objectOf(objectOf(old, "metadata"), "annotations");
+  const annotations = annotationsOf(old);
   const security = objectOf(spec, "securityContext");
   const isInUserNamespace = spec["hostUsers"] === false;
   const spreads = objectsOf(spec, "topologySpreadConstraints");

@@ -10,6 +10,7 @@ import {
 
 import { quote } from "../../../../go-text/quote.ts";
 import {
+  annotationsOf,
   has,
   listOf,
   maybeObject,
@@ -86,7 +87,7 @@ function dropDisabled(pod: MutableJsonObject, old: JsonObject): void {
 }
 
 function isStatic(pod: JsonObject): boolean {
-  return has(objectOf(objectOf(pod, "metadata"), "annotations"), mirrorKey);
+  return has(annotationsOf(pod), mirrorKey);
 }
 
 /** The real server then says nothing else, and of no place. */

@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../../go-text/go-json.ts";
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -74,9 +75,7 @@ export function checkAnnotationUpdates(
   { at, options }: { readonly at: Place; readonly options: PodRuleOptions },
 ): void {
   const place = Place.root("metadata", at.errors).child("annotations");
-  const [annotations, before] = [pod, old].map((own) =>
-    objectOf(objectOf(own, "metadata"), "annotations"),
-  );
+  const [annotations, before] = [pod, old].map(annotationsOf);
   if (annotations === undefined || before === undefined) return;
   const report = (key: string, verb: string): void => {
     if (key.startsWith(appArmorPrefix)) {

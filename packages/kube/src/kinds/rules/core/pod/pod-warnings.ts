@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { quote } from "../../../../go-text/quote.ts";
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -57,7 +58,7 @@ const deprecatedAnnotations: readonly (readonly [key: string, message: string])[
 
 function* warningsOf(pod: JsonObject, { prefix, isTemplate }: Surroundings): Iterable<string> {
   const spec = objectOf(pod, "spec");
-  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
+  const annotations = annotationsOf(pod);
   const at = `${prefix}spec`;
   for (const key of sortedKeys(objectOf(spec, "nodeSelector"))) {
     const instead = deprecatedLabel(key);

@@ -6,6 +6,7 @@ import {
 } from "@keelson/base";
 
 import {
+  annotationsOf,
   has,
   listOf,
   maybeObject,
@@ -168,7 +169,7 @@ function takeAppArmorFromAnnotations(
   warn: (text: string) => void,
 ): void {
   if (textOf(objectOf(spec, "os"), "name") === "windows") return;
-  const annotations = objectOf(objectOf(pod, "metadata"), "annotations");
+  const annotations = annotationsOf(pod);
   const ofPod = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
   for (const list of ["initContainers", "containers", "ephemeralContainers"]) {
     for (const container of writableObjects(spec, list)) {
