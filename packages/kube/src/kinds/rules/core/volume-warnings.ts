@@ -4,6 +4,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { annotationsOf, has, objectOf, objectsOf, textOf } from "../../../object/members.ts";
 import { isStatusChange } from "../workloads.ts";
+import { deprecatedSourceWarnings } from "./deprecated-sources.ts";
 import { nodeTermWarnings } from "./node-labels.ts";
 import { oldClassWarnings } from "./storage-class-annotation.ts";
 
@@ -17,14 +18,6 @@ export function volumeWarnings(volume: JsonObject, old: JsonObject | undefined):
     objectOf(objectOf(spec, "nodeAffinity"), "required"),
     "nodeSelectorTerms",
   );
-  const deprecated: readonly (readonly [name: string, message: string, said?: string])[] = [
-    ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
-    ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
-    ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
-    ["storageos", "deprecated in v1.22, non-functional in v1.25+", "storageOS"],
-    ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
-    ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
-  ];
   return [
     ...oldClassWarnings(annotations),
     ...(has(annotations, mountOptionsKey)
@@ -43,8 +36,7 @@ export function volumeWarnings(volume: JsonObject, old: JsonObject | undefined):
         checkValues: false,
       }),
     ),
-    ...deprecated.flatMap(([name, message, said = name]) =>
-      has(spec, name) ? [`spec.${said}: ${message}`] : [],
-    ),
+    // The real server says nothing of these here.
+    ...deprecatedSourceWarnings(spec, "spec", { except: ["flocker", "quobyte"] }),
   ];
 }

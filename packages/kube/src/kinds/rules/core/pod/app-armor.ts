@@ -21,3 +21,8 @@ export function takenProfileOf(annotation: string): JsonObject | undefined {
   const file = profile === undefined ? "" : textOf(profile, "localhostProfile");
   return file === trimSpace(file) && byteLength(file) <= profileBytesMax ? profile : undefined;
 }
+
+/** What to say of an annotation that names a profile; `prefix` is before the metadata that it stands in. */
+export function appArmorWarning(prefix: string, key: string): string {
+  return `${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+}

@@ -10,7 +10,7 @@ import {
   writableObject,
   writableObjects,
 } from "../../../../object/members.ts";
-import { allContainers, containerStatusLists } from "./each-container.ts";
+import { allContainers, containerLists, containerStatusLists } from "./each-container.ts";
 
 /** Takes out of the spec of a Pod what is not served. */
 export function dropDisabledFields(spec: MutableJsonObject, old: JsonObject | undefined): void {
@@ -24,7 +24,7 @@ export function dropDisabledFields(spec: MutableJsonObject, old: JsonObject | un
   }
   if (old === undefined || !has(old, "schedulingGroup")) delete spec["schedulingGroup"];
   if (old === undefined || !hasStopSignal(old)) {
-    for (const list of ["initContainers", "containers", "ephemeralContainers"]) {
+    for (const list of containerLists) {
       for (const container of writableObjects(spec, list)) dropStopSignal(container);
     }
   }

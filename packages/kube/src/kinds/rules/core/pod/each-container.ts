@@ -10,7 +10,12 @@ export interface PlacedContainer {
   readonly index: number;
 }
 
-const lists: readonly ContainerList[] = ["initContainers", "containers", "ephemeralContainers"];
+/** The lists of containers in a spec, in the order in which most rules look at them. */
+export const containerLists: readonly ContainerList[] = [
+  "initContainers",
+  "containers",
+  "ephemeralContainers",
+];
 
 /** What a status says of containers, list by list. */
 export const containerStatusLists = [
@@ -22,7 +27,7 @@ export const containerStatusLists = [
 /** All containers of a Pod, init containers first. */
 export function allContainers(spec: JsonObject): readonly PlacedContainer[] {
   const placed: PlacedContainer[] = [];
-  for (const list of lists) {
+  for (const list of containerLists) {
     for (const [index, container] of objectsOf(spec, list).entries()) {
       placed.push({ container, list, index });
     }

@@ -17,10 +17,11 @@ import {
 import { addressWarnings } from "../../addresses.ts";
 import { semanticEqual } from "../../semantic-equal.ts";
 import { claimSpecWarnings, fractionWarnings } from "../claim-warnings.ts";
+import { deprecatedSourceWarnings } from "../deprecated-sources.ts";
 import { deprecatedLabel, nodeTermWarnings } from "../node-labels.ts";
 import { preferred, required } from "./affinity-terms.ts";
 import { appArmorPrefix, seccompKey, seccompPrefix } from "./annotations.ts";
-import { appArmorProfileOf } from "./app-armor.ts";
+import { appArmorProfileOf, appArmorWarning } from "./app-armor.ts";
 import { allContainers, type PlacedContainer } from "./each-container.ts";
 import { overlapWarnings } from "./overlapping-paths.ts";
 import { portWarnings } from "./port-warnings.ts";
@@ -152,30 +153,15 @@ function spreadWarnings(spec: JsonObject, path: string): readonly string[] {
   });
 }
 
-/** Sources that are on their way out: since when, and what messages call them. */
-const deprecatedSources: readonly (readonly [name: string, message: string, said?: string])[] = [
-  ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
-  ["gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
-  ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
-  ["flocker", "deprecated in v1.22, non-functional in v1.25+"],
-  ["storageos", "deprecated in v1.22, non-functional in v1.25+", "storageOS"],
-  ["quobyte", "deprecated in v1.22, non-functional in v1.25+"],
-  ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
-  ["ephemeral", ""],
-  ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
-  ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
-];
-
 function* volumeWarnings(spec: JsonObject, path: string): Iterable<string> {
   for (const [index, volume] of objectsOf(spec, "volumes").entries()) {
-    for (const [name, message, said = name] of deprecatedSources) {
-      if (!has(volume, name)) continue;
-      if (name === "ephemeral") {
-        const claim = objectOf(objectOf(volume, name), "volumeClaimTemplate");
-        const place = `${path}[${index}].ephemeral.volumeClaimTemplate.spec`;
-        yield* claimSpecWarnings(objectOf(claim, "spec"), place);
-      } else yield `${path}[${index}].${said}: ${message}`;
-    }
+    const place = `${path}[${index}]`;
+    yield* deprecatedSourceWarnings(volume, place);
+    const claim = objectOf(objectOf(volume, "ephemeral"), "volumeClaimTemplate");
+    yield* claimSpecWarnings(
+      objectOf(claim, "spec"),
+      `${place}.ephemeral.volumeClaimTemplate.spec`,
+    );
   }
 }
 
@@ -211,7 +197,7 @@ function* containerWarnings(
   if (isTemplate && !has(security, "appArmorProfile") && has(annotations, key)) {
     const profile = appArmorProfileOf(textOf(annotations, key));
     if (podProfile === undefined || !semanticEqual(podProfile, profile)) {
-      yield `${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+      yield appArmorWarning(prefix, key);
     }
   }
   const resources = objectOf(container, "resources");

@@ -27,9 +27,10 @@ import { semanticEqual } from "../../semantic-equal.ts";
 import { isStatusChange, podNameWarnings } from "../../workloads.ts";
 import { preferred, required } from "./affinity-terms.ts";
 import { appArmorPrefix, checkProfilesMatch } from "./annotations.ts";
-import { takenProfileOf } from "./app-armor.ts";
+import { appArmorWarning, takenProfileOf } from "./app-armor.ts";
 import { dropDisabledFields, dropDisabledStatusFields } from "./dropped-fields.ts";
 import { checkPod } from "./check-pod.ts";
+import { containerLists } from "./each-container.ts";
 import { optionsForUpdate, strictOptions } from "./pod-options.ts";
 import { checkPodStatus } from "./pod-status.ts";
 import { checkAnnotationUpdates, checkPodUpdate } from "./pod-update.ts";
@@ -171,7 +172,7 @@ function takeAppArmorFromAnnotations(
   if (textOf(objectOf(spec, "os"), "name") === "windows") return;
   const annotations = annotationsOf(pod);
   const ofPod = maybeObject(objectOf(spec, "securityContext"), "appArmorProfile");
-  for (const list of ["initContainers", "containers", "ephemeralContainers"]) {
+  for (const list of containerLists) {
     for (const container of writableObjects(spec, list)) {
       const key = appArmorPrefix + textOf(container, "name");
       const text = maybeText(annotations, key);
@@ -179,9 +180,7 @@ function takeAppArmorFromAnnotations(
       if (text === undefined || isSet) continue;
       const profile = takenProfileOf(text);
       if (profile !== undefined && semanticEqual(profile, ofPod)) continue;
-      warn(
-        `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
-      );
+      warn(appArmorWarning("", key));
       if (profile === undefined) continue;
       writableOrMade(container, "securityContext")["appArmorProfile"] = Object.fromEntries(
         Object.keys(profile).map((name) => [name, textOf(profile, name)]),
