@@ -5,21 +5,21 @@ import type { JsonObject } from "@keelson/base";
 import { objectsOf, textOf, textsOf } from "../../../object/members.ts";
 import { labelValueProblems } from "../../../object/names.ts";
 
+/** Labels of a beta: since when they are deprecated, and what they are called since. */
+const renamed: ReadonlyMap<string, readonly [since: string, stable: string]> = new Map([
+  ["beta.kubernetes.io/arch", ["v1.14", "kubernetes.io/arch"]],
+  ["beta.kubernetes.io/os", ["v1.14", "kubernetes.io/os"]],
+  ["failure-domain.beta.kubernetes.io/region", ["v1.17", "topology.kubernetes.io/region"]],
+  ["failure-domain.beta.kubernetes.io/zone", ["v1.17", "topology.kubernetes.io/zone"]],
+  ["beta.kubernetes.io/instance-type", ["v1.17", "node.kubernetes.io/instance-type"]],
+]);
+
 const deprecated: ReadonlyMap<string, string> = new Map([
-  ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
-  ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
-  [
-    "failure-domain.beta.kubernetes.io/region",
-    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  ],
-  [
-    "failure-domain.beta.kubernetes.io/zone",
-    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  ],
-  [
-    "beta.kubernetes.io/instance-type",
-    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-  ],
+  ...Array.from(
+    renamed,
+    ([key, [since, stable]]) =>
+      [key, `deprecated since ${since}; use "${stable}" instead`] as const,
+  ),
   ["app.kubernetes.io/created-by", "deprecated since v1.9"],
   [
     "scheduler.alpha.kubernetes.io/preferAvoidPods",
@@ -27,6 +27,11 @@ const deprecated: ReadonlyMap<string, string> = new Map([
   ],
   ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
+
+/** What a label of a beta is called since. */
+export function stableLabel(key: string): string | undefined {
+  return renamed.get(key)?.[1];
+}
 
 /** What to use instead of a label. */
 export function deprecatedLabel(key: string): string | undefined {

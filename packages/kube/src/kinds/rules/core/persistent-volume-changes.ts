@@ -16,6 +16,7 @@ import { showInternal, showInternalLines } from "../internal-form.ts";
 import { Place } from "../place.ts";
 import { semanticEqual } from "../semantic-equal.ts";
 import { unifiedDiff } from "../unified-diff.ts";
+import { stableLabel } from "./node-labels.ts";
 import { volumeSources } from "./persistent-volume-spec.ts";
 
 /** Reports what has changed and must not. */
@@ -65,14 +66,6 @@ function sourceOf(spec: JsonObject): Record<string, Json> {
   );
 }
 
-const stableLabels: ReadonlyMap<string, string> = new Map([
-  ["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"],
-  ["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"],
-  ["beta.kubernetes.io/os", "kubernetes.io/os"],
-  ["beta.kubernetes.io/arch", "kubernetes.io/arch"],
-  ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
-]);
-
 /** Whether nothing has changed but names of labels, to those that replaced them. */
 function isSameAffinity(next: JsonObject | undefined, old: JsonObject): boolean {
   if (next === undefined) return false;
@@ -89,7 +82,7 @@ function isSameAffinity(next: JsonObject | undefined, old: JsonObject): boolean 
         own.every((requirement, position) => {
           const other = last[position] ?? {};
           const key = textOf(requirement, "key");
-          const isRenamed = stableLabels.get(textOf(other, "key")) === key;
+          const isRenamed = stableLabel(textOf(other, "key")) === key;
           return semanticEqual(requirement, isRenamed ? { ...other, key } : other);
         })
       );
