@@ -90,3 +90,9 @@ export function checkAmount(
   if (isWhole(resource) && isFractional(amount))
     at.invalid(showAmount(amount), "must be an integer");
 }
+
+/** Reports less than nothing, as it is said of amounts of storage. */
+export function checkBasicAmount(amount: Json, at: Place): void {
+  const units = wholeUnits(amount);
+  if (units < 0n) at.invalid(units, "must be a valid resource quantity");
+}

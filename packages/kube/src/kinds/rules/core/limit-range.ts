@@ -11,15 +11,9 @@ import {
   writableOrMade,
 } from "../../../object/members.ts";
 import { labelKeyProblems } from "../../../object/names.ts";
-import {
-  compareQuantities,
-  parseQuantity,
-  quantityFromJson,
-  scaledValue,
-  type Quantity,
-} from "../../../quantity/quantity.ts";
+import { quantityFromJson, scaledValue } from "../../../quantity/quantity.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { showAmount } from "../amounts.ts";
+import { compareAmounts, showAmount } from "../amounts.ts";
 import { Place } from "../place.ts";
 import {
   checkContainerResourceName,
@@ -85,8 +79,6 @@ function checkLimit(limit: JsonObject, at: Place, type: string): void {
   for (const name of [...names].sort(compareBytes)) checkResource(limit, at, { name, type });
 }
 
-const one = parseQuantity("1");
-
 function checkResource(
   limit: JsonObject,
   at: Place,
@@ -100,7 +92,7 @@ function checkResource(
   const [min, max, ratio] = [textIn("min"), textIn("max"), textIn("maxLimitRequestRatio")];
   const [standard, request] = isPod ? [] : [textIn("default"), textIn("defaultRequest")];
   const isAbove = (a: string | undefined, b: string | undefined): boolean =>
-    a !== undefined && b !== undefined && compareQuantities(quantity(a), quantity(b)) > 0;
+    a !== undefined && b !== undefined && compareAmounts(a, b) > 0;
   const say = (member: string, shown: string | undefined, detail: string): void =>
     at
       .child(member)
@@ -134,17 +126,17 @@ function checkResource(
   if (isAbove(standard, max)) {
     say("default", max, `default value ${standard} is greater than max value ${max}`);
   }
-  if (ratio !== undefined && compareQuantities(quantity(ratio), one) < 0) {
+  if (ratio !== undefined && compareAmounts(ratio, "1") < 0) {
     say("maxLimitRequestRatio", ratio, `ratio ${ratio} is less than 1`);
   }
   if (ratio !== undefined && min !== undefined && max !== undefined) {
-    const most = ratioOf({ min: quantity(min), max: quantity(max), ratio: quantity(ratio) });
+    const most = ratioOf({ min, max, ratio });
     if (most !== undefined) {
       say("maxLimitRequestRatio", ratio, `ratio ${ratio} is greater than max/min = ${most}`);
     }
   }
   if (isOvercommitAllowed(name) || standard === undefined || request === undefined) return;
-  if (compareQuantities(quantity(standard), quantity(request)) !== 0) {
+  if (compareAmounts(standard, request) !== 0) {
     say(
       "defaultRequest",
       request,
@@ -153,21 +145,18 @@ function checkResource(
   }
 }
 
-function quantity(text: string): Quantity {
-  return quantityFromJson(text);
-}
-
 /** More than this many units are not counted in thousandths. */
 const milliMax = (2n ** 63n - 1n) / 1000n;
 
 /** The most that the ratio may be, as a text, if it is more than that. */
 function ratioOf(limits: {
-  readonly min: Quantity;
-  readonly max: Quantity;
-  readonly ratio: Quantity;
+  readonly min: string;
+  readonly max: string;
+  readonly ratio: string;
 }): string | undefined {
+  const amounts = [limits.ratio, limits.min, limits.max].map(quantityFromJson);
   const units = (scale: number): readonly bigint[] =>
-    [limits.ratio, limits.min, limits.max].map((own) => scaledValue(own, scale));
+    amounts.map((amount) => scaledValue(amount, scale));
   const isSmall = units(0).every((value) => value < milliMax);
   const [ratio = 0n, min = 0n, max = 0n] = units(isSmall ? -3 : 0);
   const asked = isSmall ? Number(ratio) / 1000 : Number(ratio);

@@ -1,4 +1,4 @@
-import { isJsonArray, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import type { JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { has, objectOf, textOf, textsOf, writableOrMade } from "../../../object/members.ts";
 import { labelKeyProblems, labelNames } from "../../../object/names.ts";
@@ -61,11 +61,7 @@ function labelWithName(namespace: MutableJsonObject): void {
 
 function validateSpec(namespace: JsonObject): Place["errors"] {
   const at = Place.root("spec").child("finalizers");
-  const finalizers = objectOf(namespace, "spec")["finalizers"];
-  if (finalizers === undefined || !isJsonArray(finalizers)) return at.errors;
-  for (const name of finalizers) {
-    if (typeof name === "string") checkFinalizer(name, at);
-  }
+  for (const name of textsOf(objectOf(namespace, "spec"), "finalizers")) checkFinalizer(name, at);
   return at.errors;
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../../../object/members.ts";
 import { labelKeyProblems } from "../../../object/names.ts";
 import type { KindRules } from "../../kind-rules.ts";
-import { amountOf, checkAmount, wholeUnits } from "../amounts.ts";
+import { amountOf, checkAmount, checkBasicAmount } from "../amounts.ts";
 import { compareQuantities } from "../../../quantity/quantity.ts";
 import { showInternalLines } from "../internal-form.ts";
 import { isInvalidSelector } from "../label-selectors.ts";
@@ -240,12 +240,6 @@ function checkStatus(claim: JsonObject, at: Place): void {
     checkBasicAmount(amount, place.key(name));
     if (at.errors.length === before) checkAmount(amount, place.key(name), { resource: "storage" });
   }
-}
-
-/** Reports less than nothing. */
-export function checkBasicAmount(amount: Json, at: Place): void {
-  const units = wholeUnits(amount);
-  if (units < 0n) at.invalid(units, "must be a valid resource quantity");
 }
 
 function checkResourceKey(name: string, at: Place): void {

@@ -15,13 +15,12 @@ import {
   textsOf,
 } from "../../../object/members.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelNames } from "../../../object/names.ts";
-import { showAmount, signOf } from "../amounts.ts";
+import { checkBasicAmount, showAmount, signOf } from "../amounts.ts";
 import { checkDriverName } from "../meta/driver-name.ts";
 import { Place } from "../place.ts";
 import { checkAccessModes, checkVolumeMode } from "./claim-spec.ts";
 import { checkNodeSelector, hasInvalidNodeTerms } from "./node-selectors.ts";
 import { checkNoBacksteps } from "./paths.ts";
-import { checkBasicAmount } from "./persistent-volume-claim.ts";
 import * as sources from "./volume-sources.ts";
 import { mountOptionsKey } from "./volume-warnings.ts";
 
