@@ -24,11 +24,8 @@ import { checkNoBacksteps } from "./paths.ts";
 import * as sources from "./volume-sources.ts";
 import { mountOptionsKey } from "./volume-warnings.ts";
 
-interface VolumeSource {
-  readonly name: string;
+interface VolumeSource extends sources.SourceNames {
   readonly check: (source: JsonObject, at: Place, volumeName: string) => void;
-  readonly place?: string;
-  readonly extra?: string;
 }
 
 const both = { members: ["name", "namespace"] };

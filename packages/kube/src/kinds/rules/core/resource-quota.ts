@@ -128,7 +128,7 @@ function conflicts(scopes: readonly string[]): readonly string[] {
   );
 }
 
-const existing: readonly string[] = [
+const scopesThatOnlyExist: readonly string[] = [
   "BestEffort",
   "NotBestEffort",
   "Terminating",
@@ -150,7 +150,7 @@ function checkSelector(spec: JsonObject, at: Place, selector: JsonObject): void 
       shown ??= showInternal("core.ScopeSelector", selector);
       place.invalidShown(shown, "unsupported scope applied to resource");
     }
-    if (existing.includes(scope) && operator !== "Exists") {
+    if (scopesThatOnlyExist.includes(scope) && operator !== "Exists") {
       place
         .child("operator")
         .invalid(

@@ -23,6 +23,15 @@ import { checkNoBacksteps } from "./paths.ts";
 /** Reports what is wrong with one kind of source. */
 export type SourceCheck = (source: JsonObject, at: Place) => void;
 
+/** How a source is called. */
+export interface SourceNames {
+  readonly name: string;
+  /** What messages call the place, where they have a name of their own for it. */
+  readonly place?: string;
+  /** The same, where it is one source too many. */
+  readonly extra?: string;
+}
+
 /** Members that must not be empty. */
 export function requireTexts(source: JsonObject, at: Place, names: readonly string[]): void {
   for (const name of names) if (textOf(source, name) === "") at.child(name).required();

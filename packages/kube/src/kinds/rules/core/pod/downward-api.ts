@@ -101,7 +101,7 @@ export function checkResourceRef(
   const resource = textOf(reference, "resource");
   if (isFile && textOf(reference, "containerName") === "") at.child("containerName").required();
   else if (resource === "") at.child("resource").required();
-  else if (!resources.includes(resource) && !isHugePages(resource)) {
+  else if (!resources.includes(resource) && !isHugePagesField(resource)) {
     at.child("resource").notSupportedText(resource, resources);
   }
   const divisor = memberOf(reference, "divisor");
@@ -148,7 +148,7 @@ const byteDivisors = [
   "1Ei",
 ];
 
-function isHugePages(resource: string): boolean {
+function isHugePagesField(resource: string): boolean {
   return /^(requests|limits)\.hugepages-/.test(resource);
 }
 
@@ -158,7 +158,7 @@ function divisorRule(
   | { readonly name: string; readonly divisors: readonly string[]; readonly said: string }
   | undefined {
   const bytes = { divisors: byteDivisors, said: byteDivisors.join(", ") };
-  if (isHugePages(resource)) return { name: "hugepages", ...bytes };
+  if (isHugePagesField(resource)) return { name: "hugepages", ...bytes };
   switch (resource) {
     case "limits.cpu":
     case "requests.cpu":

@@ -71,13 +71,8 @@ export function checkVolumes(
 
 type PodSourceCheck = (source: JsonObject, at: Place, options: VolumeOptions) => void;
 
-interface PodSource {
-  readonly name: string;
+interface PodSource extends sources.SourceNames {
   readonly check: PodSourceCheck;
-  /** What messages call the place, where they have a name of their own for it. */
-  readonly place?: string;
-  /** The same, where it is one source too many. */
-  readonly extra?: string;
 }
 
 const podSources: readonly PodSource[] = [
