@@ -15,7 +15,7 @@ export interface SetNode {
 }
 
 /** An item, with what names it. */
-export interface ItemNode extends SetNode {
+interface ItemNode extends SetNode {
   readonly element: ItemElement;
 }
 

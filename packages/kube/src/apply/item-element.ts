@@ -8,20 +8,20 @@ import { isInteger } from "../go-text/go-print.ts";
 import { compareValues, printPathValue } from "./smd-value.ts";
 
 /** An item by its keys, in the order of their names. `text` is its name in `FieldsV1` and tells items apart. */
-export interface KeyElement {
+interface KeyElement {
   readonly kind: "key";
   readonly text: string;
   readonly fields: readonly (readonly [name: string, value: Json])[];
 }
 
 /** An item of a set. */
-export interface ValueElement {
+interface ValueElement {
   readonly kind: "value";
   readonly text: string;
   readonly value: Json;
 }
 
-export interface IndexElement {
+interface IndexElement {
   readonly kind: "index";
   readonly text: string;
   readonly index: number;

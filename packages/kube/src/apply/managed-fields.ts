@@ -8,7 +8,7 @@ import { memberOf } from "../object/member.ts";
 import { BadPathElement } from "./item-element.ts";
 import { OwnedFields } from "./owned-fields.ts";
 
-export type ManagerOperation = "Apply" | "Update";
+type ManagerOperation = "Apply" | "Update";
 
 /** What one manager owns. */
 export interface ManagedSet {

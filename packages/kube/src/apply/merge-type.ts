@@ -36,7 +36,7 @@ export interface MapType {
   readonly isDeduced: boolean;
 }
 
-export interface MapField {
+interface MapField {
   readonly name: string;
   /** The field's key in a stored field set: `f:name`. */
   readonly key: string;

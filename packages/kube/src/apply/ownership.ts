@@ -39,14 +39,14 @@ export class UnknownVersion extends Error {
 export type Writer = Pick<ManagedSet, "manager" | "operation" | "apiVersion" | "subresource">;
 
 /** What an update took: whoever owned a changed field loses it, the writer owns it. */
-export interface UpdateOutcome {
+interface UpdateOutcome {
   readonly managers: Managers;
   /** What the writer changed; empty if nothing. */
   readonly changed: FieldSet;
 }
 
 /** What an apply made. */
-export interface ApplyOutcome {
+interface ApplyOutcome {
   readonly managers: Managers;
   /** The merged object, before defaults; undefined if the live one is as it should be. */
   readonly object: JsonObject | undefined;

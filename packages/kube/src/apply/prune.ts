@@ -10,7 +10,7 @@ import { removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { VersionedKind } from "./versioned-kind.ts";
 
-export interface PruneInput {
+interface PruneInput {
   /** All managers, the applier with what it asks for now. */
   readonly managers: Managers;
   readonly mine: ManagedSet;

@@ -16,13 +16,13 @@ import {
 import { toldErrorsMax, toldTextMax, untoldText } from "../status/field-error.ts";
 
 /** One misfit: where, and what. */
-export interface TypedError {
+interface TypedError {
   readonly path: string;
   readonly message: string;
   readonly isDuplicate: boolean;
 }
 
-export interface TypedCheck {
+interface TypedCheck {
   /** Whether items of a list may have the same keys: stored objects may, what is applied may not. */
   readonly allowDuplicates: boolean;
 }

@@ -24,14 +24,14 @@ import {
 } from "./cel-type.ts";
 
 /** Something wrong with an expression. */
-export interface Issue {
+interface Issue {
   readonly message: string;
   /** Where in the text. */
   readonly at: number;
 }
 
 /** The type of an expression and what is wrong with it; with any issue the type means nothing. */
-export interface Checked {
+interface Checked {
   readonly type: CelType;
   readonly issues: readonly Issue[];
   /** The variables it reads. */

@@ -167,7 +167,7 @@ const casts: readonly Overload[] = [
 ];
 
 /** The type of a value. Lists and maps do not say of what. */
-export function typeOf(value: Value): CelType {
+function typeOf(value: Value): CelType {
   if (typeof value === "boolean") return bool;
   if (typeof value === "bigint") return int;
   if (typeof value === "number") return double;

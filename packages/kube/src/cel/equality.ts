@@ -38,7 +38,7 @@ export function equal(a: Value, b: Value, spend: Spend): boolean {
 
 type NumberValue = bigint | number | Uint;
 
-export function isNumber(value: Value): value is NumberValue {
+function isNumber(value: Value): value is NumberValue {
   return typeof value === "bigint" || typeof value === "number" || value instanceof Uint;
 }
 

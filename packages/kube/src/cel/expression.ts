@@ -4,7 +4,7 @@ import { Environment, ParseError } from "@marcbachmann/cel-js";
 import { takeMarks } from "./optional-marks.ts";
 
 /** Where in the text something stands, from 0. */
-export type Offset = number;
+type Offset = number;
 
 /** An expression. `at` is where messages about it point. */
 export type Expression =
@@ -78,7 +78,7 @@ export type Constant =
   | Uint8Array
   | { readonly uint: bigint };
 
-export type LoopMacro =
+type LoopMacro =
   | "all"
   | "exists"
   | "exists_one"

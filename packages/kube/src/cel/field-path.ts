@@ -4,7 +4,7 @@ import { childPath, itemPath } from "../status/field-error.ts";
 import type { StructuralSchema } from "../schema/structural.ts";
 
 /** A path in the form of messages and the schema it leads to, or why it leads nowhere. */
-export type ResolvedPath =
+type ResolvedPath =
   | { readonly path: string; readonly schema: StructuralSchema; readonly error?: undefined }
   | { readonly error: string };
 

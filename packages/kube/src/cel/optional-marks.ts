@@ -2,7 +2,7 @@
 // text before it is parsed, and whoever converts what it made looks up where they stood.
 
 /** A text without its marks, each replaced by a space so that everything else stands where it stood. */
-export interface Unmarked {
+interface Unmarked {
   readonly text: string;
   /** Where the marks stood, rising. */
   readonly marks: readonly number[];

@@ -29,7 +29,7 @@ export function parseTimestamp(text: string): bigint | undefined {
 }
 
 /** Minutes east of Greenwich of `Z` or `+02:00`. */
-export function offsetMinutes(text: string): number | undefined {
+function offsetMinutes(text: string): number | undefined {
   if (text === "Z" || text === "z") return 0;
   const match = /^([+-]?)([0-9]{2}):([0-9]{2})$/.exec(text);
   if (match === null) return undefined;

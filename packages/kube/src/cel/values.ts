@@ -79,7 +79,7 @@ export class TypeValue {
 }
 
 /** How the items of a list are told apart: by their place, by equality, or by some of their fields. */
-export type Identity =
+type Identity =
   | { readonly by: "place" }
   | { readonly by: "equality" }
   | { readonly by: "key"; readonly keyOf: (json: Json) => string | undefined };

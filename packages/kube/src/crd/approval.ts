@@ -9,7 +9,7 @@ import { annotationsOf, textOf } from "../object/members.ts";
 /** The annotation that names the approval. */
 export const approvalAnnotation = "api-approved.kubernetes.io";
 
-export interface Approval {
+interface Approval {
   readonly state: "Invalid" | "Approved" | "Bypassed" | "Missing";
   readonly reason: string;
 }

@@ -85,7 +85,7 @@ export const usualSwitches: Switches = {
 };
 
 /** The verbs of most kinds. */
-export const standardVerbs: readonly string[] = [
+const standardVerbs: readonly string[] = [
   "create",
   "delete",
   "deletecollection",

@@ -15,7 +15,7 @@ export function goTypeOf(type: string): string {
 }
 
 /** What stands behind a Go type: its name, and the type of what is inside a list, map or pointer. */
-export interface GoTypeName {
+interface GoTypeName {
   /** As a message prints it. */
   readonly name: string;
   readonly inside: string | undefined;

@@ -22,7 +22,7 @@ type MergeObject = (
   schema: StructuralSchema | undefined,
 ) => MutableJsonObject;
 
-export interface ListMerge {
+interface ListMerge {
   readonly field: PatchField;
   /** Whether the patch lists scalars to take away. */
   readonly isDeletion: boolean;

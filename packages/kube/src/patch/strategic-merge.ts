@@ -49,7 +49,7 @@ export function applyStrategicMergePatch(
 }
 
 /** The object after a patch, which is used up. What does not change is shared with the original, which stays. */
-export function mergeObject(
+function mergeObject(
   before: MutableJsonObject,
   patch: MutableJsonObject,
   schema: StructuralSchema | undefined,

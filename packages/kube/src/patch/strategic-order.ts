@@ -5,7 +5,7 @@ import { isJsonObject, JsonNumber, type Json, type MutableJson } from "@keelson/
 import { memberOf } from "../object/member.ts";
 
 /** What a list holds: scalars, or objects told apart by a key. */
-export interface Kinship {
+interface Kinship {
   /** The field that tells objects apart; undefined for scalars. */
   readonly mergeKey: string | undefined;
 }

@@ -8,13 +8,13 @@ import { kindOf, scalarText } from "../schema/go-value.ts";
 import { ProtobufError } from "./protobuf-error.ts";
 
 /** How the structs around it read and write the messages inside an opaque one. */
-export interface Nested {
+interface Nested {
   readonly read: (type: string, bytes: Uint8Array) => MutableJson;
   readonly write: (type: string, value: Json) => Uint8Array;
 }
 
 /** The two forms of an opaque type. `zero` is its JSON when the message is empty. */
-export interface OpaqueForm {
+interface OpaqueForm {
   readonly zero: Json;
   readonly read: (bytes: Uint8Array, nested: Nested) => MutableJson;
   readonly write: (value: Json, nested: Nested) => Uint8Array;

@@ -12,7 +12,7 @@ import { hasDuplicates } from "./report.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 /** Whether a value is valid. */
-export type Check = (value: Json) => boolean;
+type Check = (value: Json) => boolean;
 
 /** The check of a schema, compiled once for each schema. A schema may contain itself. */
 export function compileCheck(schema: StructuralSchema): Check {

@@ -19,7 +19,7 @@ export function enumerationOf(schema: StructuralSchema): Enumeration | undefined
 
 const enumerations = new WeakMap<readonly Json[], Enumeration>();
 
-export class Enumeration {
+class Enumeration {
   /** The values as messages show them. */
   readonly texts: readonly string[];
   /** All of them in one text. */

@@ -10,7 +10,7 @@ export interface DuplicateKeys {
 }
 
 /** How many unknown and duplicate fields are named. */
-export const problemsMax = 100;
+const problemsMax = 100;
 
 /** A field as messages call it. */
 export interface FieldName {
@@ -23,7 +23,7 @@ export interface FieldName {
 }
 
 /** A key said twice, and how many other keys stood before the second time. */
-export interface Duplicate {
+interface Duplicate {
   readonly key: string;
   readonly path: string;
   readonly membersBefore: number;

@@ -15,13 +15,13 @@ import { DecodeState } from "./decode-state.ts";
 import { numberName, wellFormed, type Decode } from "./scalars.ts";
 
 /** How a type reads itself, and what it prints when nobody has set it. */
-export interface OpaqueType {
+interface OpaqueType {
   readonly decode: Decode;
   readonly zero: MutableJson;
 }
 
 /** What the schemas inside a CustomResourceDefinition are decoded with. */
-export interface SchemaDecoder {
+interface SchemaDecoder {
   readonly schema: Decode;
 }
 

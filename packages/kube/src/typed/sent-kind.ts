@@ -87,7 +87,7 @@ export function unrecognizedMessage(kind: string, problem: string, bytes: Uint8A
 }
 
 /** The kind that an object says it is of. */
-export interface TypeMeta {
+interface TypeMeta {
   readonly group: string;
   readonly version: string;
   readonly kind: string;

@@ -20,7 +20,7 @@ export interface Place {
   readonly type: string;
 }
 
-export interface WalkOptions<Context> {
+interface WalkOptions<Context> {
   readonly structOf: (type: string) => GoStruct;
   readonly ruleAt: (place: Place, struct: GoStruct) => StructRule<Context> | undefined;
 }

@@ -4,7 +4,7 @@ import { quote } from "../../go-text/quote.ts";
 import type { Place } from "./place.ts";
 
 /** An address: eight groups of sixteen bits, an IPv4 address in the last two. */
-export interface Address {
+interface Address {
   readonly groups: readonly number[];
   readonly isV4: boolean;
   /** An IPv6 text that means an IPv4 address. */
@@ -30,7 +30,7 @@ export function parseAddress(text: string): Address | undefined {
   return { ...v6, isV4: false, isMapped: hasMappedPrefix(v6.groups) };
 }
 
-export interface Network {
+interface Network {
   readonly address: Address;
   readonly bits: number;
   readonly hasLeadingZeros: boolean;

@@ -11,12 +11,12 @@ import { BadSelector } from "../../selectors/requirement.ts";
 import { selectorFromObject } from "../../selectors/selector-object.ts";
 import { Place } from "./place.ts";
 
-export interface SelectorRuleOptions {
+interface SelectorRuleOptions {
   /** The old object had values that no label can have. */
   readonly allowInvalidValues?: boolean;
 }
 
-export interface RequirementRuleOptions extends SelectorRuleOptions {
+interface RequirementRuleOptions extends SelectorRuleOptions {
   /** Nodes are chosen by `Gt` and `Lt`, too. */
   readonly takesComparisons?: boolean;
 }

@@ -18,7 +18,7 @@ import {
 } from "../meta/webhook-client.ts";
 import { Place } from "../place.ts";
 
-export interface ConversionOptions {
+interface ConversionOptions {
   readonly path: string;
   /** Whether one of the versions of the review must be known. */
   readonly needsKnownReview: boolean;

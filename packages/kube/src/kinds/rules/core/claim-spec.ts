@@ -20,7 +20,7 @@ export const strictClaim: ClaimRuleOptions = {
   allowInvalidSourceGroup: false,
 };
 
-export const accessModes: readonly string[] = [
+const accessModes: readonly string[] = [
   "ReadOnlyMany",
   "ReadWriteMany",
   "ReadWriteOnce",

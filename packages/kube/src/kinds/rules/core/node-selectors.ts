@@ -7,7 +7,7 @@ import { dnsSubdomainProblems } from "../../../object/names.ts";
 import { checkRequirement, hasInvalidValue } from "../label-selectors.ts";
 import type { Place } from "../place.ts";
 
-export interface NodeSelectorOptions {
+interface NodeSelectorOptions {
   /** Values need not be values of labels. */
   readonly allowInvalidValues: boolean;
 }

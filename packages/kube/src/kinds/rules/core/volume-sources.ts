@@ -21,7 +21,7 @@ import { rangeProblems } from "../text-problems.ts";
 import { checkNoBacksteps } from "./paths.ts";
 
 /** Reports what is wrong with one kind of source. */
-export type SourceCheck = (source: JsonObject, at: Place) => void;
+type SourceCheck = (source: JsonObject, at: Place) => void;
 
 /** How a source is called. */
 export interface SourceNames {

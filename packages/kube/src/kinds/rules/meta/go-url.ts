@@ -4,7 +4,7 @@ import { quote } from "../../../go-text/quote.ts";
 import { parseAddress } from "../addresses.ts";
 
 /** The parts of a URL that rules look at. */
-export interface GoUrl {
+interface GoUrl {
   readonly scheme: string;
   /** The user information, escaped where it must be; nothing where there is no `@`. */
   readonly user: string | undefined;
@@ -16,7 +16,7 @@ export interface GoUrl {
 }
 
 /** A URL, or why the text is none. */
-export type ParsedUrl =
+type ParsedUrl =
   | { readonly url: GoUrl; readonly error?: undefined }
   | { readonly url?: undefined; readonly error: string };
 

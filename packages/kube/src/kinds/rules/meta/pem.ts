@@ -11,7 +11,7 @@ export interface PemBlock {
 }
 
 /** A block and what comes after it; the block is undefined where none is left. */
-export interface DecodedPem {
+interface DecodedPem {
   readonly block: PemBlock | undefined;
   readonly rest: string;
 }

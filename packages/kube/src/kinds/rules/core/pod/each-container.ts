@@ -2,7 +2,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { objectsOf } from "../../../../object/members.ts";
 
-export type ContainerList = "initContainers" | "containers" | "ephemeralContainers";
+type ContainerList = "initContainers" | "containers" | "ephemeralContainers";
 
 export interface PlacedContainer {
   readonly container: JsonObject;

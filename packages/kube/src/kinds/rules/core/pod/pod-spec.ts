@@ -38,7 +38,7 @@ import { checkTopologySpread } from "./topology-spread.ts";
 import { checkVolumes } from "./volumes.ts";
 import { checkForeignOptions, checkHostProcess } from "./windows-options.ts";
 
-export interface PodSpecRuleOptions {
+interface PodSpecRuleOptions {
   readonly options: PodRuleOptions;
   /** The metadata of the Pod; a template's does not count. */
   readonly metadata?: JsonObject;

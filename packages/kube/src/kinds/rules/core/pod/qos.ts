@@ -12,7 +12,7 @@ import {
 } from "../../../../quantity/quantity.ts";
 import { signOf } from "../../amounts.ts";
 
-export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
+type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
 
 /** The class of a Pod: by its own resources if it has some, else by those of its containers. */
 export function qosClass(spec: JsonObject): QosClass {

@@ -39,7 +39,7 @@ import {
 } from "../../resource-names.ts";
 import type { PodRuleOptions } from "./pod-options.ts";
 
-export interface ResourceRuleOptions {
+interface ResourceRuleOptions {
   readonly options: Pick<PodRuleOptions, "allowIndivisiblePages">;
   /** Names of the Pod's claims. */
   readonly claims: ReadonlySet<string>;
