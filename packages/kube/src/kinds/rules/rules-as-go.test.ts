@@ -239,6 +239,82 @@ test("the seconds of a token are of 64 bits, and shown as they are", () => {
   }
 });
 
+suite("a number of 64 bits is shown as it is", () => {
+  const less = -(2n ** 53n) - 1n;
+  const cases: readonly (readonly [kind: string, spec: JsonObject, path: string])[] = [
+    [
+      "/v1/Pod",
+      { containers: [{ name: "c", image: "i" }], activeDeadlineSeconds: less },
+      "spec.activeDeadlineSeconds",
+    ],
+    [
+      "/v1/Pod",
+      {
+        containers: [
+          { name: "c", image: "i", lifecycle: { preStop: { sleep: { seconds: less } } } },
+        ],
+      },
+      "spec.containers[0].lifecycle.preStop.sleep",
+    ],
+    [
+      "storage.k8s.io/v1/CSIDriver",
+      { nodeAllocatableUpdatePeriodSeconds: less },
+      "spec.nodeAllocatableUpdatePeriodSeconds",
+    ],
+    [
+      "resource.k8s.io/v1/ResourceClaim",
+      {
+        devices: {
+          requests: [
+            {
+              name: "r",
+              exactly: { deviceClassName: "d", allocationMode: "ExactCount", count: less },
+            },
+          ],
+        },
+      },
+      "spec.devices.requests[0].exactly.count",
+    ],
+    [
+      "resource.k8s.io/v1/ResourceSlice",
+      {
+        driver: "d",
+        nodeName: "n",
+        pool: { name: "p", generation: less, resourceSliceCount: 1 },
+      },
+      "spec.pool.generation",
+    ],
+    [
+      "resource.k8s.io/v1/ResourceSlice",
+      { driver: "d", nodeName: "n", pool: { name: "p", generation: 1, resourceSliceCount: less } },
+      "spec.pool.resourceSliceCount",
+    ],
+  ];
+  for (const [kind, spec, path] of cases) {
+    test(`${path} of ${kind}`, () => {
+      const shown = errorsOf(kind, { spec }).map((error) => error.split(": ").slice(0, 3));
+      assert.deepEqual(shown, [[path, "Invalid value", "-9007199254740993"]]);
+    });
+  }
+
+  test("a new deadline of a Pod", () => {
+    const pod = (activeDeadlineSeconds: bigint): MutableJsonObject =>
+      created("/v1/Pod", {
+        spec: { containers: [{ name: "c", image: "i" }], activeDeadlineSeconds },
+      });
+    const errors = rules("/v1/Pod").validateUpdate?.(pod(less), pod(1n), context) ?? [];
+    assert.deepEqual(
+      errors.map((error) => printFieldError(error).split(": ").slice(0, 3)),
+      Array.from({ length: errors.length }, () => [
+        "spec.activeDeadlineSeconds",
+        "Invalid value",
+        "-9007199254740993",
+      ]),
+    );
+    assert.notEqual(errors.length, 0);
+  });
+});
+
 suite("the generation of a DaemonSet's template", () => {
   const key = "deprecated.daemonset.template.generation";
   const set = (generation: string, image = "i"): JsonObject => ({

@@ -97,14 +97,15 @@ function checkDevice(request: JsonObject, at: Place): void {
   checkSelectors(objectsOf(request, "selectors"), at.child("selectors"));
   const mode = textOf(request, "allocationMode");
   const count = numberOf(request, "count");
+  const shownCount = memberOf(request, "count") ?? 0;
   switch (mode) {
     case "All":
       if (count !== 0) {
-        at.child("count").invalid(count, "must not be specified when allocationMode is 'All'");
+        at.child("count").invalid(shownCount, "must not be specified when allocationMode is 'All'");
       }
       break;
     case "ExactCount":
-      if (count <= 0) at.child("count").invalid(count, "must be greater than zero");
+      if (count <= 0) at.child("count").invalid(shownCount, "must be greater than zero");
       break;
     default:
       at.child("allocationMode").notSupported(mode, ["All", "ExactCount"]);

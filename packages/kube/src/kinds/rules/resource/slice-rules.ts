@@ -1,6 +1,6 @@
 // The rules of ResourceSlices.
 
-import type { JsonObject, MutableJsonObject } from "@keelson/base";
+import type { Json, JsonObject, MutableJsonObject } from "@keelson/base";
 
 import { goLowerCase } from "../../../go-text/lower-case.ts";
 import { quote } from "../../../go-text/quote.ts";
@@ -116,10 +116,15 @@ function specErrors(object: JsonObject, old: JsonObject | undefined): FieldError
 
 function checkPool(pool: JsonObject, at: Place): void {
   checkPoolName(textOf(pool, "name"), at.child("name"));
-  const [count, generation] = [numberOf(pool, "resourceSliceCount"), numberOf(pool, "generation")];
-  if (count <= 0) at.child("resourceSliceCount").invalid(count, "must be greater than zero");
-  if (generation < 0) {
-    at.child("generation").invalid(generation, "must be greater than or equal to zero");
+  const shown = (name: string): Json => memberOf(pool, name) ?? 0;
+  if (numberOf(pool, "resourceSliceCount") <= 0) {
+    at.child("resourceSliceCount").invalid(
+      shown("resourceSliceCount"),
+      "must be greater than zero",
+    );
+  }
+  if (numberOf(pool, "generation") < 0) {
+    at.child("generation").invalid(shown("generation"), "must be greater than or equal to zero");
   }
 }
 

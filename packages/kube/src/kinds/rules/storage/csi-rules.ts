@@ -81,7 +81,8 @@ function driverErrors(spec: JsonObject): FieldError[] {
   const period = maybeNumber(spec, "nodeAllocatableUpdatePeriodSeconds");
   if (period !== undefined && period < 10) {
     const detail = "must be greater than or equal to 10 seconds";
-    at.child("nodeAllocatableUpdatePeriodSeconds").invalid(period, detail);
+    const shown = memberOf(spec, "nodeAllocatableUpdatePeriodSeconds") ?? period;
+    at.child("nodeAllocatableUpdatePeriodSeconds").invalid(shown, detail);
   }
   const isInSecrets = memberOf(spec, "serviceAccountTokenInSecrets") ?? null;
   if (isInSecrets !== null && objectsOf(spec, "tokenRequests").length === 0) {

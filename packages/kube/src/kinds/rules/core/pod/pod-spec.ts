@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { memberOf } from "../../../../object/member.ts";
 import {
   flagOf,
   has,
@@ -85,7 +86,8 @@ export function checkPodSpec(
   for (const name of ["serviceAccountName", "nodeName"]) checkName(spec, at, name);
   const deadline = maybeNumber(spec, "activeDeadlineSeconds");
   if (deadline !== undefined) {
-    at.child("activeDeadlineSeconds").invalidEach(deadline, rangeProblems(deadline, 1, int32Max));
+    const shown = memberOf(spec, "activeDeadlineSeconds") ?? deadline;
+    at.child("activeDeadlineSeconds").invalidEach(shown, rangeProblems(deadline, 1, int32Max));
   }
   for (const name of ["hostname", "subdomain"]) {
     const value = textOf(spec, name);

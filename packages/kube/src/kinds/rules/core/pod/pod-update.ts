@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { goJson } from "../../../../go-text/go-json.ts";
+import { memberOf } from "../../../../object/member.ts";
 import {
   annotationsOf,
   has,
@@ -102,7 +103,8 @@ function isDeadlineRight(spec: JsonObject, old: JsonObject, at: Place): boolean 
     return true;
   }
   if (next < 0 || next > int32Max) {
-    at.invalid(next, `must be between 0 and ${int32Max}, inclusive`);
+    const shown = memberOf(spec, "activeDeadlineSeconds") ?? next;
+    at.invalid(shown, `must be between 0 and ${int32Max}, inclusive`);
     return false;
   }
   if (before !== undefined && before < next) {

@@ -134,7 +134,7 @@ function checkAction(
       const seconds = numberOf(action, "seconds");
       if (gracePeriod !== undefined && (seconds < 0 || seconds > gracePeriod)) {
         at.invalid(
-          seconds,
+          memberOf(action, "seconds") ?? 0,
           `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`,
         );
       }
