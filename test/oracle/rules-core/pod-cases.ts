@@ -72,6 +72,7 @@ export const podSpecChanges: readonly Change[] = [
   { "spec/nodeName": "Not_Right" },
   { "spec/activeDeadlineSeconds": 0 },
   { "spec/activeDeadlineSeconds": 3_000_000_000 },
+  { "spec/activeDeadlineSeconds": -(2n ** 53n) - 1n },
   { "spec/hostname": "Not.Right" },
   { "spec/subdomain": "a.b" },
   { "spec/priorityClassName": "Not_Right" },

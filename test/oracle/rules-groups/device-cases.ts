@@ -185,6 +185,13 @@ export const deviceCases: readonly KindCases[] = [
       spec({ driver: "Upper.example.com" }),
       spec({ pool: {} }),
       spec({ pool: { name: "Bad//pool", resourceSliceCount: -1, generation: -1 } }),
+      spec({
+        pool: {
+          name: "pool",
+          resourceSliceCount: -(2n ** 53n) - 1n,
+          generation: -(2n ** 53n) - 1n,
+        },
+      }),
       spec({ nodeName: "" }),
       spec({ nodeName: "Bad" }),
       spec({ allNodes: true }),

@@ -210,6 +210,7 @@ export const scaleStorageCases: readonly KindCases[] = [
       spec({ volumeLifecycleModes: ["Persistent", "Eternal", "Ephemeral"] }),
       spec({ nodeAllocatableUpdatePeriodSeconds: 9 }),
       spec({ nodeAllocatableUpdatePeriodSeconds: 10 }),
+      spec({ nodeAllocatableUpdatePeriodSeconds: -(2n ** 53n) - 1n }),
       spec({ preventPodSchedulingIfMissing: true }),
       { spec: undefined },
       { "metadata/name": "Bad_Name" },
