@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "@keelson/base";
 
 import { status, type Change, type KindCases } from "../rules-groups/cases.ts";
-import { podSpecChanges } from "./pod-cases.ts";
+import { podSpecChanges } from "./pod-spec-cases.ts";
 
 const template = (more: JsonObject = {}): JsonObject => ({
   metadata: { labels: { app: "a" } },

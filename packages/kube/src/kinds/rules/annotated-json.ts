@@ -17,7 +17,7 @@ import { numberName, wellFormed } from "../../typed/scalars.ts";
 import { goJsonError } from "./go-json-error.ts";
 
 /** A Go struct: its name, and its fields as Go's messages call them. What is read names them with a small first letter. */
-export interface AnnotatedStruct {
+interface AnnotatedStruct {
   readonly name: string;
   readonly fields: Readonly<Record<string, AnnotatedType>>;
 }

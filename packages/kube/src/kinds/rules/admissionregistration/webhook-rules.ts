@@ -3,9 +3,6 @@
 import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { memberOf } from "../../../object/member.ts";
-import type { FieldError } from "../../../status/field-error.ts";
-import type { KindRules } from "../../kind-rules.ts";
-import { checkLabelSelector } from "../label-selectors.ts";
 import {
   has,
   maybeNumber,
@@ -16,6 +13,9 @@ import {
   textOf,
   textsOf,
 } from "../../../object/members.ts";
+import type { FieldError } from "../../../status/field-error.ts";
+import type { KindRules } from "../../kind-rules.ts";
+import { checkLabelSelector, isInvalidSelector } from "../label-selectors.ts";
 import { checkChoice, checkThreePartDomain } from "../meta/checks.ts";
 import { checkReviewVersions, knowsReview, reviewVersions } from "../meta/review-versions.ts";
 import { validateWebhookService, validateWebhookUrl } from "../meta/webhook-client.ts";
@@ -31,6 +31,7 @@ import { staticNameWarnings } from "./static-name.ts";
 
 const withoutEffects = ["None", "NoneOnDryRun"];
 const allEffects = [...withoutEffects, "Some", "Unknown"];
+const selectors = ["namespaceSelector", "objectSelector"];
 
 /** What is asked of a hook: everything, unless the configuration that is replaced was let off. */
 interface Demands {
@@ -70,11 +71,6 @@ function demandsOn(object: JsonObject, old: JsonObject): Demands {
   const conditionsOf = (hook: JsonObject | undefined): Json =>
     memberOf(hook ?? {}, "matchConditions") ?? null;
   const names = before.map((hook) => textOf(hook, "name"));
-  const selectors = Place.root("");
-  for (const hook of before) {
-    checkLabelSelector(maybeObject(hook, "namespaceSelector"), selectors);
-    checkLabelSelector(maybeObject(hook, "objectSelector"), selectors);
-  }
   return {
     checksConditions:
       hooks.length !== before.length ||
@@ -85,7 +81,9 @@ function demandsOn(object: JsonObject, old: JsonObject): Demands {
       return versions.length === 0 || knowsReview(versions);
     }),
     needsUniqueNames: new Set(names).size === names.length,
-    allowInvalidValues: selectors.errors.length > 0,
+    allowInvalidValues: before.some((hook) =>
+      selectors.some((name) => isInvalidSelector(maybeObject(hook, name))),
+    ),
   };
 }
 
@@ -123,7 +121,7 @@ function checkHook(hook: JsonObject, at: Place, options: Options): void {
     const detail = "the timeout value must be between 1 and 30 seconds";
     at.child("timeoutSeconds").invalid(seconds, detail);
   }
-  for (const name of ["namespaceSelector", "objectSelector"]) {
+  for (const name of selectors) {
     checkLabelSelector(maybeObject(hook, name), at.child(name), options);
   }
   if (options.isMutating) choose("reinvocationPolicy", reinvocationPolicies);

@@ -15,7 +15,7 @@ export interface SignedBytes {
   readonly isPss: boolean;
 }
 
-export type Hash = "sha1" | "sha256" | "sha384" | "sha512";
+type Hash = "sha1" | "sha256" | "sha384" | "sha512";
 
 type KeyKind = "RSA" | "ECDSA" | "Ed25519";
 

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 
 import { byteLength } from "../../../go-text/byte-order.ts";
+import { goLowerCase } from "../../../go-text/lower-case.ts";
 import {
   flagOf,
   has,
@@ -122,7 +123,7 @@ export const checkFc: SourceCheck = (source, at) => {
 export const checkFlexVolume: SourceCheck = (source, at) => {
   requireTexts(source, at, ["driver"]);
   for (const key of sortedKeys(objectOf(source, "options"))) {
-    const domain = `.${(key.includes("/") ? (key.split("/")[0] ?? "") : key).toLowerCase()}`;
+    const domain = `.${goLowerCase(key.split("/", 1)[0] ?? "")}`;
     if (domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io")) {
       at.child("options").key(key).invalid(key, "kubernetes.io and k8s.io namespaces are reserved");
     }

@@ -5,6 +5,7 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import { printShape, struct } from "../../../go-text/struct-text.ts";
 import type { KindRules } from "../../kind-rules.ts";
 import {
+  annotationsOf,
   has,
   maybeNumber,
   maybeObject,
@@ -21,10 +22,9 @@ const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurren
 
 export const priorityLevelConfiguration: KindRules = {
   validate: (object) => {
-    const metadata = objectOf(object, "metadata");
-    const name = textOf(metadata, "name");
+    const name = textOf(objectOf(object, "metadata"), "name");
     const at = Place.root("spec");
-    if (has(objectOf(metadata, "annotations"), zeroSharesAnnotation)) {
+    if (has(annotationsOf(object), zeroSharesAnnotation)) {
       const place = Place.root("metadata", at.errors).child("annotations");
       place.forbidden(`annotation '${zeroSharesAnnotation}' is forbidden`);
     }

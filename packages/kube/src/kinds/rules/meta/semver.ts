@@ -1,6 +1,6 @@
 // Versions as semver.org has them, and their order.
 
-interface Semver {
+export interface Semver {
   readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint];
   readonly pre: readonly string[];
 }

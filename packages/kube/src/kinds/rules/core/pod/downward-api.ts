@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@keelson/base";
 
+import { goLowerCase } from "../../../../go-text/lower-case.ts";
 import { memberOf } from "../../../../object/member.ts";
 import { has, maybeObject, objectOf, objectsOf, textOf } from "../../../../object/members.ts";
 import { labelKeyProblems } from "../../../../object/names.ts";
@@ -81,7 +82,8 @@ export function checkFieldRef(
     const subscripted = inner.slice(0, open);
     const subscript = inner.slice(open + 2);
     if (subscripted === "metadata.annotations") {
-      at.invalidEach(subscript.toLowerCase(), labelKeyProblems(subscript.toLowerCase()));
+      const key = goLowerCase(subscript);
+      at.invalidEach(key, labelKeyProblems(key));
     } else if (subscripted === "metadata.labels") {
       at.invalidEach(subscript, labelKeyProblems(subscript));
     } else refuse(`field label does not support subscript: ${fieldPath}`);
