@@ -4,7 +4,7 @@ import { isJsonObject, readJson, type Json, type JsonObject } from "@keelson/bas
 import type { ProtobufCodec } from "@keelson/kube";
 import { parse as parseYaml } from "yaml";
 
-import type { WireAnswer } from "./wire.ts";
+import type { WireAnswer } from "../tools/wire.ts";
 import { textOf } from "./text-of.ts";
 
 /** The headers that a client may depend on, besides those of which only the presence counts. */

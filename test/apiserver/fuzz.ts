@@ -7,7 +7,7 @@ import { seededRandom, type Json, type Random } from "@keelson/base";
 
 import { configMap, deployment, definition, pod } from "./objects.ts";
 import type { Target } from "./target.ts";
-import { Wire, type WireRequest } from "./wire.ts";
+import { Wire, type WireRequest } from "../tools/wire.ts";
 
 const answerMs = 60_000;
 const rawMs = 2_000;

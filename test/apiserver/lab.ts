@@ -20,7 +20,7 @@ import { until } from "../tools/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
 import type { Target } from "./target.ts";
-import { Wire, type WireRequest } from "./wire.ts";
+import { Wire, type WireRequest } from "../tools/wire.ts";
 import { textOf } from "./text-of.ts";
 
 /** Below the time that a case has, so that it says what it waited for. */

@@ -7,7 +7,7 @@ import { readJson, writeJson, type Json } from "@keelson/base";
 
 import { startOracle, type Oracle } from "./cluster.ts";
 import { CustomKind, type CustomKindOptions } from "./custom-kind.ts";
-import type { Method } from "../tools/http-client.ts";
+import type { Method } from "../tools/wire.ts";
 import { patchTypes, type PatchType } from "../tools/patch-types.ts";
 
 export { compare, describeDifference, type Difference } from "./compare.ts";

@@ -1,16 +1,18 @@
-// Requests to an API server over a few kept-alive connections.
+// Requests to an API server, and their answers as they are read.
 
-import { once } from "node:events";
-import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { Agent, request as startRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 
-import { connectionOf, type ClientOptions } from "./connection.ts";
+import {
+  Wire,
+  type ClientOptions,
+  type Method,
+  type RequestHeaders,
+  type WireAnswer,
+  type WireRequest,
+} from "./wire.ts";
 
-const requestTimeoutMs = 60_000;
-const connectionsMax = 24;
-
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
+const options = { userAgent: "oracle-test/1.0", connectionsMax: 24, answerMsMax: 60_000 };
 
 export interface Request {
   readonly method?: Method;
@@ -18,7 +20,7 @@ export interface Request {
   readonly path: string;
   /** A string or bytes are sent as they are; anything else as JSON. */
   readonly body?: unknown;
-  readonly headers?: OutgoingHttpHeaders;
+  readonly headers?: RequestHeaders;
 }
 
 export interface Response {
@@ -35,29 +37,23 @@ export interface Response {
 
 /** One user's requests. Answers of any status resolve; only a broken connection rejects. */
 export class HttpClient implements Disposable {
-  readonly #url: URL;
-  readonly #agent: Agent;
-  readonly #headers: OutgoingHttpHeaders;
+  readonly #who: ClientOptions;
+  readonly #wire: Wire;
 
-  constructor(options: ClientOptions) {
-    this.#url = new URL(options.url);
-    const { agent, headers } = connectionOf(options, { connectionsMax });
-    this.#agent = agent;
-    this.#headers = headers;
+  constructor(who: ClientOptions) {
+    this.#who = who;
+    this.#wire = new Wire(who, options);
   }
 
   async send(request: Request, signal: AbortSignal): Promise<Response> {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
-    const incoming = await this.#start(request, this.#agent, deadline);
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const bytes = Buffer.concat(chunks);
-    const isJson = incoming.headers["content-type"]?.startsWith("application/json") === true;
+    const answer = await this.#wire.send(this.#tidied(request), signal);
+    const { status, headers, bytes } = answer;
+    const isJson = headers["content-type"]?.startsWith("application/json") === true;
     const text = bytes.toString("utf8");
     return {
-      status: incoming.statusCode ?? 0,
-      headers: incoming.headers,
-      warnings: warningsOf(incoming),
+      status,
+      headers,
+      warnings: warningsOf(answer),
       text,
       bytes,
       body: isJson && text !== "" ? (JSON.parse(text) as unknown) : undefined,
@@ -67,9 +63,9 @@ export class HttpClient implements Disposable {
   /** Streams the lines of an answer, parsed: a watch. Ends quietly with `signal` or with the stream. */
   async *watch<Item = WatchItem>(path: string, signal: AbortSignal): AsyncGenerator<Item> {
     // A connection of its own: a watch would keep a shared one for ever.
-    using agent = new DisposableAgent(this.#agent.options);
+    using wire = new Wire(this.#who, options);
     try {
-      const incoming = await this.#start({ path }, agent, signal);
+      const incoming = await wire.open(this.#tidied({ path }), signal);
       for await (const line of createInterface(incoming)) yield JSON.parse(line) as Item;
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -77,28 +73,20 @@ export class HttpClient implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy();
+    this.#wire[Symbol.dispose]();
   }
 
-  async #start(request: Request, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
-    const { method = "GET", path, headers = {} } = request;
-    const body = bodyOf(request.body);
-    const outgoing = startRequest(new URL(path, this.#url), {
-      agent,
-      method,
-      signal,
-      headers: {
-        accept: "application/json",
-        "user-agent": "oracle-test/1.0",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(body === undefined ? {} : { "content-length": body.byteLength }),
-        ...this.#headers,
-        ...headers,
-      },
-    });
-    outgoing.end(body);
-    const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
-    return incoming;
+  #tidied({ path, body, ...rest }: Request): WireRequest {
+    const { pathname, search } = new URL(path, this.#who.url);
+    return {
+      ...rest,
+      path: pathname + search,
+      ...(body === undefined
+        ? {}
+        : {
+            body: Buffer.isBuffer(body) || typeof body === "string" ? body : JSON.stringify(body),
+          }),
+    };
   }
 }
 
@@ -108,20 +96,8 @@ export interface WatchItem {
   readonly object: Record<string, unknown>;
 }
 
-class DisposableAgent extends Agent implements Disposable {
-  [Symbol.dispose](): void {
-    this.destroy();
-  }
-}
-
-function bodyOf(body: unknown): Buffer | undefined {
-  if (body === undefined) return undefined;
-  if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-}
-
 /** `299 - "unknown field \"spec.x\""` to `unknown field "spec.x"`, one for each header. */
-function warningsOf({ rawHeaders }: IncomingMessage): string[] {
+function warningsOf({ rawHeaders }: WireAnswer): string[] {
   return rawHeaders
     .filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "warning")
     .map((value) => {

@@ -18,7 +18,7 @@ import type {
 } from "../../simulation/history.ts";
 import { keyText } from "../../simulation/history.ts";
 import type { Target } from "../target.ts";
-import { Wire, type WireRequest } from "../wire.ts";
+import { Wire, type WireRequest } from "../../tools/wire.ts";
 import { bodyFact, names, namespaces, rowFactOf, type HistoryObjects } from "./pod-templates.ts";
 import { textOf } from "../text-of.ts";
 

@@ -7,7 +7,8 @@ import type { JsonObject } from "@keelson/base";
 
 import { residentBytes } from "../../e2e/resident.ts";
 import { reasonForNoOracle } from "../../oracle/build.ts";
-import type { Method, Response } from "../../tools/http-client.ts";
+import type { Response } from "../../tools/http-client.ts";
+import type { Method } from "../../tools/wire.ts";
 import { until } from "../../tools/until.ts";
 import { createNamespace } from "../create-namespace.ts";
 import { LoadGenerator } from "../loadgen.ts";

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { JsonObject } from "@keelson/base";
 
 import type { Ours } from "../ours.ts";
-import { Wire, type WireAnswer, type WireRequest } from "../wire.ts";
+import { Wire, type WireAnswer, type WireRequest } from "../../tools/wire.ts";
 import { openStream, type StreamEvent } from "./stream.ts";
 
 export interface Followed {

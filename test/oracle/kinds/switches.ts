@@ -1,7 +1,8 @@
 // How kinds differ in the answers to requests that are the same for all: found by sending them.
 
 import type { Oracle } from "../cluster.ts";
-import type { Method, Response } from "../../tools/http-client.ts";
+import type { Response } from "../../tools/http-client.ts";
+import type { Method } from "../../tools/wire.ts";
 import type { DiscoveredKind } from "./discovery.ts";
 import type { Fields, MinimalObject } from "./minimal-objects.ts";
 import { apiVersionOf, collectionPath } from "./paths.ts";

@@ -1,16 +1,32 @@
-// Requests exactly as a case writes them: paths are not tidied up, and a body may be anything.
+// Requests to an API server exactly as they are written: paths are not tidied up, and a body may be anything.
 
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { type Agent, request as startRequest } from "node:https";
+import { Agent, request as startRequest } from "node:https";
 
 import { writeJson, type Json } from "@keelson/base";
 
-import { connectionOf, type ClientOptions } from "../tools/connection.ts";
-import type { Method } from "../tools/http-client.ts";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
 
-const requestTimeoutMs = 40_000;
-const connectionsMax = 64;
+/** Where a server is, and who asks it: by certificate, by token, or as nobody in particular. */
+export interface ClientOptions {
+  readonly url: string;
+  readonly ca: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly token?: string;
+}
+
+export interface WireOptions {
+  readonly userAgent?: string;
+  /** Kept alive, and used again. */
+  readonly connectionsMax?: number;
+  /** How long an answer may take, its body included. */
+  readonly answerMsMax?: number;
+}
+
+/** An empty value takes a header away. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export interface WireRequest {
   readonly method?: Method | "FROB";
@@ -18,7 +34,7 @@ export interface WireRequest {
   readonly path: string;
   /** A string or bytes are sent as they are; anything else as JSON. */
   readonly body?: Json | Buffer;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: RequestHeaders;
 }
 
 export interface WireAnswer {
@@ -34,16 +50,31 @@ export class Wire implements Disposable {
   readonly #url: URL;
   readonly #agent: Agent;
   readonly #headers: OutgoingHttpHeaders;
+  readonly #answerMsMax: number;
 
-  constructor(options: ClientOptions) {
-    this.#url = new URL(options.url);
-    const { agent, headers } = connectionOf(options, { connectionsMax });
-    this.#agent = agent;
-    this.#headers = headers;
+  constructor(
+    { url, ca, certificate, key, token }: ClientOptions,
+    { userAgent = "keelson-test/1.0", connectionsMax = 64, answerMsMax = 40_000 }: WireOptions = {},
+  ) {
+    this.#url = new URL(url);
+    this.#agent = new Agent({
+      ca,
+      ...(certificate === undefined ? {} : { cert: certificate }),
+      ...(key === undefined ? {} : { key }),
+      keepAlive: true,
+      maxSockets: connectionsMax,
+      scheduling: "lifo",
+    });
+    this.#headers = {
+      accept: "application/json",
+      "user-agent": userAgent,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    this.#answerMsMax = answerMsMax;
   }
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#answerMsMax)]);
     const incoming = await this.open(request, deadline);
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
@@ -60,18 +91,16 @@ export class Wire implements Disposable {
     const { method = "GET", path, headers = {} } = request;
     const body = bytesOf(request.body);
     const outgoing = startRequest({
-      host: this.#url.hostname,
+      host: this.#url.hostname.replaceAll(/[[\]]/g, ""), // Of an address of IPv6 without its brackets.
       port: this.#url.port,
       path,
       agent: this.#agent,
       method,
       signal,
       headers: {
-        accept: "application/json",
-        "user-agent": "keelson-test/1.0",
+        ...this.#headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(body === undefined ? {} : { "content-length": body.byteLength }),
-        ...this.#headers,
         ...withoutEmpty(headers),
       },
     });
@@ -88,8 +117,7 @@ export class Wire implements Disposable {
   }
 }
 
-/** An empty value takes a header away. */
-function withoutEmpty(headers: WireRequest["headers"] & {}): OutgoingHttpHeaders {
+function withoutEmpty(headers: RequestHeaders): OutgoingHttpHeaders {
   const entries = Object.entries(headers).filter(([, value]) => value !== "");
   return Object.fromEntries(
     entries.map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
