@@ -111,7 +111,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       const random = seededRandom("start");
       for (let round = 0; round < 12; round++) {
         const child = spawn(process.execPath, [program, dataDir], {
-          stdio: ["ignore", "pipe", "ignore"],
+          stdio: ["ignore", "pipe", "inherit"],
           cwd: "/",
         });
         const exited = once(child, "exit");
@@ -127,6 +127,26 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       await end(server, "SIGTERM");
     },
   );
+
+  test("what a killed start still writes is cleared away", { timeout: 300_000 }, async () => {
+    await using place = await emptyHome();
+    const dataDir = join(place.home, "postgres");
+    const cwd = `${dataDir}.new`;
+    await mkdir(cwd);
+    // It sees that somebody clears the folder, and goes on for a moment.
+    const script = `
+      i=0; while [ $i -lt 2000 ]; do i=$((i+1)); : > f$i; done
+      : > ready
+      while [ -e f1 ] && [ -e f1000 ] && [ -e f2000 ]; do :; done
+      i=0; while [ $i -lt 3000 ]; do i=$((i+1)); : > g$i || exit 0; done`;
+    const writer = spawn("sh", ["-c", script], { cwd, stdio: "ignore" });
+    const written = once(writer, "exit");
+    await until(() => existsSync(join(cwd, "ready")), "the files of a start");
+    const server = await start(dataDir);
+    await written;
+    assert.ok(server.said.url, server.said.message);
+    await end(server, "SIGTERM");
+  });
 
   test(
     "a read-only folder and a full disk are named",

@@ -82,7 +82,7 @@ export async function startEmbeddedPostgres(
   await writable(dataDir, async () => {
     if (await isInitialised(dataDir)) return;
     onProgress?.("initialising");
-    await createDataDir({ bin, account, dataDir, random }, watchdog);
+    await createDataDir({ bin, account, dataDir, clock, random }, watchdog, signal);
   });
   const left = await clearLeftover(dataDir, { clock }, signal);
   if (left !== "nothing") log.warn({ dataDir, left }, "cleared what a crash left behind");
@@ -182,23 +182,47 @@ async function createDataDir(
     bin,
     account,
     dataDir,
+    clock,
     random,
   }: {
     readonly bin: string;
     readonly account: Account | undefined;
     readonly dataDir: string;
+    readonly clock: Clock;
     readonly random: Random;
   },
   watchdog: Watchdog,
+  signal: AbortSignal,
 ): Promise<void> {
   const building = `${dataDir}.new`;
-  await rm(building, { recursive: true, force: true });
+  await clearUnfinished(building, { clock }, signal);
   const password = Buffer.from(random.bytes(24)).toString("hex");
   await initialise({ bin, account, dataDir: building, user, password, sync: true }, watchdog);
   const secret = join(building, passwordFile);
   await writeFile(secret, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await chown(secret, account.uid, account.gid);
   await rename(building, dataDir);
+}
+
+const clearingsMax = 100;
+const clearingPauseMs = 100;
+
+/** Removes what a start that was killed has left. Its programs end a moment after it, and may write there until then. */
+async function clearUnfinished(
+  folder: string,
+  { clock }: { readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let clearings = 1; ; clearings++) {
+    try {
+      await rm(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || clearings === clearingsMax)
+        throw error;
+    }
+    await clock.sleep(clearingPauseMs, signal);
+  }
 }
 
 /** Names what the file system refuses. */
