@@ -206,8 +206,10 @@ async function createDataDir(
 
 const clearingsMax = 100;
 const clearingPauseMs = 100;
+/** What it comes to where somebody else writes or removes meanwhile. */
+const disturbed: readonly (string | undefined)[] = ["ENOTEMPTY", "ENOENT"];
 
-/** Removes what a start that was killed has left. Its programs end a moment after it, and may write there until then. */
+/** Removes what a start that was killed has left. Its programs end a moment after it, and are at work there until then. */
 async function clearUnfinished(
   folder: string,
   { clock }: { readonly clock: Clock },
@@ -218,8 +220,8 @@ async function clearUnfinished(
       await rm(folder, { recursive: true, force: true });
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || clearings === clearingsMax)
-        throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (!disturbed.includes(code) || clearings === clearingsMax) throw error;
     }
     await clock.sleep(clearingPauseMs, signal);
   }
