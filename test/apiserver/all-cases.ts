@@ -4,6 +4,7 @@ import type { Case } from "./case.ts";
 import { apiServiceCases } from "./cases/api-services.ts";
 import { applyCases } from "./cases/apply.ts";
 import { bodyCases } from "./cases/bodies.ts";
+import { coreKindCases } from "./cases/core-kinds.ts";
 import { customValueCases } from "./cases/custom-values.ts";
 import { definitionChangeCases } from "./cases/definition-changes.ts";
 import { definitionCases } from "./cases/definitions.ts";
@@ -41,6 +42,7 @@ export async function allCases(): Promise<readonly Case[]> {
     ...namespaceCases,
     ...(await kindCases()),
     ...writeCases,
+    ...coreKindCases,
     ...managerCases,
     ...patchCases,
     ...applyCases,

@@ -12,10 +12,9 @@ import {
   type JsonObject,
   type MutableJsonObject,
 } from "@keelson/base";
-import type { ProtobufCodec } from "@keelson/kube";
+import { patchTypes, type PatchType, type ProtobufCodec } from "@keelson/kube";
 
 import type { Subject } from "../tools/certificates.ts";
-import { patchTypes, type PatchType } from "../tools/patch-types.ts";
 import { until } from "../tools/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";

@@ -4,11 +4,11 @@ import { spawnSync } from "node:child_process";
 import { after } from "node:test";
 
 import { readJson, writeJson, type Json } from "@keelson/base";
+import { patchTypes, type PatchType } from "@keelson/kube";
 
 import { startOracle, type Oracle } from "./cluster.ts";
 import { CustomKind, type CustomKindOptions } from "./custom-kind.ts";
 import type { Method } from "../tools/wire.ts";
-import { patchTypes, type PatchType } from "../tools/patch-types.ts";
 
 export { compare, describeDifference, type Difference } from "./compare.ts";
 export { CustomKind, DefinitionRefused, type CustomKindOptions } from "./custom-kind.ts";

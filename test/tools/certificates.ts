@@ -1,4 +1,4 @@
-// Certificates for a cluster that lives as long as a test.
+// Certificates for a cluster that lives as long as a test. Made apart from those of our own server, which must believe what others issue.
 
 import { randomBytes, webcrypto, KeyObject } from "node:crypto";
 

@@ -1,8 +1,8 @@
 // Patches of each type, good and bad: KB 31 to 33.
 
 import type { Json } from "@keelson/base";
+import type { PatchType } from "@keelson/kube";
 
-import type { PatchType } from "../../tools/patch-types.ts";
 import { casesFor, casesOf, type Script } from "../case.ts";
 import { configMap, definition, deployment } from "../objects.ts";
 import { createKind } from "./custom-kinds.ts";

@@ -22,6 +22,7 @@ import {
   fieldManager,
   FieldSet,
   keepTimes,
+  patchTypes,
   StatusError,
   validate,
   validateObject,
@@ -33,7 +34,6 @@ import {
 
 import type { HttpClient, Request, Response } from "../../tools/http-client.ts";
 import { apiVersionOf, collectionPath } from "../kinds/paths.ts";
-import { patchTypes } from "../../tools/patch-types.ts";
 import {
   compareManagers,
   later,

@@ -1,6 +1,7 @@
 // Every table of cases of core, apps and batch.
 
 import type { KindCases } from "../rules-groups/cases.ts";
+import { batchCases } from "./batch-cases.ts";
 import { podCases } from "./pod-cases.ts";
 import { smallKindCases } from "./small-kind-cases.ts";
 import { volumeCases } from "./volume-cases.ts";
@@ -9,6 +10,7 @@ import { workloadCases } from "./workload-cases.ts";
 export const coreTables: readonly KindCases[] = [
   podCases,
   ...workloadCases,
+  ...batchCases,
   ...smallKindCases,
   ...volumeCases,
 ];
