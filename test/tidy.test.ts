@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -180,6 +180,28 @@ suite("tidy", () => {
         return Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
       })
       .filter((name) => !name.startsWith("@keelson/") && !reasons.includes(`\`${name}\``));
+    assert.deepEqual(silent, []);
+  });
+
+  test("files that the documents lead to are there", () => {
+    const known = globSync(["{.ci,bench,deploy,docs,examples,packages,test}/**", "*.*"], {
+      cwd: root,
+      exclude: (path) => path.includes("node_modules"),
+    }).map((path) => `/${path}`);
+    const missing = ["ARCHITECTURE.md", "docs/lives.md", "docs/invariants.md"].flatMap((page) =>
+      [...readFileSync(join(root, page), "utf8").matchAll(/`([\w./-]+\.(?:ts|sql|js|md))`/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => !known.some((path) => path.endsWith(`/${name}`)))
+        .map((name) => `${page}: ${name}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test("each decision has its line in docs/adr/README.md", () => {
+    const list = readFileSync(join(root, "docs/adr/README.md"), "utf8");
+    const silent = globSync("docs/adr/0*.md", { cwd: root })
+      .map((path) => basename(path))
+      .filter((name) => !list.includes(`(${name})`));
     assert.deepEqual(silent, []);
   });
 });
