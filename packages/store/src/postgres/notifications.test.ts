@@ -53,6 +53,6 @@ suite("wake-ups of PostgreSQL", () => {
       assert.deepEqual((await take(watch, 1)).map(summary), [`ADDED ${name} ${n + 2}`]);
     }
     assert.equal(metrics.value("keelson_notify_degraded"), 1);
-    assert.ok(log.messages("warn").includes("wake-ups do not arrive; polling instead"));
+    assert.ok(log.messages("warn").includes("wake-ups do not arrive, polling instead"));
   });
 });

@@ -161,7 +161,7 @@ export class Notifications {
 
   #setDeaf(isDeaf: boolean): void {
     const { metrics, log } = this.#options;
-    if (isDeaf && !this.#isDeaf) log.warn({ channel }, "wake-ups do not arrive; polling instead");
+    if (isDeaf && !this.#isDeaf) log.warn({ channel }, "wake-ups do not arrive, polling instead");
     if (!isDeaf && this.#isDeaf) log.info({ channel }, "wake-ups arrive");
     this.#isDeaf = isDeaf;
     metrics.notifyDegraded.set(isDeaf ? 1 : 0);
