@@ -192,7 +192,7 @@ export class ApiHandler {
     if (error instanceof UnknownPath) return pageNotFound;
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (isOurFault(reason) && !signal.aborted) {
-      this.#options.log.error({ error: reason, path: info.path, auditId }, "a request failed");
+      this.#options.log.error({ error: reason, path: info.path, auditId }, "request failed");
     }
     return this.#options.encodeFailure(toStatusError(reason, subjectOf(info)), incoming);
   }

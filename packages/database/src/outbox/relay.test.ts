@@ -95,7 +95,7 @@ eachPostgres("relay", (server) => {
       const waits = () =>
         log.entries
           .filter(({ message }) => message === "event not published")
-          .map(({ fields }) => Number(fields["retryMs"]));
+          .map(({ fields }) => Number(fields["waitMs"]));
       await using scope = new TaskScope(never);
       scope.spawn("numbering", (signal) => outbox.runNumbering(signal));
       await append(outbox, event("poison", 1));

@@ -198,7 +198,7 @@ export class Relay {
       this.#metrics.outboxPublished.add({ ...labels, result: "failed" }, events.length);
       const retryMs = this.#retryAfter(attempts);
       const message = error instanceof Error ? error.message : String(error);
-      log.warn({ ...labels, orderingKey, attempts, retryMs, error }, "event not published");
+      log.warn({ ...labels, orderingKey, attempts, waitMs: retryMs, error }, "event not published");
       return { ...nothing, retryMs, error: message.slice(0, 500) };
     }
   }
