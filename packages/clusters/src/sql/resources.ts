@@ -1,4 +1,5 @@
-// The tables `clusters` and `nodepools`: what users declare. Triggers do the rest of a write (0002-writes-by-sql.sql).
+// The tables `clusters` and `nodepools`: what users declare. Triggers do the rest of a write
+// (0002-writes-by-sql.sql, 0006-schedules-begin-together.sql).
 
 import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";

@@ -1,4 +1,5 @@
-// The table `resources`: what users want. Triggers do the rest of a write (0004-writes-by-sql.sql).
+// The table `resources`: what users want. Triggers do the rest of a write (0004-writes-by-sql.sql,
+// 0011-one-look-at-a-write.sql).
 
 import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";

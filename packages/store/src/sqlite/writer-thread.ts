@@ -44,7 +44,7 @@ interface Pending {
  * The thread, from outside. It keeps the process alive only while it has something to do. Should it end by itself, what was under
  * way is Unavailable, nobody knowing whether it was committed, and `start` starts another.
  *
- * As many requests wait as callers ask at once: the queue of commits asks one at a time, compaction likewise.
+ * As many requests wait as callers ask at once: the queue of commits has two batches here at most, compaction one cut.
  */
 export class WriterThread implements AsyncDisposable {
   readonly #path: string;
