@@ -97,6 +97,18 @@ suite("tidy", () => {
     assert.deepEqual(wrong, []);
   });
 
+  test("packages import what they declare", () => {
+    const wrong = Object.keys(layers).flatMap((name) => {
+      const imported = sources
+        .filter(({ path }) => packageOf(path) === name)
+        .flatMap(({ text }) => importsOf(text));
+      return [...manifestOf(name)]
+        .filter((one) => !imported.some((other) => other === one || other.startsWith(`${one}/`)))
+        .map((one) => `packages/${name} declares ${one}, which none of its sources imports`);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
   test("sources do not import a testing entry", () => {
     const wrong = sources
       .filter(({ path }) => !path.includes("/testing/"))
