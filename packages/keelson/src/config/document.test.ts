@@ -1,12 +1,26 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { suite, test } from "node:test";
 import { settingsDocument } from "./document.ts";
+import { variableOf } from "./setting.ts";
+import { anySettings } from "./settings.ts";
 
-test("docs/reference/settings.md has the table of settings as it is", () => {
+suite("docs/reference/settings.md", () => {
   const page = readFileSync(
     new URL("../../../../docs/reference/settings.md", import.meta.url),
     "utf8",
   );
-  assert.ok(page.includes(settingsDocument()), "npm run docs:reference writes it");
+
+  test("has the table of settings as it is", () => {
+    assert.ok(page.includes(settingsDocument()), "npm run docs:reference writes it");
+  });
+
+  test("says of each default that depends on something what it is", () => {
+    const [byHand = ""] = page.split(settingsDocument(), 1);
+    const silent = anySettings
+      .filter(([, { default: standard }]) => typeof standard === "function")
+      .map(([key]) => variableOf(key))
+      .filter((variable) => !byHand.includes(`\n| \`${variable}\` | `));
+    assert.deepEqual(silent, []);
+  });
 });

@@ -22,7 +22,7 @@ function rowOf([key, setting]: [string, Setting<unknown>]): string {
   const variables = [variableOf(key), ...aliases.map(({ variable }) => variable)].map(code);
   const flags = [flagOf(key), ...flagAliases].map((flag) => code(`--${flag}`));
   const shown =
-    typeof standard === "string" ? code(standard) : standard === undefined ? "" : "see below";
+    typeof standard === "string" ? code(standard) : standard === undefined ? "" : "depends";
   const type = kind.name.replaceAll("|", " or ").replaceAll(",…", ", …");
   return `| ${variables.join(", ")} | ${flags.join(", ")} | ${code(place)} | ${shown} | ${help} (${type}) |`;
 }
