@@ -32,6 +32,7 @@ export const restErrorStatus = {
   INTERNAL_ERROR: 500,
   TARGET_UNREACHABLE: 502,
   DATABASE_UNAVAILABLE: 503,
+  IDENTITY_PROVIDER_UNAVAILABLE: 503,
 } as const satisfies Record<RestErrorCode, number>;
 
 export type RestErrorCode =
@@ -62,14 +63,15 @@ export type RestErrorCode =
   | "TARGET_REFUSED"
   | "INTERNAL_ERROR"
   | "TARGET_UNREACHABLE"
-  | "DATABASE_UNAVAILABLE";
+  | "DATABASE_UNAVAILABLE"
+  | "IDENTITY_PROVIDER_UNAVAILABLE";
 
 export interface RestErrorOptions extends ErrorOptions {
   /** Facts for the caller; `{}` unless told. Never a secret, never text of a driver. */
   readonly details?: JsonObject;
   /** Headers of the reply, in lower case: `allow` for `METHOD_NOT_ALLOWED`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Becomes the header `retry-after`. `DATABASE_UNAVAILABLE` says 5 unless told. */
+  /** Becomes the header `retry-after`. What is unavailable says 5 unless told. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -142,4 +144,7 @@ export function toRestReply(error: unknown): RestReply {
   return { status, headers, body: { error: message, code, details } };
 }
 
-const retryAfterSecondsOf: Partial<Record<RestErrorCode, number>> = { DATABASE_UNAVAILABLE: 5 };
+const retryAfterSecondsOf: Partial<Record<RestErrorCode, number>> = {
+  DATABASE_UNAVAILABLE: 5,
+  IDENTITY_PROVIDER_UNAVAILABLE: 5,
+};

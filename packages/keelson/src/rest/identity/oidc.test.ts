@@ -41,7 +41,7 @@ suite("identity, mode oidc, the provider", () => {
     const down = await rest.app.inject({ url: "/api/v1/whoami", headers });
     assert.deepEqual(
       [down.statusCode, down.json<{ code: string }>().code],
-      [500, "INTERNAL_ERROR"],
+      [503, "IDENTITY_PROVIDER_UNAVAILABLE"],
     );
     assert.equal(down.headers["retry-after"], "5");
     own.isUp = true;
@@ -53,6 +53,6 @@ suite("identity, mode oidc, the provider", () => {
     const other = own.issuer.replace("127.0.0.1", "localhost");
     await using rest = await restFixture({ authenticator: authenticator(other) });
     const headers = bearer(await own.sign({ email: "carol@example.com" }, { issuer: other }));
-    assert.equal((await rest.app.inject({ url: "/api/v1/whoami", headers })).statusCode, 500);
+    assert.equal((await rest.app.inject({ url: "/api/v1/whoami", headers })).statusCode, 503);
   });
 });

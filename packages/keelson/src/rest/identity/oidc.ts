@@ -148,8 +148,7 @@ function refusalFor(error: unknown): RestError {
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JWKSMultipleMatchingKeys;
   if (isBroken) return invalidToken("the token is not valid", { cause: error });
-  return new RestError("INTERNAL_ERROR", "the identity provider cannot be asked", {
+  return new RestError("IDENTITY_PROVIDER_UNAVAILABLE", "the identity provider cannot be asked", {
     cause: error,
-    retryAfterSeconds: 5,
   });
 }
