@@ -122,12 +122,10 @@ export function programFolder(module: GoModule): string {
   return join(cacheFolder(), `${module.name}-${module.version}-${platform}-${digest}`);
 }
 
-/** Our own sources, where a program is built from such. */
+/** Our own sources, where programs are built from such: those that they share, too. */
 function sourcesOf(module: GoModule): readonly string[] {
-  const targets = Object.values(module.programs).filter((target) => target.startsWith("./"));
-  return targets
-    .flatMap((target) => globSync(`${target}/*.go`, { cwd: moduleFolder(module) }))
-    .sort();
+  const isOurs = Object.values(module.programs).some((target) => target.startsWith("./"));
+  return isOurs ? globSync("*/*.go", { cwd: moduleFolder(module) }).sort() : [];
 }
 
 /** Where the program is, or will be once it is built. */

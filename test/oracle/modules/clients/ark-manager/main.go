@@ -9,9 +9,7 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,52 +18,24 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"keelson.dev/oracle/clients/elected"
 )
 
 const finalizer = "keelson.dev/answer"
 
 func main() {
-	kubeconfig := flag.String("cluster", "", "a kubeconfig: where the cluster is")
-	namespace := flag.String("namespace", "default", "where the lease is")
-	lease := flag.Duration("lease", 4*time.Second, "how long the lease lasts")
-	flag.Parse()
-	if err := run(*kubeconfig, *namespace, *lease); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	elected.Main("ark-test-manager", addReconcilers)
 }
 
-func run(kubeconfig, namespace string, lease time.Duration) error {
-	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
-	renew, again := lease*3/4, lease/8
-	built, err := manager.New(config, manager.Options{
-		LeaderElection:                true,
-		LeaderElectionID:              "ark-test-manager",
-		LeaderElectionNamespace:       namespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &lease,
-		RenewDeadline:                 &renew,
-		RetryPeriod:                   &again,
-		Metrics:                       metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		return err
-	}
+func addReconcilers(built manager.Manager, _ string) error {
 	r := &reconcilers{client: built.GetClient(), live: built.GetAPIReader()}
 	if err := ctrl.NewControllerManagedBy(built).Named("models").For(empty("Model")).
 		Complete(reconcile.Func(r.model)); err != nil {
@@ -76,17 +46,10 @@ func run(kubeconfig, namespace string, lease time.Duration) error {
 		Complete(reconcile.Func(r.agent)); err != nil {
 		return err
 	}
-	if err := ctrl.NewControllerManagedBy(built).Named("queries").For(empty("Query")).
+	return ctrl.NewControllerManagedBy(built).Named("queries").For(empty("Query")).
 		Owns(&corev1.ConfigMap{}).
 		Watches(empty("Agent"), r.naming("QueryList", "spec", "target", "name")).
-		Complete(reconcile.Func(r.query)); err != nil {
-		return err
-	}
-	go func() {
-		<-built.Elected()
-		fmt.Println("leading")
-	}()
-	return built.Start(ctrl.SetupSignalHandler())
+		Complete(reconcile.Func(r.query))
 }
 
 func empty(kind string) *unstructured.Unstructured {

@@ -9,68 +9,37 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"keelson.dev/oracle/clients/elected"
 )
 
-const seen = "keelson.dev/seen"
+const (
+	name = "keelson-test-manager"
+	seen = "keelson.dev/seen"
+)
 
 func main() {
-	kubeconfig := flag.String("cluster", "", "a kubeconfig: where the cluster is")
-	namespace := flag.String("namespace", "default", "where the lease is")
-	lease := flag.Duration("lease", 4*time.Second, "how long the lease lasts")
-	flag.Parse()
-	if err := run(*kubeconfig, *namespace, *lease); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	elected.Main(name, addReconciler)
 }
 
-func run(kubeconfig, namespace string, lease time.Duration) error {
-	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
-	renew, retry := lease*3/4, lease/8
-	built, err := manager.New(config, manager.Options{
-		LeaderElection:                true,
-		LeaderElectionID:              "keelson-test-manager",
-		LeaderElectionNamespace:       namespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &lease,
-		RenewDeadline:                 &renew,
-		RetryPeriod:                   &retry,
-		Metrics:                       metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		return err
-	}
-	reconciler := &reconciler{client: built.GetClient(), events: built.GetEventRecorder("keelson-test-manager")}
+func addReconciler(built manager.Manager, namespace string) error {
+	reconciler := &reconciler{client: built.GetClient(), events: built.GetEventRecorder(name)}
 	if err := ctrl.NewControllerManagedBy(built).For(&corev1.ConfigMap{}).Complete(reconciler); err != nil {
 		return err
 	}
 	fmt.Println("started")
-	go func() {
-		<-built.Elected()
-		fmt.Println("leading")
-	}()
 	go obey(built.GetCache(), namespace)
-	return built.Start(ctrl.SetupSignalHandler())
+	return nil
 }
 
 func obey(cached client.Reader, namespace string) {
