@@ -40,6 +40,7 @@ import {
   managersOf,
   newestTime,
   retimed,
+  timeOfWrite,
   withManagers,
 } from "./managers.ts";
 import { ourRefusal } from "./refused-creation.ts";
@@ -301,10 +302,13 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const track = (object: JsonObject): JsonObject =>
     managerFor(bench, step).update(live, withManagers(object, managersOf(ours.object)), {
       manager: step.manager,
-      now: later,
+      now: timeOfWrite(after, sentAt),
     });
-  const tracked = ours.managed ?? track(beforeFilling(bench.subject, result, ours.object));
-  const managed = withManagers(result, managersOf(retimed(tracked, after, sentAt)));
+  const tracked =
+    ours.managed === undefined
+      ? track(beforeFilling(bench.subject, result, ours.object))
+      : retimed(ours.managed, after, sentAt);
+  const managed = withManagers(result, managersOf(tracked));
   // Where the real one wrote nothing, ours must come to the same end. It moves on with no more than a time where that
   // puts an entry elsewhere in the order (S12).
   const stored = isUntouched(live, after) ? keepTimes(managed, live) : managed;
@@ -313,7 +317,7 @@ function compare(bench: Bench, outcomes: Outcomes): string[] {
   const isRespelled =
     found.length > 0 &&
     ours.managed === undefined &&
-    compareManagers(after, retimed(track(ours.object), after, sentAt)).length === 0;
+    compareManagers(after, track(ours.object)).length === 0;
   return isRespelled ? differences : [...differences, ...found];
 }
 

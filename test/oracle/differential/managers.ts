@@ -54,6 +54,12 @@ function sortedEntries(entries: readonly Json[]): Json[] {
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
+/** When the real one made a write that was sent at `sentAt`. Which of its updaters an object forgets depends on it, to the second. */
+export function timeOfWrite(real: JsonObject, sentAt: string): string {
+  const newest = newestTime(real);
+  return newest >= sentAt ? newest : sentAt;
+}
+
 export function newestTime(object: JsonObject): string {
   const entries = managersOf(object);
   let newest = "";
