@@ -15,6 +15,7 @@ import { builtInSubjects, type Subject } from "../oracle/differential/subjects.t
 import { collectionPath } from "../oracle/kinds/paths.ts";
 import type { Case } from "./case.ts";
 import type { Lab } from "./lab.ts";
+import { managerKey } from "./normalise.ts";
 
 const stepsMax = 6;
 
@@ -67,7 +68,7 @@ async function writes(lab: Lab, random: Random, subject: Subject): Promise<void>
       case 2: {
         const { body, isAccepted } = await lab.quietly({ path });
         if (isAccepted && isJsonObject(body))
-          await lab.put(`${path}${query}`, broken(random, body));
+          await lab.put(`${path}${query}`, broken(random, withManagersInOrder(body)));
         break;
       }
       case 3:
@@ -95,6 +96,15 @@ async function writes(lab: Lab, random: Random, subject: Subject): Promise<void>
     }
   }
   await lab.get(path);
+}
+
+/** Of managers the server that was slower may have another first (KB 42), and both are to be told the same. */
+function withManagersInOrder(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  const entries = isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+  if (!isJsonObject(metadata) || !isJsonArray(entries)) return object;
+  const managedFields = entries.toSorted((a, b) => (managerKey(a) < managerKey(b) ? -1 : 1));
+  return { ...object, metadata: { ...metadata, managedFields } };
 }
 
 function options(random: Random, first = ""): string {

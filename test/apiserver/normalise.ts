@@ -175,7 +175,8 @@ function isGroupBesides(item: Json): boolean {
   );
 }
 
-function managerKey(entry: Json): string {
+/** Who manages: what orders entries by anything but their times. */
+export function managerKey(entry: Json): string {
   if (!isJsonObject(entry)) return "";
   const { operation, manager, subresource, apiVersion, fieldsV1 } = entry;
   return writeJson([
