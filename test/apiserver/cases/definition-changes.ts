@@ -135,7 +135,9 @@ const shapes: Record<string, Script> = {
   "a version is there for as long as it is served": async (lab) => {
     await createKind(lab, things(lab));
     await lab.create(at(lab), object(lab, "a", { spec: { n: 7 } }));
-    await lab.until(`/apis/${groupOf(lab)}`, ({ text }) => text.includes('"v2"'));
+    await lab.until(`/apis/${groupOf(lab)}`, ({ text }) =>
+      ['"v1"', '"v2"'].every((version) => text.includes(version)),
+    );
     await documents(lab, { v1: "served", v2: "served" });
     for (const isServed of [false, true]) {
       await change(lab, things(lab, {}, { served: isServed }));

@@ -185,8 +185,9 @@ const scripts: Record<string, Script> = {
     await lab.patch("merge", `${at("v1alpha1")}/a`, { x: 2 });
     await lab.patch("apply", `${at("v1")}/a?fieldManager=m`, object(lab, "a", { y: 2 }));
     await lab.post(at("v1"), { ...object(lab, "b"), apiVersion: `${groupOf(lab)}/v1beta1` });
-    await lab.until(`/apis/${groupOf(lab)}`, ({ text }) => text.includes("v1alpha1"));
-    await lab.get(`/apis/${groupOf(lab)}/v1beta1`);
+    const told = ["v1", "v1beta1", "v1alpha1"].map((version) => `"${groupOf(lab)}/${version}"`);
+    await lab.until(`/apis/${groupOf(lab)}`, ({ text }) => told.every((one) => text.includes(one)));
+    await lab.until(`/apis/${groupOf(lab)}/v1beta1`, ({ status }) => status === 200);
     const { body } = await lab.quietly({ path: `${path}/things.${groupOf(lab)}` });
     lab.note("stored", (body as { status: { storedVersions: Json } }).status.storedVersions);
   },

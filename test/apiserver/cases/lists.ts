@@ -73,6 +73,7 @@ const lists: Record<string, Script> = {
     const { version } = await lab.get(lab.core("secrets"));
     await lab.must({ method: "DELETE", path: lab.core("secrets", "s-00") });
     await lab.create(lab.core("secrets"), secret("new"));
+    await lab.untilCached(lab.core("secrets"));
     await lab.get(`${lab.core("secrets")}?resourceVersion=${version}&resourceVersionMatch=Exact`);
     await lab.get(
       `${lab.core("secrets")}?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`,

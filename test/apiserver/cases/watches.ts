@@ -254,7 +254,7 @@ const scripts: Record<string, Script> = {
 const lists: Record<string, Script> = {
   "an empty collection ends at once": async (lab) => {
     const watch = await lab.watch(
-      `${lab.core("secrets")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5`,
+      `${lab.core("secrets")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
     );
     await lab.events(watch, 1);
     await lab.create(lab.core("secrets"), secret("a"));
@@ -271,11 +271,12 @@ const lists: Record<string, Script> = {
   },
   "without bookmarks there is no mark": async (lab) => {
     await lab.create(lab.core("secrets"), secret("a"));
-    await lab.rest(
-      await lab.watch(
-        `${lab.core("secrets")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`,
-      ),
+    const watch = await lab.watch(
+      `${lab.core("secrets")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
     );
+    await lab.events(watch, 1);
+    await lab.create(lab.core("secrets"), secret("marker"));
+    await lab.events(watch, 1);
   },
   "without initial events": async (lab) => {
     await lab.create(lab.core("secrets"), secret("a"));
@@ -355,8 +356,9 @@ const lists: Record<string, Script> = {
     "options of a watch: %",
     async (lab, query) => {
       await lab.create(lab.core("configmaps"), configMap("a"));
-      const watch = await lab.watch(`${lab.core("configmaps")}?watch=1&timeoutSeconds=1&${query}`);
-      await lab.rest(watch);
+      // Long enough for any machine to send the first event, or the refusal.
+      const path = `${lab.core("configmaps")}?watch=1&timeoutSeconds=150&${query}`;
+      await lab.events(await lab.watch(path), 1);
     },
   ),
   "options of a list: initial events": async (lab) => {
