@@ -84,7 +84,7 @@ async function throughCuts(
   const stop = new AbortController();
   const watches = await Promise.all(
     Array.from({ length: 30 }, async () => {
-      const request = { resource, resourceVersion, openTimeoutMs: 20_000 };
+      const request = { resource, resourceVersion, openTimeoutMs: 60_000 };
       const events = await openWatch(far, request, stop.signal);
       return events[Symbol.asyncIterator]();
     }),

@@ -185,7 +185,7 @@ export const requestSteps: Readonly<Record<string, (world: RequestWorld) => Prom
       Array.from({ length: 100 }, async () => {
         const events = await openWatch(
           client,
-          { resource: maps.resource, resourceVersion, openTimeoutMs: 20_000 },
+          { resource: maps.resource, resourceVersion, openTimeoutMs: 60_000 },
           stop.signal,
         );
         return events[Symbol.asyncIterator]();
@@ -205,7 +205,7 @@ export const requestSteps: Readonly<Record<string, (world: RequestWorld) => Prom
     const stop = new AbortController();
     const reason = new Error("enough");
     const { resourceVersion } = await maps.list({}, signal);
-    const request = { resource: maps.resource, resourceVersion, openTimeoutMs: 20_000 };
+    const request = { resource: maps.resource, resourceVersion, openTimeoutMs: 60_000 };
     const events = await openWatch(client, request, stop.signal);
     const watching = (async () => {
       for await (const _ of events);
