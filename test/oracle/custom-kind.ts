@@ -77,15 +77,18 @@ export class CustomKind implements AsyncDisposable {
     return collectionPath(this, namespace);
   }
 
-  /** Deletes the definition, and with it all objects, and waits until it is gone. */
+  /** Deletes the definition, and with it all objects, and waits until both are gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     const signal = AbortSignal.timeout(60_000);
     const path = this.#definitionPath;
     await this.#oracle.client.send({ method: "DELETE", path }, signal);
-    await until(async () => {
-      const { status } = await this.#oracle.client.send({ path }, signal);
-      return status === 404;
-    }, signal);
+    // The definition is gone a moment before its objects are no longer served.
+    for (const one of [path, `${this.collection()}?limit=1`]) {
+      await until(async () => {
+        const { status } = await this.#oracle.client.send({ path: one }, signal);
+        return status === 404;
+      }, signal);
+    }
   }
 
   get #name(): string {

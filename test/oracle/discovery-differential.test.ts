@@ -260,7 +260,19 @@ oracleTest("discovery and OpenAPI of custom kinds are those of the real server",
   ours.registry.put("custom", resources);
   const versions = new Set(resources.map(({ group, version }) => `apis/${group}/${version}`));
 
-  // The real server publishes in its own time.
+  // The real server publishes in its own time, each document by a loop of its own.
+  await until(async () => {
+    const read = async (asked: Asked): Promise<string> =>
+      (await askOracle(oracle, asked, t.signal)).text;
+    const whole = await read({ path: "/apis", accept: aggregated });
+    for (const { group, version, plural } of resources) {
+      const ofGroup = await read({ path: `/apis/${group}` });
+      const ofVersion = await read({ path: `/apis/${group}/${version}` });
+      if (!ofGroup.includes(`"${group}/${version}"`)) return false;
+      if (![ofVersion, whole].every((text) => text.includes(`"${plural}"`))) return false;
+    }
+    return true;
+  }, t.signal);
   await until(async () => {
     const { text } = await oracle.client.send({ path: "/openapi/v3" }, t.signal);
     const { paths } = JSON.parse(text) as { paths: JsonObject };

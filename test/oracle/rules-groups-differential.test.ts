@@ -187,8 +187,17 @@ suite("rules of the other groups against the oracle", () => {
       const said = kindOfDefinition(definition, version)?.deprecationWarning;
       assert.deepEqual(warnings, said === undefined ? [] : [said], version);
     }
-    const groups = await laboratory.must({ path: "/apis/versions.example.com" }, t.signal);
-    const listed = isJsonObject(groups) ? (groups["versions"] as { version: string }[]) : [];
+    // Told of one by one, and after they are served.
+    const listed = await until(async () => {
+      const { isAccepted, body } = await laboratory.send(
+        { path: "/apis/versions.example.com" },
+        t.signal,
+      );
+      const { versions } = (isAccepted ? body : { versions: [] }) as {
+        readonly versions: readonly { readonly version: string }[];
+      };
+      return versions.length === names.length && versions;
+    }, t.signal);
     assert.deepEqual(
       servedKinds(definition).map(({ version }) => version),
       listed.map(({ version }) => version),
