@@ -63,7 +63,7 @@ clusterSuite("operators as processes", { concurrency: !isOracle }, () => {
     for (const name of [pending, late]) await apps.until(name, isRunning);
     await apps.untilGone(going);
     await until(async () => (await previews.find(ref, signal)) === undefined, signal);
-    assert.equal(await left.leads(), true);
+    await until(() => left.leads(), signal, "the one that is left to lead");
     await goWithoutTrace(apps, [kept, first, second, pending, late, ...crowd]);
     assert.deepEqual(await leftovers(apps.database, going), nothing);
     await bed.checkTurns();
