@@ -24,13 +24,11 @@ async function conditionsOf(api: Api, name: string): Promise<Readonly<Record<str
 }
 
 suite("custom resource definitions", () => {
-  test("are served within a second, scale and all, and their objects go with them", async (t) => {
+  test("are served, scale and all, and their objects go with them", async (t) => {
     await using server = await startTestServer({}, t.signal);
     const api = new Api(server.url, t.signal);
-    const began = performance.now();
     assert.equal((await api.create(definitions, definition("widgets", "Widget"))).code, 201);
     await until(async () => (await api.get(widgets)).code === 200, "it is served");
-    assert.ok(performance.now() - began < 10_000);
     assert.deepEqual((await api.create(widgets, widget("a"))).object["spec"], { replicas: 1 });
     await api.merge(`${widgets}/a/status`, { status: { replicas: 1 } });
     const scaled = await api.merge(`${widgets}/a/scale`, { spec: { replicas: 3 } });

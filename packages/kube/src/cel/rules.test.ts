@@ -137,9 +137,9 @@ suite("rules", () => {
       },
     };
     const many = Array.from({ length: 500 }, (_, index) => index);
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     const { errors } = validateRules(schema, { l: many, m: many });
-    assert.ok(performance.now() - started < 20_000);
+    assert.ok(process.threadCpuUsage(started).user < 20_000_000);
     assert.deepEqual(
       errors.map(({ field }) => field),
       ["l"],

@@ -169,9 +169,9 @@ suite("validate", () => {
 
   test("a pattern that would blow up elsewhere takes linear time", () => {
     const schema: StructuralSchema = { type: "string", pattern: "^(a+)+$" };
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     assert.equal(validate(schema, `${"a".repeat(200_000)}b`).length, 1);
-    assert.ok(performance.now() - started < 5_000);
+    assert.ok(process.threadCpuUsage(started).user < 5_000_000);
   });
 
   test("depth and odd keys do no harm", () => {
@@ -194,10 +194,10 @@ suite("validate", () => {
       (_, index) => `item number ${index} of a long list of text`,
     );
     const schema: StructuralSchema = { type: "array", items: { type: "string", maxLength: 100 } };
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     assert.deepEqual(validate(schema, many), []);
     const wrong = validate({ type: "array", items: { type: "integer" } }, many);
     assert.equal(wrong.length, toldErrorsMax + 1);
-    assert.ok(performance.now() - started < 30_000);
+    assert.ok(process.threadCpuUsage(started).user < 30_000_000);
   });
 });
