@@ -4,10 +4,12 @@
 import { silentLog, systemClock, systemRandom } from "@keelson/base";
 import { LifecycleEvents, PubsubTransport } from "@keelson/clusters";
 import { openDatabase, Wakeups } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 
 const [url = "", emulatorHost = "", projectId = "", stopAt = "never"] = process.argv.slice(2);
 
-const database = openDatabase({ url, name: "killed", searchPath: ["lifecycle", "public"] });
+const searchPath = ["lifecycle", "public"];
+const database = openDatabase({ url, name: "killed", searchPath, ...patience });
 const pubsub = new PubsubTransport({
   projectId,
   emulatorHost,

@@ -3,6 +3,7 @@
 // After so many it takes no more: however late it is killed, something is left.
 
 import { openDatabase } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { schedulerOn } from "./scheduler-bed.ts";
 
 const batchesMax = 100;
@@ -11,6 +12,7 @@ const database = openDatabase({
   url: process.argv[2] ?? "",
   name: "killed",
   searchPath: ["lifecycle", "public"],
+  ...patience,
   onStatement: async ({ statement, phase }) => {
     if (statement !== "announceDue" || phase !== "after") return;
     process.stdout.write("batch\n");

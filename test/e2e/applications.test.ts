@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openDatabase, statement } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { until } from "../tools/until.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { kubectl, withoutKubectl } from "./kubectl.ts";
@@ -45,7 +46,7 @@ suite("applications", { skip: withoutKubectl }, () => {
         "base64",
       ).toString();
     const enters = async (url: string): Promise<string> => {
-      await using database = openDatabase({ url, name: "test", connectionsMax: 1 });
+      await using database = openDatabase({ url, name: "test", ...patience });
       const [row] = await database.run(whereWeAre, undefined, signal);
       return row?.path ?? "";
     };

@@ -7,6 +7,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openDatabase, isMigrated, sharedMigrations } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { readRunFile } from "@keelson/keelson";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
 
@@ -55,7 +56,7 @@ suite("keelson up", () => {
       assert.deepEqual([url, answer.status], [url, status]);
       assert.match(await answer.text(), pattern, url);
     }
-    await using database = openDatabase({ url: databaseUrl, name: "test", connectionsMax: 1 });
+    await using database = openDatabase({ url: databaseUrl, name: "test", ...patience });
     assert.equal(await isMigrated(database, [sharedMigrations], t.signal), true);
     await database[Symbol.asyncDispose]();
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startTestServer } from "@keelson/apiserver/testing";
 import { Client, fixedCredentials } from "@keelson/client";
 import { migrate, openDatabase, sharedMigrations } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { patience, sharedThrowawayPostgres } from "@keelson/database/testing";
 import { fleetMigrations } from "@keelson/fleet";
 import { until } from "../tools/until.ts";
 import { web } from "./bed.ts";
@@ -137,7 +137,7 @@ suite("workers as processes", () => {
           url: empty.url,
           name,
           connectionsMax: 2,
-          deadlineMs: 60_000,
+          ...patience,
         });
         return await migrate(database, sets, t.signal);
       }),
@@ -145,7 +145,7 @@ suite("workers as processes", () => {
     const all = applied.flat();
     assert.equal(new Set(all).size, all.length);
     assert.ok(all.length > 5);
-    await using database = openDatabase({ url: empty.url, name: "later" });
+    await using database = openDatabase({ url: empty.url, name: "later", ...patience });
     assert.deepEqual(await migrate(database, sets, t.signal), []);
   });
 });

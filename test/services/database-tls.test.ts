@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { DatabaseUnavailable, openDatabase, statement } from "@keelson/database";
-import { startThrowawayPostgres } from "@keelson/database/testing";
+import { patience, startThrowawayPostgres } from "@keelson/database/testing";
 import { CertificateAuthority } from "../tools/certificates.ts";
 import { useCertificate } from "./use-certificate.ts";
 
@@ -25,7 +25,7 @@ test("a database is believed by the name or the address that it was reached by",
   /** What a connection to `host` comes to: the word `tls`, or why there is none. */
   const reached = async (host: string, mode = "verify-full"): Promise<string> => {
     const url = `${server.url.replace("127.0.0.1", host)}?sslmode=${mode}`;
-    await using database = openDatabase({ url, name: "tls" });
+    await using database = openDatabase({ url, name: "tls", ...patience });
     try {
       const [row] = await database.run(tls, undefined, t.signal);
       return row?.isOn === true ? "tls" : "plain";

@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { seededRandom, systemClock } from "@keelson/base";
 import { until } from "@keelson/base/testing";
 import { isTransient, openDatabase, statement } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { nothingRunsIn } from "../e2e/keelson-process.ts";
 
 const never = new AbortController().signal;
@@ -76,7 +77,11 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       const committed: number[] = [];
       for (let round = 0; round < 6; round++) {
         const server = await start(dataDir);
-        await using database = openDatabase({ url: server.said.url ?? "", name: "test" });
+        await using database = openDatabase({
+          url: server.said.url ?? "",
+          name: "test",
+          ...patience,
+        });
         await database.run(create, undefined, never);
         const writesMax = 1 + random.integer(40);
         for (let i = 0; i < writesMax; i++) {
@@ -88,7 +93,7 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       }
       assert.equal(existsSync(join(dataDir, "postmaster.pid")), false);
       const last = await start(dataDir);
-      await using database = openDatabase({ url: last.said.url ?? "", name: "test" });
+      await using database = openDatabase({ url: last.said.url ?? "", name: "test", ...patience });
       const rows = await database.run(kept, undefined, never);
       assert.deepEqual(
         rows.map(({ id }) => id),
@@ -202,7 +207,11 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       for (const id of [1, 2]) {
         const server = await start(dataDir);
         assert.ok(server.said.url, server.said.message);
-        await using database = openDatabase({ url: server.said.url ?? "", name: "test" });
+        await using database = openDatabase({
+          url: server.said.url ?? "",
+          name: "test",
+          ...patience,
+        });
         await database.run(create, undefined, never);
         await database.run(insert, id, never);
         await database[Symbol.asyncDispose]();

@@ -7,6 +7,7 @@ import { openDatabase, type Database } from "@keelson/database";
 import {
   createServicesDatabase,
   eachPostgres,
+  patience,
   startThrowawayPostgres,
 } from "@keelson/database/testing";
 import { checkOutbox, Follower, prepareEvidence } from "./outbox-checker.ts";
@@ -110,6 +111,7 @@ eachPostgres("outbox under kill -9", (_shared, flavour) => {
         url: it.url,
         name: "after",
         searchPath: ["lifecycle", "public"],
+        ...patience,
       });
       await runReplica(it.url, { seed, writes: 5, isRelay: true });
       const survivor = new Follower(after);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { ManualClock, RecordingMetrics, until } from "@keelson/base/testing";
 import { openDatabase, type DatabaseOptions, type StatementPoint } from "./database.ts";
 import {
   CheckViolation,
@@ -19,6 +19,7 @@ import {
 } from "./errors.ts";
 import { statement } from "./sql/statement.ts";
 import { eachPostgres } from "./testing/each-postgres.ts";
+import { patience } from "./testing/patience.ts";
 import { sharedThrowawayPostgres, startThrowawayPostgres } from "./testing/throwaway-postgres.ts";
 
 const one = statement<undefined, { one: number }>("one", (sql) => sql`SELECT 1 AS one`);
@@ -30,6 +31,10 @@ const backend = statement<undefined, { pid: number }>(
 const terminate = statement<number>(
   "terminate",
   (sql, pid) => sql`SELECT pg_terminate_backend(${pid})`,
+);
+const isSleeping = statement<number>(
+  "isSleeping",
+  (sql, pid) => sql`SELECT FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'PgSleep'`,
 );
 const insert = statement<number>("insert", (sql, id) => sql`INSERT INTO kept VALUES (${id})`);
 const kept = statement<undefined, { id: number }>(
@@ -46,7 +51,7 @@ eachPostgres("database", (server) => {
   async function fresh(options: Partial<DatabaseOptions> = {}) {
     const stack = new AsyncDisposableStack();
     const { url } = stack.use(await (await server()).createDatabase());
-    const database = stack.use(openDatabase({ url, name: "test", ...options }));
+    const database = stack.use(openDatabase({ url, name: "test", ...patience, ...options }));
     await database.run(
       script("CREATE TABLE kept (id integer PRIMARY KEY CHECK (id > 0))"),
       undefined,
@@ -216,10 +221,19 @@ eachPostgres("database", (server) => {
   });
 
   test("a statement past its deadline is cancelled, and the connection serves on", async () => {
-    await using it = await fresh({ connectionsMax: 1 });
+    // The time that the server has for it stands still: a busy one may need long.
+    const clock = new ManualClock();
+    await using it = await fresh({ connectionsMax: 1, clock });
+    await using other = openDatabase({ url: it.url, name: "other", ...patience });
     const [before] = await it.database.run(backend, undefined, never);
     const slow = { ...sleep, deadlineMs: 50 };
-    await assert.rejects(it.database.run(slow, 30, never), DatabaseTimeout);
+    const late = assert.rejects(it.database.run(slow, 300, never), DatabaseTimeout);
+    await until(async () => {
+      const [row] = await other.run(isSleeping, before?.pid ?? 0, never);
+      return row !== undefined;
+    }, "the statement runs");
+    await clock.advance(50);
+    await late;
     const [after] = await it.database.run(backend, undefined, never);
     assert.deepEqual(after, before);
   });
@@ -268,7 +282,7 @@ eachPostgres("database", (server) => {
     await using it = await fresh({ connectionsMax: 2 });
     const pids = await Promise.all([1, 2].map(() => it.database.run(backend, undefined, never)));
     const { url } = it;
-    await using other = openDatabase({ url, name: "other" });
+    await using other = openDatabase({ url, name: "other", ...patience });
     for (const [row] of pids) await other.run(terminate, row?.pid ?? 0, never);
     // The first call may still meet a connection of which nobody has heard yet that it is lost.
     for (let tries = 0; ; tries++) {
@@ -319,7 +333,7 @@ eachPostgres("database", (server) => {
 suite("database without a server", () => {
   test("a refused connection is transient, and the pool recovers without help", async () => {
     await using server = await startThrowawayPostgres({ flavour: "embedded", fsync: false });
-    await using database = openDatabase({ url: server.url, name: "test" });
+    await using database = openDatabase({ url: server.url, name: "test", ...patience });
     assert.equal((await database.run(one, undefined, never)).length, 1);
     await server.stop({ mode: "fast" });
     for (let tries = 0; tries < 3; tries++) {
@@ -331,14 +345,19 @@ suite("database without a server", () => {
 
   test("a connection that breaks at its first statement is no more than that", async () => {
     using relay = await relayTo(await sharedThrowawayPostgres("embedded"));
-    await using database = openDatabase({ url: relay.url, name: "test" });
+    await using database = openDatabase({ url: relay.url, name: "test", ...patience });
     relay.breaksAtStatement();
     await assert.rejects(database.run(one, undefined, never), DatabaseUnavailable);
   });
 
   test("a statement past its deadline is given up where the server cannot be told to stop", async (t) => {
     using relay = await relayTo(await sharedThrowawayPostgres("embedded"));
-    await using database = openDatabase({ url: relay.url, name: "test", connectionsMax: 1 });
+    await using database = openDatabase({
+      url: relay.url,
+      name: "test",
+      connectionsMax: 1,
+      ...patience,
+    });
     await database.run(one, undefined, never);
     relay.refuses();
     // Which would end a process, but not a test whose call is over.
@@ -353,7 +372,7 @@ suite("database without a server", () => {
     const server = await sharedThrowawayPostgres("embedded");
     const url = new URL(server.url);
     url.password = "another";
-    await using database = openDatabase({ url: url.href, name: "test" });
+    await using database = openDatabase({ url: url.href, name: "test", ...patience });
     await assert.rejects(
       database.run(one, undefined, never),
       (error) =>
@@ -372,6 +391,7 @@ suite("database without a server", () => {
       clock,
       metrics,
       idleMs: 60_000,
+      ...patience,
     });
     await database.run(one, undefined, never);
     const idle = () =>

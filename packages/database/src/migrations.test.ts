@@ -16,6 +16,7 @@ import {
 } from "./migrations.ts";
 import { statement } from "./sql/statement.ts";
 import { eachPostgres } from "./testing/each-postgres.ts";
+import { patience } from "./testing/patience.ts";
 
 const never = new AbortController().signal;
 const tables = statement<string, { table_name: string }>(
@@ -34,7 +35,7 @@ eachPostgres("migrations", (server) => {
     const stack = new AsyncDisposableStack();
     const { url } = stack.use(await (await server()).createDatabase());
     const open = (options: Partial<DatabaseOptions> = {}) =>
-      stack.use(openDatabase({ url, name: "test", ...options }));
+      stack.use(openDatabase({ url, name: "test", ...patience, ...options }));
     const folders: string[] = [];
     stack.defer(async () => {
       for (const folder of folders) await rm(folder, { recursive: true });

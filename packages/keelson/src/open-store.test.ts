@@ -8,7 +8,7 @@ import { suite, test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { openDatabase, statement } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { patience, sharedThrowawayPostgres } from "@keelson/database/testing";
 import { Body } from "@keelson/store";
 import { loadConfig, type Config } from "./config.ts";
 import { migrateStore, openStore } from "./open-store.ts";
@@ -22,7 +22,7 @@ const script = (text: string) =>
 test("a store of its own schema is migrated by one role and served by another, whose password is any text", async () => {
   const server = await sharedThrowawayPostgres("embedded");
   await using owned = await server.createDatabase();
-  await using database = openDatabase({ url: owned.url, name: "test" });
+  await using database = openDatabase({ url: owned.url, name: "test", ...patience });
   const role = `serves%41_${process.pid}`;
   const password = "100%/?#[@:é";
   const owner = new URL(owned.url);
@@ -76,7 +76,7 @@ test("a store of its own schema is migrated by one role and served by another, w
 test("the file of the password is read for each connection, so that one that was replaced counts without a restart", async () => {
   const server = await sharedThrowawayPostgres("embedded");
   await using owned = await server.createDatabase();
-  await using database = openDatabase({ url: owned.url, name: "test" });
+  await using database = openDatabase({ url: owned.url, name: "test", ...patience });
   const run = (text: string): Promise<unknown> => database.run(script(text), undefined, never);
   await using folder = await mkdtempDisposable(join(tmpdir(), "keelson-password-"));
   const file = join(folder.path, "password");

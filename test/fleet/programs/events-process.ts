@@ -2,6 +2,7 @@
 
 import { TaskScope } from "@keelson/base";
 import { openDatabase, statement, Wakeups, type StatementPoint } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { EventLog } from "@keelson/fleet";
 
 interface Instructions {
@@ -40,6 +41,7 @@ await using database = openDatabase({
   name: "replica",
   searchPath: ["fleet", "public"],
   connectionsMax: 4,
+  ...patience,
   onStatement,
 });
 const events = new EventLog({ database, wakeups: new Wakeups({ database }), pollMs: 5 });

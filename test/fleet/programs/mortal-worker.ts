@@ -4,6 +4,7 @@
 import { systemClock, TaskScope } from "@keelson/base";
 import { Client, fixedCredentials } from "@keelson/client";
 import { openDatabase, statement } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { assembleWorker } from "../assembled-worker.ts";
 
 interface Instructions {
@@ -37,11 +38,12 @@ await using database = openDatabase({
   url,
   name: "worker",
   searchPath,
+  ...patience,
   onStatement: ({ statement }) => {
     if (!others.has(statement)) pass();
   },
 });
-await using looking = openDatabase({ url, name: "looking", searchPath, connectionsMax: 1 });
+await using looking = openDatabase({ url, name: "looking", searchPath, ...patience });
 const never = new AbortController().signal;
 const ended = new AbortController();
 await using worker = assembleWorker({

@@ -34,6 +34,7 @@ await using database = openDatabase({
   searchPath: ["fleet", "public"],
   connectionsMax: 4,
   deadlineMs: 120_000,
+  connectTimeoutMs: 30_000,
   onStatement,
 });
 await using worker = assembleWorker({

@@ -10,6 +10,7 @@ import {
   type NumberedEvent,
   type StatementPoint,
 } from "@keelson/database";
+import { patience } from "@keelson/database/testing";
 import { seededRandom, systemRandom, TaskScope } from "@keelson/base";
 
 interface Instructions {
@@ -70,9 +71,15 @@ await using database = openDatabase({
   name: "replica",
   searchPath: ["lifecycle", "public"],
   connectionsMax: 4,
+  ...patience,
   onStatement,
 });
-await using watching = openDatabase({ url, name: "watching", searchPath: ["lifecycle", "public"] });
+await using watching = openDatabase({
+  url,
+  name: "watching",
+  searchPath: ["lifecycle", "public"],
+  ...patience,
+});
 const wakeups = new Wakeups({ database: watching });
 const outbox = new Outbox({ database, wakeups, name: "lifecycle.outbox", pollMs: 20 });
 const relay = new Relay({

@@ -1,6 +1,7 @@
 import { openDatabase, type Database, type DatabaseOptions } from "../database.ts";
 import { migrate, sharedMigrations, type MigrationSet } from "../migrations.ts";
 import { statement } from "../sql/statement.ts";
+import { patience } from "./patience.ts";
 import type { ThrowawayDatabase, ThrowawayPostgres } from "./throwaway-postgres.ts";
 
 /** A service's tables. */
@@ -13,9 +14,6 @@ export interface Service {
   /** Whether they set something of the database itself, which a copy of it would lack. */
   readonly setsDatabase?: boolean;
 }
-
-/** A busy machine is no database that is away: the usual deadlines, of seconds, would take it for one. */
-const patience = { deadlineMs: 50_000, connectTimeoutMs: 30_000 };
 
 /** A pool on a fresh database with the tables of a service. */
 export interface ServiceDatabase extends AsyncDisposable {
@@ -85,7 +83,7 @@ async function makeTemplate(server: ThrowawayPostgres, service: Service): Promis
 }
 
 async function migrateAll({ url }: ThrowawayDatabase, { migrations }: Service): Promise<void> {
-  await using database = openDatabase({ url, name: "migrating" });
+  await using database = openDatabase({ url, name: "migrating", ...patience });
   await migrate(database, [sharedMigrations, ...migrations], never);
 }
 
