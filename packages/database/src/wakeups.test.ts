@@ -8,7 +8,9 @@ import { createServicesDatabase } from "./testing/services-database.ts";
 import { Wakeups } from "./wakeups.ts";
 
 const never = new AbortController().signal;
-const intervals = { pollMs: 30_000, deafPollMs: 1_000 };
+const intervals = { pollMs: 3_600_000, deafPollMs: 1_000 };
+/** A busy machine is no listener that is deaf. */
+const probeWithinMs = 50_000;
 const dropListeners = statement<undefined>(
   "dropListeners",
   (sql) => sql`
@@ -19,8 +21,8 @@ const dropListeners = statement<undefined>(
 eachPostgres("wake-ups", (server) => {
   test("a process hears itself at once, and another by way of the database", async (t) => {
     await using it = await createServicesDatabase(await server());
-    const one = new Wakeups({ database: it.database });
-    const other = new Wakeups({ database: it.openAnother() });
+    const one = new Wakeups({ database: it.database, probeWithinMs });
+    const other = new Wakeups({ database: it.openAnother(), probeWithinMs });
     await using scope = new TaskScope(t.signal);
     using here = one.subscribe("shop.orders", intervals);
     using there = other.subscribe("shop.orders", intervals);
@@ -37,7 +39,7 @@ eachPostgres("wake-ups", (server) => {
   test("the log says when it begins to listen, and when it no longer does", async (t) => {
     await using it = await createServicesDatabase(await server());
     const log = new RecordingLog();
-    const wakeups = new Wakeups({ database: it.database, log });
+    const wakeups = new Wakeups({ database: it.database, probeWithinMs, log });
     await using scope = new TaskScope(t.signal);
     using subscription = wakeups.subscribe("shop.orders", intervals);
     scope.spawn("listen", (signal) => wakeups.run(signal));
@@ -49,7 +51,7 @@ eachPostgres("wake-ups", (server) => {
 
   test("a channel joined later is listened to as well", async (t) => {
     await using it = await createServicesDatabase(await server());
-    const wakeups = new Wakeups({ database: it.database });
+    const wakeups = new Wakeups({ database: it.database, probeWithinMs });
     await using scope = new TaskScope(t.signal);
     using early = wakeups.subscribe("early", intervals);
     scope.spawn("listen", (signal) => wakeups.run(signal));
@@ -64,7 +66,7 @@ eachPostgres("wake-ups", (server) => {
 
   test("after a lost connection everybody looks once before anything is heard again", async (t) => {
     await using it = await createServicesDatabase(await server());
-    const wakeups = new Wakeups({ database: it.database });
+    const wakeups = new Wakeups({ database: it.database, probeWithinMs });
     await using scope = new TaskScope(t.signal);
     using subscription = wakeups.subscribe("shop", intervals);
     scope.spawn("listen", (signal) => wakeups.run(signal));
