@@ -7,10 +7,12 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { RecordingLog, until } from "@keelson/base/testing";
 import { openDatabase } from "./database.ts";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 import { PostgresServerError, type PostgresServerErrorCode } from "./server/errors.ts";
 import { statement } from "./sql/statement.ts";
+import { patience } from "./testing/patience.ts";
 
 const never = new AbortController().signal;
 const create = statement<undefined>("create", (sql) => sql`CREATE TABLE kept (id integer)`);
@@ -27,7 +29,7 @@ async function emptyPlace(): Promise<{ dataDir: string } & AsyncDisposable> {
 }
 
 async function rowsOf(server: EmbeddedPostgres): Promise<number[]> {
-  await using database = openDatabase({ url: server.url, name: "test" });
+  await using database = openDatabase({ url: server.url, name: "test", ...patience });
   return (await database.run(kept, undefined, never)).map(({ id }) => id);
 }
 
@@ -55,7 +57,7 @@ suite("embedded PostgreSQL", () => {
     const onProgress = (step: string): void => void steps.push(step);
     {
       await using server = await startEmbeddedPostgres({ ...place, onProgress }, never);
-      await using database = openDatabase({ url: server.url, name: "test" });
+      await using database = openDatabase({ url: server.url, name: "test", ...patience });
       await database.run(create, undefined, never);
       await database.run(insert, 7, never);
       assert.equal((await stat(join(place.dataDir, "keelson-password"))).mode & 0o777, 0o600);
@@ -98,22 +100,35 @@ suite("embedded PostgreSQL", () => {
     }
   });
 
+  test("a pid file that another is still writing is waited for", async () => {
+    await using place = await emptyPlace();
+    await (await startEmbeddedPostgres(place, never))[Symbol.asyncDispose]();
+    const pidFile = join(place.dataDir, "postmaster.pid");
+    await writeFile(pidFile, "");
+    const log = new RecordingLog();
+    const starting = startEmbeddedPostgres({ ...place, log }, never);
+    const isRefused = (): boolean =>
+      log.entries.some(({ fields }) => String(fields["message"]).includes("is empty"));
+    await Promise.race([starting, until(isRefused, "PostgreSQL found the pid file")]);
+    await rm(pidFile); // As one that ends before it has begun does.
+    await using server = await starting;
+    assert.ok(server.port > 0);
+  });
+
   test("a server that dies is started again, on the same port, with its data", async () => {
     await using place = await emptyPlace();
     await using server = await startEmbeddedPostgres(place, never);
-    await using database = openDatabase({ url: server.url, name: "test" });
+    await using database = openDatabase({ url: server.url, name: "test", ...patience });
     await database.run(create, undefined, never);
     await database.run(insert, 7, never);
     const [pid] = (await readFile(join(place.dataDir, "postmaster.pid"), "utf8")).split("\n");
     process.kill(Number(pid), "SIGKILL");
-    for (let tries = 0; ; tries++) {
-      const rows = await rowsOf(server).catch(() => undefined);
-      if (rows !== undefined) {
-        assert.deepEqual(rows, [7]);
-        break;
-      }
-      assert.ok(tries < 5_000, "the server did not come back");
-    }
+    let rows: readonly number[] | undefined;
+    await until(async () => {
+      rows = await rowsOf(server).catch(() => undefined);
+      return rows !== undefined;
+    }, "the server has come back");
+    assert.deepEqual(rows, [7]);
   });
 
   test("it comes back on the port it had, unless somebody has taken it", async () => {

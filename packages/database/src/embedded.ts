@@ -10,7 +10,7 @@ import {
   type Log,
   type Random,
 } from "@keelson/base";
-import { openDatabase } from "./database.ts";
+import { openDatabase, type Database } from "./database.ts";
 import { accountFor, type Account } from "./server/account.ts";
 import { embeddedBinaries } from "./server/binaries.ts";
 import { PostgresServerError } from "./server/errors.ts";
@@ -125,7 +125,7 @@ export async function startEmbeddedPostgres(
     dataDir,
     databaseApart: async (name, signal) => {
       await ensureDatabase(urlOf("postgres"), name, signal);
-      await using admin = openDatabase({ url: urlOf(database), name: "setup", connectionsMax: 1 });
+      await using admin = openSetup(urlOf(database));
       await admin.run(closeDatabase, database, signal);
       return urlOf(name);
     },
@@ -254,10 +254,18 @@ async function writable<T>(dataDir: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
+/** The server is there and just starts: on a busy machine its first answers take longer than those of one that is away may. */
+const setupPatience = { deadlineMs: 50_000, connectTimeoutMs: 30_000 };
+
+/** A pool for what is made once. */
+function openSetup(url: string): Database {
+  return openDatabase({ url, name: "setup", connectionsMax: 1, ...setupPatience });
+}
+
 async function ensureDatabase(url: string, name: string, signal: AbortSignal): Promise<void> {
-  await using admin = openDatabase({ url, name: "setup", connectionsMax: 1 });
+  await using admin = openSetup(url);
   const found = await admin.run(hasDatabase, name, signal);
-  if (found.length === 0) await admin.run({ ...createDatabase, deadlineMs: 30_000 }, name, signal);
+  if (found.length === 0) await admin.run(createDatabase, name, signal);
 }
 
 function logLine(log: Log, line: string): void {

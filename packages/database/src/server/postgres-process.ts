@@ -138,7 +138,8 @@ const reasons: readonly (readonly [RegExp, PostgresServerErrorCode, (about: Abou
     ({ dataDir }) => `PostgreSQL may not write to its data folder ${dataDir}`,
   ],
   [
-    /lock file .* already exists|pre-existing shared memory block/,
+    // Empty it is while another writes it.
+    /lock file .* (already exists|is empty)|pre-existing shared memory block/,
     "data-dir-in-use",
     ({ dataDir }) => `another PostgreSQL is running on the data folder ${dataDir}`,
   ],

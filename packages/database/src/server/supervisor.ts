@@ -6,8 +6,11 @@ import { PostgresServerError } from "./errors.ts";
 import { freePort } from "./free-port.ts";
 import type { PostgresProcess } from "./postgres-process.ts";
 
-/** How long the last processes of a server that was killed may take to go, and how often it is tried without them. */
-const leftoverGraceMs = 10_000;
+/**
+ * How long the last processes of a server whose owner was killed may take to go, and how often it is tried without them: its
+ * watchdog kills them after 20 s.
+ */
+const leftoverGraceMs = 30_000;
 const leftoverLookMs = 100;
 /** How long an orderly stop may take. */
 const stopGraceMs = 20_000;
