@@ -31,7 +31,8 @@ const usual: HousekeepingLimits = {
   eventRetentionMs: 3_600_000,
   pruneMs: 20,
   stalledMs: 3_600_000,
-  leaseMs: 1_000,
+  // Who loses it begins anew, and tells everything again.
+  leaseMs: 120_000,
 };
 
 async function bed(signal: AbortSignal) {

@@ -32,19 +32,19 @@ suite("kill -9 of a worker", { skip: isOracle ? "it needs no other cluster" : fa
       const points = Number(uncut.output);
       assert.ok(points > 30, `${points} points`);
       const random = seededRandom(seed);
-      const all = Array.from({ length: points }, (_, index) => index + 1);
-      const chosen =
-        wanted === "all"
-          ? all
-          : Array.from({ length: Number(wanted) }, () => 1 + random.integer(points));
+      const rounds = wanted === "all" ? points : Number(wanted);
       let kills = 0;
-      for (const [index, killAt] of chosen.entries()) {
-        const work = await leaveWork(it, index + 1, t.signal);
-        const { signal } = await runWorker(it, work, killAt);
+      // What a busy machine made it do again counts among them: who gets by with fewer says how many there are.
+      let fewest = points;
+      for (let round = 1; round <= rounds; round++) {
+        const killAt = wanted === "all" ? round : 1 + random.integer(fewest);
+        const work = await leaveWork(it, round, t.signal);
+        const { signal, output } = await runWorker(it, work, killAt);
         if (signal === "SIGKILL") kills += 1;
+        else fewest = Math.min(fewest, Number(output));
         await checkRecovery(it, work, `killed at ${killAt} of ${points}`, t.signal);
       }
-      assert.ok(kills >= chosen.length / 2, `${kills} of ${chosen.length} were killed`);
+      assert.ok(kills >= rounds / 2, `${kills} of ${rounds} were killed`);
     },
   );
 });

@@ -265,6 +265,7 @@ clusterSuite("watching a cluster", () => {
     await using it = await startBed(t.signal);
     let records = 0;
     it.startWorker({
+      leaseMs: 3_600_000, // It does not hear by a renewal that it has lost it.
       onStatement: ({ statement, phase }) => {
         if (statement === "recordObserved" && phase === "after") records += 1;
       },
