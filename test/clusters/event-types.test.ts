@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
 import { alice, available, gcp, startClustersRest, type ClustersRest } from "./clusters-rest.ts";
 import { never } from "./events-bed.ts";
-import { schedulerOn, TestTime } from "./scheduler-bed.ts";
+import { schedulerOn } from "./scheduler-bed.ts";
 
 interface Row {
   readonly topic: string | null;
@@ -15,11 +16,13 @@ interface Row {
 /** Everything that can happen to clusters and nodepools. */
 async function live(it: ClustersRest): Promise<void> {
   const { database, outbox } = it.service;
-  const time = new TestTime();
+  // It goes on beside the database's, by which reports and new clusters are due.
+  let aheadMs = 0;
+  const time = { now: () => systemClock.now() + aheadMs };
   const scheduler = schedulerOn(database, { outbox, time });
   const after = async (passMs: number): Promise<void> => {
     await it.settle();
-    time.pass(passMs);
+    aheadMs += passMs;
     await scheduler.tick(never);
   };
   const path = `/clusters/${await it.cluster(alice)}`;

@@ -150,7 +150,8 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
     for (const generation of upTo(20)) {
       await bed.tell(...ids.map((clusterId) => ({ clusterId, generation, platform: "GCP" })));
     }
-    await until(() => bed.project.received.length >= 40);
+    // One may come twice: where an answer was late it was published again.
+    await until(() => ids.every((id) => bed.project.generations(id).length >= 20));
     for (const id of ids) assert.deepEqual(bed.project.generations(id), upTo(20));
     const [first] = bed.project.received;
     const { id, user, metadata, ...shared } = first?.data ?? {};
@@ -203,7 +204,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
       await using bed = await startBed();
       const id = systemRandom.uuid();
       await bed.tell({ clusterId: id, generation: 1 });
-      await until(() => bed.project.received.length === 1);
+      await until(() => bed.project.received.length >= 1);
       bed.wire.mode = mode;
       const endMs = systemClock.monotonic() + lengthMs;
       for (const generation of [2, 3]) await bed.tell({ clusterId: id, generation });
@@ -223,7 +224,8 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
       await until(() => drained(bed.tables));
       await until(() => bed.project.generations(id).length === 4);
       assert.deepEqual(bed.project.generations(id), [1, 2, 3, 4]);
-      assert.equal(bed.project.received.at(-1)?.data["type"], "cluster.deleted");
+      const last = bed.project.received.find(({ generation }) => generation === 4);
+      assert.equal(last?.data["type"], "cluster.deleted");
       await until(() => bed.transport.health.status === "ok");
     });
   }
@@ -232,7 +234,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
     await using bed = await startBed();
     const [poison, good] = [systemRandom.uuid(), systemRandom.uuid()];
     await bed.tell({ clusterId: poison, generation: 1 });
-    await until(() => bed.project.received.length === 1);
+    await until(() => bed.project.received.length >= 1);
     // More than a request may hold.
     await bed.tables.query(
       `INSERT INTO outbox_unnumbered (event_id, topic, ordering_key, data)
@@ -254,7 +256,7 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
   test("stopping does not wait for a publish that hangs", async () => {
     await using bed = await startBed(patient);
     await bed.tell({ clusterId: systemRandom.uuid() });
-    await until(() => bed.project.received.length === 1);
+    await until(() => bed.project.received.length >= 1);
     bed.wire.mode = "hang";
     await bed.tell({ clusterId: systemRandom.uuid() });
     await until(async () => {
