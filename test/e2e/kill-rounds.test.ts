@@ -6,6 +6,7 @@ import { suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom, TaskScope } from "@keelson/base";
 import postgres from "postgres";
+import { until } from "../tools/until.ts";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
 
 const rounds = Number(process.env["KEELSON_TEST_ROUNDS"] ?? 3);
@@ -55,7 +56,9 @@ suite(`kill -9, ${rounds} rounds, seed ${seed}`, () => {
           answered++;
         }
       });
-      await wait(100 + random.integer(900), undefined, { signal: t.signal });
+      const before = acknowledged.size;
+      await until(() => acknowledged.size > before, t.signal);
+      await wait(random.integer(1_000), undefined, { signal: t.signal });
       await keelson.stop("SIGKILL");
       await load.join();
       await sql.end({ timeout: 0 });
