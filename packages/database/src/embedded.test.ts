@@ -159,6 +159,17 @@ suite("embedded PostgreSQL", () => {
     holder.close();
   });
 
+  test("a server that starts and does not answer is told of by its folder", async () => {
+    await using place = await emptyPlace();
+    const elsewhere = { listen_addresses: "127.0.0.2" };
+    const start = startEmbeddedPostgres({ ...place, settings: elsewhere }, never);
+    const message = await refusal(start, "start-failed");
+    assert.match(
+      message,
+      /^PostgreSQL started on .*\/postgres and does not answer: .*ECONNREFUSED/,
+    );
+  });
+
   test("a folder of something else, or of another version, is left alone", async () => {
     await using place = await emptyPlace();
     await mkdir(place.dataDir, { recursive: true });

@@ -11,6 +11,7 @@ import {
   type Random,
 } from "@keelson/base";
 import { openDatabase, type Database } from "./database.ts";
+import { DatabaseError } from "./errors.ts";
 import { accountFor, type Account } from "./server/account.ts";
 import { embeddedBinaries } from "./server/binaries.ts";
 import { PostgresServerError } from "./server/errors.ts";
@@ -117,7 +118,16 @@ export async function startEmbeddedPostgres(
 
   const urlOf = (name: string): string =>
     `postgres://${user}:${password}@127.0.0.1:${supervisor.port}/${name}`;
-  await ensureDatabase(urlOf("postgres"), database, signal);
+  try {
+    await ensureDatabase(urlOf("postgres"), database, signal);
+  } catch (cause) {
+    if (!(cause instanceof DatabaseError)) throw cause;
+    throw new PostgresServerError(
+      "start-failed",
+      `PostgreSQL started on ${dataDir} and does not answer: ${cause.message}`,
+      { cause },
+    );
+  }
   const owned = setup.move();
   return {
     url: urlOf(database),
