@@ -9,7 +9,8 @@ import { validateObject } from "./cel/validate-object.ts";
 import { validateSchema } from "./cel/validate-schema.ts";
 import { fieldManager } from "./apply/field-manager.ts";
 import { keepTimes } from "./apply/keep-times.ts";
-import { validateMetadataUpdate } from "./object/metadata-rules.ts";
+import { validateMetadata, validateMetadataUpdate } from "./object/metadata-rules.ts";
+import { subdomainNames } from "./object/names.ts";
 import { decodeJsonPatch, operationsMax } from "./patch/json-patch-decode.ts";
 import { applyJsonPatch } from "./patch/json-patch.ts";
 import { applyStrategicMergePatch } from "./patch/strategic-merge.ts";
@@ -20,7 +21,7 @@ import { caBundleProblem } from "./kinds/rules/meta/ca-bundle.ts";
 import { decodePem } from "./kinds/rules/meta/pem.ts";
 import type { StructuralSchema } from "./schema/structural.ts";
 import { validate } from "./schema/validate.ts";
-import { tellFieldErrors, untoldText } from "./status/field-error.ts";
+import { tellFieldErrors, toldErrorsMax, untoldText } from "./status/field-error.ts";
 import { StatusError } from "./status/status.ts";
 import { deploymentSchema } from "./testing/deployment-schema.ts";
 import { answerInThread, threadOf } from "./testing/soon.ts";
@@ -86,6 +87,12 @@ function messageOfApply(containers: readonly Json[]): string {
     throw error;
   }
   return "";
+}
+
+/** The errors that are kept of metadata. */
+function metadataErrors(metadata: JsonObject): number {
+  const options = { isNamespaced: false, nameRule: subdomainNames };
+  return validateMetadata({ name: "x", ...metadata }, options).length;
 }
 
 const named =
@@ -409,6 +416,26 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       return validateMetadataUpdate(structuredClone(metadata), metadata).length;
     },
     0,
+  ],
+  "an object has many controllers": [
+    () => {
+      const ownerReferences = many(40_000, (i) => ({
+        apiVersion: "v1",
+        kind: "P",
+        name: "n",
+        uid: `u${i}`,
+        controller: true,
+      }));
+      return metadataErrors({ ownerReferences });
+    },
+    2,
+  ],
+  "the name of a manager has nothing that can be printed": [
+    () =>
+      metadataErrors({
+        managedFields: [{ operation: "Update", manager: "\u0080".repeat(1_000_000) }],
+      }),
+    toldErrorsMax + 1,
   ],
   "PEM begins many blocks and ends none": [
     () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",

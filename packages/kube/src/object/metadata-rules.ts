@@ -6,6 +6,7 @@ import { byteLength, compareBytes } from "../go-text/byte-order.ts";
 import { goJson } from "../go-text/go-json.ts";
 import { goLowerCase } from "../go-text/lower-case.ts";
 import { isPrintable, quote } from "../go-text/quote.ts";
+import { FieldErrorList } from "../status/field-error-list.ts";
 import {
   childPath,
   forbiddenField,
@@ -136,67 +137,70 @@ export function validateMetadataUpdate(
 
 /** What is wrong with labels: of an object, of a selector, of a template. */
 export function validateLabels(labels: JsonObject, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   for (const key of Object.keys(labels).sort(compareBytes)) {
-    for (const problem of labelKeyProblems(key)) errors.push(invalidField(path, key, problem));
+    if (found.isFull) break;
+    for (const problem of labelKeyProblems(key)) found.add(() => invalidField(path, key, problem));
     const value = memberOf(labels, key);
     if (typeof value !== "string") continue;
-    for (const problem of labelValueProblems(value))
-      errors.push(invalidField(path, value, problem));
+    for (const problem of labelValueProblems(value)) {
+      found.add(() => invalidField(path, value, problem));
+    }
   }
-  return errors;
+  return found.errors;
 }
 
 /** What is wrong with annotations: their keys, and their size together. */
 export function validateAnnotations(annotations: JsonObject, path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   let bytes = 0;
   for (const key of Object.keys(annotations).sort(compareBytes)) {
+    if (found.isFull) break;
     for (const problem of labelKeyProblems(goLowerCase(key))) {
-      errors.push(invalidField(path, key, problem));
+      found.add(() => invalidField(path, key, problem));
     }
     const value = memberOf(annotations, key);
     bytes += byteLength(key) + (typeof value === "string" ? byteLength(value) : 0);
   }
-  if (bytes > annotationsBytesMax) errors.push(tooLongField(path, annotationsBytesMax));
-  return errors;
+  if (bytes > annotationsBytesMax) found.add(() => tooLongField(path, annotationsBytesMax));
+  return found.errors;
 }
 
 /** What is wrong with finalizers. */
 export function validateFinalizers(finalizers: readonly Json[], path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   for (const finalizer of finalizers) {
+    if (found.isFull) break;
     if (typeof finalizer !== "string") continue;
     for (const problem of labelKeyProblems(finalizer)) {
-      errors.push(invalidField(path, finalizer, problem));
+      found.add(() => invalidField(path, finalizer, problem));
     }
   }
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
-    errors.push(
-      invalidField(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
-    );
+    const detail = "finalizer orphan and foregroundDeletion cannot be both set";
+    found.add(() => invalidField(path, finalizers, detail));
   }
-  return errors;
+  return found.errors;
 }
 
 /** What is wrong with the name of a field manager: at most 128 bytes, all printable. */
 export function validateFieldManager(manager: string, path: string): FieldError[] {
   if (manager.length <= fieldManagerBytesMax && isPlainText.test(manager)) return [];
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   if (byteLength(manager) > fieldManagerBytesMax) {
-    errors.push(tooLongField(path, fieldManagerBytesMax));
+    found.add(() => tooLongField(path, fieldManagerBytesMax));
   }
   let offset = 0;
   for (const character of manager) {
+    if (found.isFull) break;
     if (!isPrintable(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-      errors.push(
-        invalidField(path, manager, `invalid character U+${code} (at position ${offset})`),
-      );
+      const detail = `invalid character U+${code} (at position ${offset})`;
+      found.add(() => invalidField(path, manager, detail));
     }
     offset += byteLength(character);
   }
-  return errors;
+  return found.errors;
 }
 
 /** The field manager of a client that names none: its User-Agent up to the slash, what is printable of it (KB 46). */
@@ -226,10 +230,13 @@ const standardFinalizers: ReadonlySet<Json> = new Set([
 
 function unqualifiedFinalizers(finalizers: readonly Json[], path: string): FieldError[] {
   const detail = "name is neither a standard finalizer name nor is it fully qualified";
-  return [...finalizers.entries()]
-    .filter(([, name]) => typeof name === "string" && !name.includes("/"))
-    .filter(([, name]) => !standardFinalizers.has(name))
-    .map(([index, name]) => invalidField(itemPath(path, index), name, detail));
+  const found = new FieldErrorList([]);
+  for (const [index, name] of finalizers.entries()) {
+    if (found.isFull) break;
+    if (typeof name !== "string" || name.includes("/") || standardFinalizers.has(name)) continue;
+    found.add(() => invalidField(itemPath(path, index), name, detail));
+  }
+  return found.errors;
 }
 
 const immutable = [
@@ -256,39 +263,39 @@ export function sharedMetadataProblems(metadata: JsonObject, path = "metadata"):
 }
 
 function validateOwners(owners: readonly Json[], path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   let controller = "";
+  // Each further controller is told with all owners, whose text is made once.
+  let shown: string | undefined;
   for (const owner of owners) {
+    if (found.isFull) break;
     if (!isJsonObject(owner)) continue;
     const apiVersion = textOf(owner, "apiVersion");
     const kind = textOf(owner, "kind");
     if (apiVersion === "" || apiVersion.endsWith("/")) {
-      errors.push(
-        invalidField(childPath(path, "apiVersion"), apiVersion, "version must not be empty"),
-      );
+      const detail = "version must not be empty";
+      found.add(() => invalidField(childPath(path, "apiVersion"), apiVersion, detail));
     }
     for (const name of ["kind", "name", "uid"]) {
       const value = textOf(owner, name);
-      if (value === "")
-        errors.push(invalidField(childPath(path, name), value, "must not be empty"));
+      if (value !== "") continue;
+      found.add(() => invalidField(childPath(path, name), value, "must not be empty"));
     }
     if (apiVersion === "v1" && kind === "Event") {
-      errors.push(invalidField(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
+      const detail = "/v1, Kind=Event is disallowed from being an owner";
+      found.add(() => invalidField(path, owner, detail));
     }
     if (memberOf(owner, "controller") !== true) continue;
     const here = `${kind}/${textOf(owner, "name")}`;
-    if (controller === "") controller = here;
-    else {
-      errors.push(
-        invalidShownField(
-          path,
-          `[${owners.map(shownOwner).join(",")}]`,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`,
-        ),
-      );
+    if (controller === "") {
+      controller = here;
+      continue;
     }
+    const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`;
+    const all = (shown ??= `[${owners.map(shownOwner).join(",")}]`);
+    found.add(() => invalidShownField(path, all, detail));
   }
-  return errors;
+  return found.errors;
 }
 
 const ownerFields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
@@ -304,24 +311,26 @@ function shownOwner(owner: Json): string {
 }
 
 function validateManagers(entries: readonly Json[], path: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const found = new FieldErrorList([]);
   for (const [index, entry] of entries.entries()) {
+    if (found.isFull) break;
     if (!isJsonObject(entry)) continue;
     const here = itemPath(path, index);
     const operation = textOf(entry, "operation");
     if (operation !== "Apply" && operation !== "Update") {
-      errors.push(
-        invalidField(childPath(here, "operation"), operation, "must be `Apply` or `Update`"),
-      );
+      const detail = "must be `Apply` or `Update`";
+      found.add(() => invalidField(childPath(here, "operation"), operation, detail));
     }
     const fieldsType = textOf(entry, "fieldsType");
     if (fieldsType !== "" && fieldsType !== "FieldsV1") {
-      errors.push(invalidField(childPath(here, "fieldsType"), fieldsType, "must be `FieldsV1`"));
+      const detail = "must be `FieldsV1`";
+      found.add(() => invalidField(childPath(here, "fieldsType"), fieldsType, detail));
     }
-    errors.push(...validateFieldManager(textOf(entry, "manager"), childPath(here, "manager")));
+    const manager = validateFieldManager(textOf(entry, "manager"), childPath(here, "manager"));
+    for (const error of manager) found.add(() => error);
     if (byteLength(textOf(entry, "subresource")) > 256) {
-      errors.push(tooLongField(childPath(here, "subresource"), 256));
+      found.add(() => tooLongField(childPath(here, "subresource"), 256));
     }
   }
-  return errors;
+  return found.errors;
 }
