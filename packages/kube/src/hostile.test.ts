@@ -6,8 +6,10 @@ import { Worker } from "node:worker_threads";
 
 import { readJson, writeJson, type Json, type JsonObject } from "@keelson/base";
 
+import { ApplyConflicts } from "./apply/conflicts.ts";
 import { fieldManager } from "./apply/field-manager.ts";
 import { FieldSet } from "./apply/field-set.ts";
+import { OwnedFields } from "./apply/owned-fields.ts";
 import { decodeJsonPatch } from "./patch/json-patch-decode.ts";
 import { applyJsonPatch } from "./patch/json-patch.ts";
 import { applyMergePatch } from "./patch/merge-patch.ts";
@@ -126,6 +128,22 @@ suite("hostile input", () => {
     assert.match(JSON.stringify(changed), /"name":"c4999","image":"b"/);
     const without = deployments.apply(live, { ...config("b"), spec: { replicas: 1 } }, options);
     assert.doesNotMatch(JSON.stringify(without.object), /"name":"c4999"/);
+  });
+
+  test("conflicts in very many fields are told, but for those that are allowed", () => {
+    const fields = new FieldSet();
+    for (let i = 0; i < 200_000; i++) fields.insert([`k${i}`]);
+    const manager = {
+      manager: "m",
+      operation: "Apply",
+      apiVersion: "v1",
+      subresource: "",
+      time: undefined,
+      owned: OwnedFields.of(fields),
+    } as const;
+    const conflicts = new ApplyConflicts([{ key: "m", manager, fields }]);
+    const { status } = conflicts.without(FieldSet.of(["k0"])).toStatus();
+    assert.equal(status.details?.causes?.length, 199_999);
   });
 
   test("managed fields that make no sense do no harm", () => {

@@ -27,6 +27,7 @@ import { deploymentSchema } from "./testing/deployment-schema.ts";
 import { answerInThread, threadOf } from "./testing/soon.ts";
 
 const context: RuleContext = { now: "2026-01-01T00:00:00Z", uuid: () => "0000" };
+const writing = { manager: "writer", now: context.now };
 
 function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
@@ -87,6 +88,44 @@ function messageOfApply(containers: readonly Json[]): string {
     throw error;
   }
   return "";
+}
+
+const maps = fieldManager({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  schema: {
+    type: "object",
+    properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "object" },
+      data: { type: "object", additionalProperties: { type: "string" } },
+    },
+  },
+});
+
+const mapOf = (length: number, value: string, managedFields?: readonly Json[]): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "m", uid: "u", ...(managedFields === undefined ? {} : { managedFields }) },
+  data: Object.fromEntries(many(length, (i) => [`k${i}`, value])),
+});
+
+/** A manager of each of the first members of a map. */
+const managersOf = (count: number, operation: "Apply" | "Update"): readonly JsonObject[] =>
+  many(count, (i) => ({
+    manager: `m${i}`,
+    operation,
+    apiVersion: "v1",
+    time: context.now,
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:data": { [`f:k${i}`]: {} } },
+  }));
+
+function managersIn(object: JsonObject): readonly Json[] {
+  const { managedFields = [] } = object["metadata"] as { managedFields?: readonly Json[] };
+  return managedFields;
 }
 
 /** The errors that are kept of metadata. */
@@ -436,6 +475,49 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
         managedFields: [{ operation: "Update", manager: "\u0080".repeat(1_000_000) }],
       }),
     toldErrorsMax + 1,
+  ],
+  "an object has many updaters": [
+    () => {
+      const object = mapOf(1, "a", managersOf(50_000, "Update"));
+      return managersIn(maps.update(object, object, writing)).length;
+    },
+    10,
+  ],
+  "a write changes fields of many managers": [
+    () => {
+      const object = mapOf(150_000, "b", managersOf(20_000, "Apply"));
+      return managersIn(maps.update(mapOf(150_000, "a"), object, writing)).length;
+    },
+    1,
+  ],
+  "a write removes fields of many managers": [
+    () => {
+      const object = mapOf(0, "b", managersOf(30_000, "Apply"));
+      return managersIn(maps.update(mapOf(100_000, "a"), object, writing)).length;
+    },
+    0,
+  ],
+  "an applier gives up many fields beside many managers": [
+    () => {
+      const own = maps.apply(undefined, mapOf(100_000, "a"), { ...writing, force: true }).object;
+      const object = mapOf(100_000, "a", [...managersIn(own), ...managersOf(40_000, "Apply")]);
+      const { object: left } = maps.apply(object, mapOf(0, "a"), { ...writing, force: true });
+      return Object.keys(left["data"] as JsonObject).length;
+    },
+    40_000,
+  ],
+  "an applier gives up a field beside many managers of which one owns what no apply writes": [
+    () => {
+      const odd = {
+        ...managersOf(1, "Apply")[0],
+        manager: "writer",
+        fieldsV1: { "f:data": { "f:k0": {}, "f:k1": { "f:x": {} } } },
+      };
+      const object = mapOf(10, "a", [odd, ...managersOf(80_000, "Apply")]);
+      const { object: left } = maps.apply(object, mapOf(0, "a"), { ...writing, force: true });
+      return Object.keys(left["data"] as JsonObject).length;
+    },
+    10,
   ],
   "PEM begins many blocks and ends none": [
     () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",

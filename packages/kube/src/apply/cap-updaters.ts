@@ -1,6 +1,7 @@
 // A bound on how many updaters an object remembers (KB 46).
 
 import { compareBytes } from "../go-text/byte-order.ts";
+import { FieldSet } from "./field-set.ts";
 import { managerKey, secondsOf, type ManagedSet, type Managers } from "./managed-fields.ts";
 import { OwnedFields } from "./owned-fields.ts";
 
@@ -17,6 +18,8 @@ export function capUpdaters(managers: Managers): Managers {
 
   const result = new Map(managers);
   const firstOfVersion = new Map<string, string>();
+  // What each bucket is made of: united when all of it is known.
+  const merged = new Map<string, FieldSet[]>();
   let count = updaters.length;
   for (const [key] of updaters) {
     if (count <= updatersMax) break;
@@ -32,11 +35,17 @@ export function capUpdaters(managers: Managers): Managers {
     const into = result.get(bucketKey) ?? result.get(first);
     if (!result.has(bucketKey)) result.delete(first);
     result.delete(key);
-    const owned =
-      into === undefined ? managed.owned : OwnedFields.of(managed.owned.set.union(into.owned.set));
+    const sets = merged.get(bucketKey) ?? (into === undefined ? [] : [into.owned.set]);
+    if (key !== bucketKey) sets.push(managed.owned.set);
+    merged.set(bucketKey, sets);
     // The time of the later one.
-    result.set(bucketKey, { ...bucket, time: managed.time, owned });
+    result.set(bucketKey, { ...bucket, time: managed.time, owned: managed.owned });
     count -= 1;
+  }
+  for (const [key, sets] of merged) {
+    const bucket = result.get(key);
+    if (bucket !== undefined)
+      result.set(key, { ...bucket, owned: OwnedFields.of(FieldSet.unionOf(sets)) });
   }
   return result;
 }

@@ -4,7 +4,7 @@ import { compareBytes } from "../go-text/byte-order.ts";
 import { quote } from "../go-text/quote.ts";
 import { applyConflict } from "../status/failures.ts";
 import type { StatusError } from "../status/status.ts";
-import { FieldSet, printPath, type PathStep } from "./field-set.ts";
+import { FieldSet, printPath } from "./field-set.ts";
 import type { ManagedSet } from "./managed-fields.ts";
 
 /** Fields of another manager that would change. */
@@ -28,7 +28,7 @@ export class ApplyConflicts extends Error {
 
   /** All the fields, whoever owns them. */
   get fields(): FieldSet {
-    return this.conflicts.reduce((all, { fields }) => all.union(fields), new FieldSet());
+    return FieldSet.unionOf(this.conflicts.map(({ fields }) => fields));
   }
 
   /** The conflicts but for these fields. */
@@ -82,7 +82,7 @@ function printManager({ manager, operation, apiVersion, subresource }: ManagedSe
 
 /** Not `difference`: only a path that is itself allowed is. */
 function withoutPaths(fields: FieldSet, allowed: FieldSet): FieldSet {
-  const rest: (readonly PathStep[])[] = [];
-  for (const path of fields.paths()) if (!allowed.has(path)) rest.push(path);
-  return FieldSet.of(...rest);
+  const rest = new FieldSet();
+  for (const path of fields.paths()) if (!allowed.has(path)) rest.insert(path);
+  return rest;
 }

@@ -41,6 +41,20 @@ export class FieldSet {
     return set;
   }
 
+  /** The paths of any of the sets. Two by two: one after the other, the large one would be copied for each small one. */
+  static unionOf(sets: readonly FieldSet[]): FieldSet {
+    let left = sets;
+    while (left.length > 1) {
+      const pairs: FieldSet[] = [];
+      for (let i = 0; i < left.length; i += 2) {
+        const [one = new FieldSet(), other] = [left[i], left[i + 1]];
+        pairs.push(other === undefined ? one : one.union(other));
+      }
+      left = pairs;
+    }
+    return left[0] ?? new FieldSet();
+  }
+
   /** Adds a path. The empty one, the whole object, belongs to nobody. */
   insert(path: readonly PathStep[]): void {
     const [step, ...rest] = path;
@@ -253,9 +267,11 @@ function subtract<Node extends SetNode>(
   rule: Subtract,
 ): ReadonlyMap<string, Node> {
   let result: Map<string, Node> | undefined;
-  for (const [key, other] of right) {
+  // Many small sets may be taken from by one large change: each is walked by its own keys.
+  for (const key of (left.size < right.size ? left : right).keys()) {
     const node = left.get(key);
-    if (node === undefined) continue;
+    const other = right.get(key);
+    if (node === undefined || other === undefined) continue;
     const rest = rule(node, other);
     if (rest === node) continue;
     result ??= new Map(left);

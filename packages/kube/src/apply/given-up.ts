@@ -92,12 +92,13 @@ function unownedMembers(
   owners: readonly JsonObject[],
 ): FieldSet | undefined | typeof unusual {
   let result: FieldSet | undefined;
+  const inside = insideOf(owners);
   for (const [name, { children }] of dropped.fields) {
     const member = memberOf(value, name);
     if (member === undefined) continue;
     const type = memberType(map, name);
     const isDeclared = map.fields.has(name);
-    const within = inside(owners, `f:${name}`);
+    const within = inside(`f:${name}`);
     if (!isOwned(within, isDeclared)) {
       if (isPresent(map, name, member)) {
         (result ??= new FieldSet()).setField(name, { isMember: true, children: undefined });
@@ -120,12 +121,13 @@ function unownedItems(
 ): FieldSet | undefined | typeof unusual {
   let result: FieldSet | undefined;
   const seen = new Set<string>();
+  const inside = insideOf(owners);
   for (const item of value) {
     const element = elementOf(list, item);
     if (typeof element === "string") return unusual;
     if (seen.has(element.text)) return unusual;
     seen.add(element.text);
-    const within = inside(owners, element.text);
+    const within = inside(element.text);
     const what = dropped.items.get(element.text);
     if (!isOwned(within, false)) {
       if (what === undefined) continue;
@@ -147,11 +149,12 @@ function keepsItsKeys(list: ListType, item: Json, owners: readonly JsonObject[])
   if (list.keys.length === 0) return true;
   if (!isJsonObject(item)) return false;
   let isKept = false;
+  const inside = insideOf(owners);
   for (const key of list.keys) {
     const value = memberOf(item, key);
     if (value === undefined) continue;
     const field = list.item.map?.fields.get(key);
-    if (isOwned(inside(owners, `f:${key}`), field !== undefined)) isKept = true;
+    if (isOwned(inside(`f:${key}`), field !== undefined)) isKept = true;
     else if (field?.default === undefined || !valuesEqual(field.default, value)) return false;
   }
   return isKept;
@@ -163,14 +166,24 @@ function isOwned(owners: readonly JsonObject[], isDeclared: boolean): boolean {
   return false;
 }
 
-/** What the stored sets say below a key. */
-function inside(sets: readonly JsonObject[], key: string): readonly JsonObject[] {
-  const result: JsonObject[] = [];
-  for (const set of sets) {
-    const inner = set[key];
-    if (inner !== undefined) result.push(inner as JsonObject);
+/** So many sets are asked one by one. */
+const fewSets = 16;
+
+/** Says what the stored sets have below a key. */
+function insideOf(sets: readonly JsonObject[]): (key: string) => readonly JsonObject[] {
+  if (sets.length <= fewSets) {
+    return (key) =>
+      sets.map((set) => set[key]).filter((inner) => inner !== undefined) as JsonObject[];
   }
-  return result;
+  const byKey = new Map<string, JsonObject[]>();
+  for (const set of sets) {
+    for (const key in set) {
+      const known = byKey.get(key);
+      if (known === undefined) byKey.set(key, [set[key] as JsonObject]);
+      else known.push(set[key] as JsonObject);
+    }
+  }
+  return (key) => byKey.get(key) ?? [];
 }
 
 /** Whether the field set of a map says anything of a member. */

@@ -132,9 +132,30 @@ function* nodesOf(set: FieldSet): Generator<readonly [PathStep, SetNode]> {
   for (const node of set.items.values()) yield [node.element, node];
 }
 
+/** At most so many nodes are looked up one by one, without asking what else there is. */
+const fewNodes = 16;
+
+/** What a set says of the keys of a stored one; of a small set all. Many small sets may meet one large change. */
+function nodesWithin(set: FieldSet, value: JsonObject): Iterable<readonly [PathStep, SetNode]> {
+  return set.fields.size + set.items.size <= fewNodes ? nodesOf(set) : nodesByKey(set, value);
+}
+
+function* nodesByKey(set: FieldSet, value: JsonObject): Generator<readonly [PathStep, SetNode]> {
+  for (const key in value) {
+    if (key.startsWith("f:")) {
+      const name = key.slice(2);
+      const node = set.fields.get(name);
+      if (node !== undefined) yield [name, node];
+    } else {
+      const node = set.items.get(key);
+      if (node !== undefined) yield [node.element, node];
+    }
+  }
+}
+
 function intersect(value: JsonObject, other: FieldSet): FieldSet {
   const result = new FieldSet();
-  for (const [step, node] of nodesOf(other)) {
+  for (const [step, node] of nodesWithin(other, value)) {
     const inner = child(value, step);
     if (inner === undefined) continue;
     const isBoth = node.isMember && isMember(inner);
@@ -151,7 +172,7 @@ function intersect(value: JsonObject, other: FieldSet): FieldSet {
 
 function subtract(value: JsonObject, other: FieldSet): JsonObject {
   let changed: Map<string, JsonObject | undefined> | undefined;
-  for (const [step, node] of nodesOf(other)) {
+  for (const [step, node] of nodesWithin(other, value)) {
     const inner = child(value, step);
     if (inner === undefined) continue;
     const rest = subtractNode(inner, node);

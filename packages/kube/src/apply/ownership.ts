@@ -185,9 +185,9 @@ function settle(
     readonly keeper?: string;
   },
 ): { rest: Map<string, ManagedSet>; comparison: Comparison } {
-  const byVersion = new Map<string, Comparison>();
+  const byVersion = new Map<string, Changes>();
   const comparison = comparisonIn(kind, kind.apiVersion, live, next);
-  byVersion.set(kind.apiVersion, comparison);
+  byVersion.set(kind.apiVersion, changesOf(comparison));
 
   const rest = new Map(managers);
   const conflicts: ManagerConflict[] = [];
@@ -202,12 +202,12 @@ function settle(
         rest.delete(key);
         continue;
       }
-      changes = comparisonIn(kind, managed.apiVersion, live, next);
+      changes = changesOf(comparisonIn(kind, managed.apiVersion, live, next));
       byVersion.set(managed.apiVersion, changes);
     }
     let { owned } = managed;
     if (key !== keeper) {
-      const fields = owned.intersection(changes.modified.union(changes.added));
+      const fields = owned.intersection(changes.written);
       if (!fields.isEmpty) conflicts.push({ key, manager: managed, fields });
       owned = owned.difference(fields);
     }
@@ -217,6 +217,17 @@ function settle(
   }
   if (!force && conflicts.length > 0) throw new ApplyConflicts(conflicts);
   return { rest, comparison };
+}
+
+/** What a manager of some version may lose. */
+interface Changes {
+  readonly removed: FieldSet;
+  /** What was modified or added. */
+  readonly written: FieldSet;
+}
+
+function changesOf({ removed, modified, added }: Comparison): Changes {
+  return { removed, written: modified.union(added) };
 }
 
 function comparisonIn(

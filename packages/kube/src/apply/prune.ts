@@ -103,18 +103,15 @@ function addBackOwned(
     apiVersion,
   }: { readonly managers: Managers; readonly present: FieldSet; readonly apiVersion: string },
 ): JsonObject {
-  const owned = new Map<string, FieldSet>();
-  for (const managed of managers.values()) {
-    const known = owned.get(managed.apiVersion) ?? new FieldSet();
-    owned.set(managed.apiVersion, known.union(managed.owned.set));
-  }
+  const owned = Map.groupBy(managers.values(), (managed) => managed.apiVersion);
   // The version of the removal first: what is pruned may be needed for a conversion.
   const versions = [apiVersion, ...[...owned.keys()].filter((version) => version !== apiVersion)];
   let result = pruned;
   for (const version of versions) {
     const type = kind.typeIn(version);
-    const managed = owned.get(version);
-    if (type === undefined || managed === undefined) continue;
+    const owners = owned.get(version);
+    if (type === undefined || owners === undefined) continue;
+    const managed = FieldSet.unionOf(owners.map((owner) => owner.owned.set));
     const whole = kind.convert(merged, version);
     const present =
       version === apiVersion ? presentHere : toFieldSet(type, whole).withNamedFields(type);
