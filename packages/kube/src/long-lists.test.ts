@@ -7,6 +7,7 @@ import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
 
 import { validateObject } from "./cel/validate-object.ts";
 import { validateSchema } from "./cel/validate-schema.ts";
+import { acceptNames } from "./crd/naming.ts";
 import { fieldManager } from "./apply/field-manager.ts";
 import { keepTimes } from "./apply/keep-times.ts";
 import { validateMetadata, validateMetadataUpdate } from "./object/metadata-rules.ts";
@@ -392,6 +393,23 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       };
       const object = { metadata: { name: "as.a.io" }, spec };
       return updateErrors("apiextensions.k8s.io", "CustomResourceDefinition", object).length > 0;
+    },
+    true,
+  ],
+  "a definition changes many short names": [
+    () => {
+      const shortNames = many(300_000, (i) => `s${i}`);
+      const names = (all: readonly string[]): JsonObject => ({
+        plural: "as",
+        kind: "A",
+        shortNames: all,
+      });
+      const definition = {
+        spec: { group: "a.io", names: names(shortNames.toReversed()) },
+        status: { acceptedNames: names(shortNames) },
+      };
+      const { status } = acceptNames(definition, [], context.now);
+      return jsonEqual((status as JsonObject)["acceptedNames"] ?? null, definition.spec.names);
     },
     true,
   ],

@@ -40,8 +40,9 @@ export function acceptNames(
   const shortNames = textsOf(asked, "shortNames");
   const own = textsOf(accepted, "shortNames");
   if (!jsonEqual(shortNames, own)) {
+    const before = new Set(own);
     const messages = shortNames
-      .filter((name) => !own.includes(name))
+      .filter((name) => !before.has(name))
       .flatMap((name) => conflictOf(name, "", taken.resources) ?? []);
     if (messages.length > 0) {
       conflict = { reason: "ShortNamesConflict", message: aggregate(messages) };
