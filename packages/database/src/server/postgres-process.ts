@@ -138,8 +138,14 @@ const reasons: readonly (readonly [RegExp, PostgresServerErrorCode, (about: Abou
     ({ dataDir }) => `PostgreSQL may not write to its data folder ${dataDir}`,
   ],
   [
-    // Empty it is while another writes it.
-    /lock file .* (already exists|is empty)|pre-existing shared memory block/,
+    // While another writes it; or for ever, if the machine went down in that moment.
+    /lock file .* is empty/,
+    "data-dir-in-use",
+    ({ dataDir }) =>
+      `postmaster.pid in ${dataDir} is empty: another PostgreSQL is starting there, or one was cut off as it did; if none runs, remove that file`,
+  ],
+  [
+    /lock file .* already exists|pre-existing shared memory block/,
     "data-dir-in-use",
     ({ dataDir }) => `another PostgreSQL is running on the data folder ${dataDir}`,
   ],
