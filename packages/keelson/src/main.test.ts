@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -62,5 +63,27 @@ suite("what is loaded", () => {
       packages.filter((file) => !known.test(file)),
       [],
     );
+  });
+});
+
+suite("what is said when nobody reads any more", () => {
+  for (const words of [["--help"], ["get", "--help"], ["up", "--help"], ["version"]]) {
+    test(`keelson ${words.join(" ")} ends as if somebody had`, async () => {
+      const child = spawn(process.execPath, [entry, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+      child.stdout.destroy();
+      let complaint = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        complaint += text;
+      });
+      const [code] = (await once(child, "close")) as [number | null];
+      assert.deepEqual({ code, complaint }, { code: 0, complaint: "" });
+    });
+  }
+
+  test("and with a complaint that nobody reads, as if it had been read", async () => {
+    const child = spawn(process.execPath, [entry, "nope"], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stderr.destroy();
+    const [code] = (await once(child, "close")) as [number | null];
+    assert.equal(code, 2);
   });
 });

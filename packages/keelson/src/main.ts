@@ -1,12 +1,13 @@
 // The way in. It loads what a command needs when it is typed: help and version must not wait for a server's modules.
 
-import { stdout } from "node:process";
+import { stderr, stdout } from "node:process";
 import type { CommandContext } from "./commands/command-context.ts";
 import { versionLine } from "./version.ts";
 
 /** Runs the command that `process.argv` names, and ends the process with its exit code. */
 export async function main(): Promise<void> {
   const words = process.argv.slice(2);
+  for (const stream of [stdout, stderr]) stream.on("error", ignoreClosed);
   try {
     if (words.length === 1 && words[0] === "version") {
       stdout.write(versionLine());
@@ -43,4 +44,12 @@ async function openContext(): Promise<CommandContext> {
 
 function exit(code = process.exitCode): void {
   process.exit(code);
+}
+
+/**
+ * Whoever read may have gone, as behind `| head`, or `| tee` at Ctrl-C. That is no failure of what is said, and least of all a reason
+ * for a server to end without stopping. A command whose answer nobody wants any more ends by its terminal.
+ */
+function ignoreClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }
