@@ -69,7 +69,9 @@ suite("what is loaded", () => {
 suite("what is said when nobody reads any more", () => {
   for (const words of [["--help"], ["get", "--help"], ["up", "--help"], ["version"]]) {
     test(`keelson ${words.join(" ")} ends as if somebody had`, async () => {
-      const child = spawn(process.execPath, [entry, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [entry, ...words], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       child.stdout.destroy();
       let complaint = "";
       child.stderr.setEncoding("utf8").on("data", (text: string) => {

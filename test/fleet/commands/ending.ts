@@ -46,6 +46,10 @@ export function testEnding(lab: CommandLab): void {
         "deployment/web is 2 resources (prod/default/deployment/web, nowhere/default/deployment/web): " +
         "name one in full, narrow it with --cluster and -n, or say --all\n",
     });
+    assert.match(
+      (await lab.keelson("history deployment/web")).said,
+      /: name one in full, or narrow it with --cluster and -n\n$/,
+    );
 
     await lab.worker.stop();
     await lab.file("late.yaml", settings.replace("settings", "late"));

@@ -113,6 +113,10 @@ export function testGlobals(lab: CommandLab): void {
       said: 'there is no global resource cm/nobody: "keelson global get" shows what there is\n',
     });
     assert.equal(
+      (await lab.keelson("global get cm/polcy")).said,
+      "there is no global resource cm/polcy: did you mean cm/policy?\n",
+    );
+    assert.equal(
       (await lab.keelson("global delete cm/policy --wait")).out,
       lines("configmap/policy deleting", "configmap/policy gone"),
     );

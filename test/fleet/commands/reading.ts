@@ -73,6 +73,14 @@ export function testReading(lab: CommandLab): void {
     const cases: readonly (readonly [string, number, string])[] = [
       ["get deploymnets", 2, 'no resource is of a kind "deploymnets": did you mean deployments?'],
       ["get settings", 2, 'no resource is of a kind "settings": did you mean configmap/settings?'],
+      ["get deploy/wbe", 1, "there is no resource deploy/wbe: did you mean deploy/web?"],
+      [
+        "get deploymnet/web",
+        1,
+        "there is no resource deploymnet/web: did you mean deployment/web?",
+      ],
+      ["sync wbe", 1, "there is no resource wbe: did you mean web?"],
+      ["history deploy", 2, "deploy is all of them: name one, as deploy/NAME"],
       [
         "get deploy/nope -n x",
         1,

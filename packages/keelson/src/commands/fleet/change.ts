@@ -5,7 +5,7 @@ import type { Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { readReferences } from "./reference.ts";
 import { fullName, groupOf, type ListedResource } from "./resource-shapes.ts";
-import { listResources, select, toChange, type Filters } from "./select.ts";
+import { eachOnce, listResources, refuseMany, select, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
 import { asTrial, tellTrials, trialAnswer, type Trial } from "./trials.ts";
 import { waitFor } from "./wait.ts";
@@ -21,18 +21,23 @@ export interface ChangeOptions {
   readonly waitMs: number | undefined;
 }
 
-/** The resources that `words` name for a command that changes them. */
+/** The resources that `words` name for a command that changes them; one, where it has no flag for more. */
 export async function selectToChange(
   session: Session,
   words: readonly string[],
-  options: Pick<ChangeOptions, "filters" | "isAll">,
+  {
+    filters,
+    isAll,
+    isOne = false,
+  }: Pick<ChangeOptions, "filters" | "isAll"> & { readonly isOne?: boolean },
   signal: AbortSignal,
 ): Promise<readonly ListedResource[]> {
+  const { client } = session;
   const builtin = await session.kindNames();
   const references = readReferences(words, builtin, { takesNames: true });
-  const { filters } = options;
-  const selected = await select(session.client, references, { filters, builtin }, signal);
-  return toChange(selected, options);
+  const selected = await select(client, references, { filters, builtin }, signal);
+  refuseMany(selected, { filters, isAll, isOne });
+  return eachOnce(client, selected, filters, signal);
 }
 
 /** A write to each resource that was named, and what is said of it. */

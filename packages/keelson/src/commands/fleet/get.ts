@@ -27,7 +27,7 @@ export async function get(
   const builtin = await session.kindNames();
   const references = readReferences(words, builtin, { takesNames: false });
   const selected = await select(client, references, { filters, builtin }, signal);
-  const resources = eachOnce(selected, filters);
+  const resources = await eachOnce(client, selected, filters, signal);
   const isNamed = references.length > 0 && references.every(({ by }) => by !== "kind");
 
   if (output === "json" || output === "yaml") {

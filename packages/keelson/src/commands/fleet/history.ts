@@ -109,7 +109,8 @@ async function theOne(
   { filters }: OneOptions,
   signal: AbortSignal,
 ): Promise<ListedResource> {
-  const found = await selectToChange(session, words, { filters, isAll: false }, signal);
+  const options = { filters, isAll: false, isOne: true };
+  const found = await selectToChange(session, words, options, signal);
   const [only, ...others] = found;
   if (only === undefined) throw new CommandError("no resource matches");
   if (others.length > 0) throw usageError("name one resource at a time");

@@ -1,8 +1,9 @@
 // Global resources as the API tells them, and which of them words mean.
 
 import type { JsonObject } from "@keelson/base";
+import { closest } from "../../config/closest.ts";
 import { CommandError, usageError } from "../command-error.ts";
-import { isMeant, readReferences } from "./reference.ts";
+import { isMeant, readReferences, type Reference } from "./reference.ts";
 import { groupOf } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 
@@ -49,11 +50,23 @@ export async function selectGlobals(
   const found = references.flatMap((reference) => {
     const meant = all.filter((one) => isMeant(reference, one));
     if (meant.length > 0 || reference.by === "kind") return meant;
-    throw new CommandError(
-      `there is no global resource ${reference.text}: "keelson global get" shows what there is`,
-    );
+    throw notFound(reference, all);
   });
   return [...new Set(found)];
+}
+
+function notFound(reference: Reference, all: readonly ListedGlobal[]): CommandError {
+  const named = reference.by === "name" ? reference : undefined;
+  const alike = all.filter((one) => named?.kind?.means(one) ?? false);
+  const meant = closest(
+    named?.name ?? "",
+    alike.map(({ name }) => name),
+  );
+  const hint =
+    named === undefined || meant === undefined
+      ? '"keelson global get" shows what there is'
+      : `did you mean ${named.text.slice(0, -named.name.length)}${meant}?`;
+  return new CommandError(`there is no global resource ${reference.text}: ${hint}`);
 }
 
 /** The one that the words name. */

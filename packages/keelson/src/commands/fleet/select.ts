@@ -84,37 +84,45 @@ export async function select(
 }
 
 /** The selected ones, each once. Throws for a name that means nothing. */
-export function eachOnce(selected: readonly Selected[], filters: Filters) {
-  const missing = selected.find(
-    ({ reference, resources }) =>
-      reference !== undefined && reference.by !== "kind" && resources.length === 0,
-  );
-  if (missing?.reference !== undefined) throw notFound(missing.reference, filters);
+export async function eachOnce(
+  client: RestClient,
+  selected: readonly Selected[],
+  filters: Filters,
+  signal: AbortSignal,
+): Promise<readonly ListedResource[]> {
+  for (const { reference, resources } of selected) {
+    if (reference === undefined || reference.by === "kind" || resources.length > 0) continue;
+    throw notFound(reference, filters, await probablyMeant(client, reference, filters, signal));
+  }
   const all = selected.flatMap(({ resources }) => resources);
   return [...new Map(all.map((resource) => [resource.id, resource])).values()];
 }
 
 /**
- * The resources that a command is to change. A name must mean one resource, unless all that it means are wanted; a kind
- * alone needs a label, or the word that all are wanted.
+ * Throws for what a command that changes something does not take. A name must mean one resource, unless all that it means are
+ * wanted; a kind alone needs a label, or the word that all are wanted. `isOne`: nobody could say that word.
  */
-export function toChange(
+export function refuseMany(
   selected: readonly Selected[],
-  { filters, isAll }: { readonly filters: Filters; readonly isAll: boolean },
-): readonly ListedResource[] {
+  {
+    filters,
+    isAll,
+    isOne,
+  }: { readonly filters: Filters; readonly isAll: boolean; readonly isOne: boolean },
+): void {
   const isNarrow = isAll || filters.labels.length > 0;
   if (selected.every(({ reference }) => reference === undefined) && !isNarrow) {
     throw usageError("name a resource, as deployment/web, or say which with -l or --all");
   }
   for (const { reference, resources } of isNarrow ? [] : selected) {
     if (reference?.by === "kind") {
+      const otherwise = isOne ? "" : ", or say which with -l or --all";
       throw usageError(
-        `${reference.text} is all of them: name one, as ${reference.text}/NAME, or say which with -l or --all`,
+        `${reference.text} is all of them: name one, as ${reference.text}/NAME${otherwise}`,
       );
     }
-    if (resources.length > 1) throw ambiguous(reference?.text ?? "", resources);
+    if (resources.length > 1) throw ambiguous(reference?.text ?? "", resources, { isOne });
   }
-  return eachOnce(selected, filters);
 }
 
 async function meant(
@@ -131,14 +139,40 @@ async function meant(
   const narrowed =
     reference.by === "kind"
       ? { kind: kind?.kind }
-      : {
-          kind: kind?.kind,
-          name: reference.name,
-          ...(reference.clusterId === undefined ? {} : { cluster_id: reference.clusterId }),
-          ...(reference.namespace === undefined ? {} : { namespace: reference.namespace }),
-        };
+      : { kind: kind?.kind, name: reference.name, ...placeOf(reference) };
   const found = await listResources(client, filters, narrowed, signal);
   return found.filter((resource) => kind?.means(resource) ?? true);
+}
+
+function placeOf({ clusterId, namespace }: Extract<Reference, { by: "name" }>): Query {
+  return {
+    ...(clusterId === undefined ? {} : { cluster_id: clusterId }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** What was probably to be typed for a name that means nothing: of its kind if there are any, else of one that is spelt alike. */
+async function probablyMeant(
+  client: RestClient,
+  reference: Reference,
+  filters: Filters,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (reference.by !== "name") return undefined;
+  const { kind, name, text } = reference;
+  const wider = { ...filters, status: undefined };
+  const query = { kind: kind?.kind, ...placeOf(reference) };
+  const near = await listResources(client, wider, query, signal);
+  const alike = near.filter((resource) => kind?.means(resource) ?? true);
+  const before = text.slice(0, -name.length);
+  if (alike.length > 0) {
+    const meant = closest(
+      name,
+      alike.map((one) => one.name),
+    );
+    return meant === undefined ? undefined : `${before}${meant}`;
+  }
+  return closest(`${kind?.word ?? ""}/${name}`, near.map(shortName));
 }
 
 async function refuseUnknownKind(
@@ -159,7 +193,11 @@ async function refuseUnknownKind(
   throw usageError(`no resource is of a kind "${word}"${hint}`);
 }
 
-function notFound({ text, by }: Reference, filters: Filters): CommandError {
+function notFound(
+  { text, by }: Reference,
+  filters: Filters,
+  meant: string | undefined,
+): CommandError {
   const where = [
     ...(filters.cluster === undefined ? [] : [`in cluster ${filters.cluster}`]),
     ...(filters.namespace === undefined ? [] : [`in namespace ${filters.namespace}`]),
@@ -167,17 +205,22 @@ function notFound({ text, by }: Reference, filters: Filters): CommandError {
     ...(filters.status === undefined ? [] : [`that is ${filters.status}`]),
   ];
   const which = by === "id" ? `with the id ${text}` : text;
-  return new CommandError(
-    `there is no resource ${[which, ...where].join(" ")}: "keelson get" shows what there is`,
-  );
+  const hint = meant === undefined ? '"keelson get" shows what there is' : `did you mean ${meant}?`;
+  return new CommandError(`there is no resource ${[which, ...where].join(" ")}: ${hint}`);
 }
 
-function ambiguous(text: string, resources: readonly ListedResource[]): CommandError {
+function ambiguous(
+  text: string,
+  resources: readonly ListedResource[],
+  { isOne }: { readonly isOne: boolean },
+): CommandError {
   const shown = resources.slice(0, 5).map(fullName);
   const rest =
     resources.length > shown.length ? `, and ${resources.length - shown.length} more` : "";
+  const next = isOne
+    ? "name one in full, or narrow it with --cluster and -n"
+    : "name one in full, narrow it with --cluster and -n, or say --all";
   return usageError(
-    `${text} is ${resources.length} resources (${shown.join(", ")}${rest}): ` +
-      "name one in full, narrow it with --cluster and -n, or say --all",
+    `${text} is ${resources.length} resources (${shown.join(", ")}${rest}): ${next}`,
   );
 }

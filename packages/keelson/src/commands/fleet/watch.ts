@@ -44,7 +44,7 @@ export async function watch(
       const ask = () => select(client, references, { filters, builtin }, signal);
       const selected = isFirst ? await ask() : await insisting(session, ask, signal);
       const listed = isFirst
-        ? eachOnce(selected, filters)
+        ? await eachOnce(client, selected, filters, signal)
         : selected.flatMap((one) => one.resources);
       await show([...listed, ...missingIn(listed, shown, filters)]);
       continue;
