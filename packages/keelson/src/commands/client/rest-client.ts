@@ -186,10 +186,7 @@ export class RestClient {
   }
 
   #unreachable(cause: unknown): Unreachable {
-    return new Unreachable(
-      `${this.url} cannot be reached (${reasonOf(cause)}): is it running there, and is --server right?`,
-      { cause },
-    );
+    return new Unreachable(unreachableText(this.url, cause), { cause });
   }
 }
 
@@ -210,11 +207,32 @@ function objectOf(text: string): JsonObject | undefined {
   }
 }
 
-/** `fetch` says only that it failed; the socket says why. */
-function reasonOf(error: unknown): string {
+/** Why nobody answers there, and what to do about it. `fetch` says only that it failed; the socket says why. */
+export function unreachableText(url: string, error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  if (code === "ECONNREFUSED") return "connection refused";
-  if (code === "ENOTFOUND") return "no such host";
-  return cause instanceof Error && cause.message !== "" ? cause.message : String(error);
+  const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  const text = (reason: string, next: string): string =>
+    `${url} cannot be reached (${reason}): ${next}`;
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER") {
+    return text("it speaks no TLS", `write --server ${url.replace(/^https/, "http")}`);
+  }
+  if (untrusted.has(code)) {
+    const next = "name the file of its authority in NODE_EXTRA_CA_CERTS";
+    return text("its certificate is not trusted", next);
+  }
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : String(error);
+  return text(reasons[code] ?? said, "is it running there, and is --server right?");
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "no such host",
+};
+
+const untrusted: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);

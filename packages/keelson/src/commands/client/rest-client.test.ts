@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite, test } from "node:test";
+import { systemClock } from "@keelson/base";
+import { RestClient, unreachableText } from "./rest-client.ts";
+
+suite("a server that cannot be asked", () => {
+  test("one that speaks no TLS is told in words, with the address that would do", async (t) => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = new RestClient(
+      { url: `https://127.0.0.1:${port}`, token: undefined, email: undefined },
+      systemClock,
+    );
+    await assert.rejects(client.get("/resources", {}, t.signal), {
+      name: "Unreachable",
+      message: `https://127.0.0.1:${port} cannot be reached (it speaks no TLS): write --server http://127.0.0.1:${port}`,
+    });
+  });
+
+  test("one whose certificate nobody vouches for is told with what would", () => {
+    for (const code of ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "DEPTH_ZERO_SELF_SIGNED_CERT"]) {
+      const failure = new TypeError("fetch failed", {
+        cause: Object.assign(new Error(), { code }),
+      });
+      assert.equal(
+        unreachableText("https://keelson.example.com", failure),
+        "https://keelson.example.com cannot be reached (its certificate is not trusted): " +
+          "name the file of its authority in NODE_EXTRA_CA_CERTS",
+      );
+    }
+  });
+});
