@@ -27,11 +27,15 @@ export async function readManifests(
   { isRecursive }: { readonly isRecursive: boolean },
 ): Promise<readonly Manifest[]> {
   const { readYaml, YamlError } = await import("@keelson/apiserver/yaml");
-  const parse = (text: string, place: string): Json => {
+  const parse = ({ text, linesBefore }: Document, place: string): Json => {
     try {
       return /^\s*[{[]/.test(text) ? readJson(text) : readYaml(text).value;
     } catch (error) {
       if (!(error instanceof YamlError) && !(error instanceof JsonSyntaxError)) throw error;
+      // Once more, in its place: then it tells the line of the file, which an editor shows.
+      if (linesBefore > 0) {
+        return parse({ text: `${"\n".repeat(linesBefore)}${text}`, linesBefore: 0 }, place);
+      }
       throw new CommandError(`${place} cannot be read: ${error.message}`, { cause: error });
     }
   };
@@ -39,7 +43,7 @@ export async function readManifests(
   for (const path of paths) {
     const texts =
       path === "-"
-        ? [{ name: "standard input", text: await terminal.readInput() }]
+        ? [{ name: standardInput, text: await terminal.readInput() }]
         : await readPath(resolve(workingFolder, path), path, isRecursive);
     for (const { name, text } of texts) {
       const documents = documentsOf(text);
@@ -49,8 +53,19 @@ export async function readManifests(
       }
     }
   }
-  if (manifests.length === 0) throw usageError(`${paths.join(", ")} holds no objects`);
+  if (manifests.length === 0) {
+    const places = paths.map((path) => (path === "-" ? standardInput : path));
+    throw usageError(`${places.join(", ")} holds no objects`);
+  }
   return manifests;
+}
+
+const standardInput = "standard input";
+
+interface Document {
+  readonly text: string;
+  /** How many lines of the file come before its first. */
+  readonly linesBefore: number;
 }
 
 interface NamedText {
@@ -82,10 +97,16 @@ async function readPath(
 }
 
 /** As kubectl cuts them: at lines that begin with three dashes. What holds nothing but comments is none. */
-function documentsOf(text: string): readonly string[] {
-  return text
-    .split(/^---(?=\s|$).*$/m)
-    .filter((document) => document.split("\n").some((line) => /^\s*[^\s#]/.test(line)));
+function documentsOf(text: string): readonly Document[] {
+  const documents: Document[] = [];
+  let linesBefore = 0;
+  for (const piece of text.split(/^---(?=\s|$).*$/m)) {
+    const lines = piece.split("\n");
+    if (lines.some((line) => /^\s*[^\s#]/.test(line))) documents.push({ text: piece, linesBefore });
+    // A piece ends where its line of dashes begins, and the next one begins at the end of that line.
+    linesBefore += lines.length - 1;
+  }
+  return documents;
 }
 
 /** The object, or those of a list. */

@@ -89,14 +89,14 @@ function noContext(
   contexts: readonly JsonObject[],
 ): CommandError {
   const names = contexts.map((entry) => textOf(entry["name"]) ?? "");
+  if (names.length === 0) return usageError(`${shown} is no kubeconfig: it has no contexts`);
   if (name === undefined) {
     return usageError(
       `${shown} has no current context: choose one of ${names.join(", ")} with --context`,
     );
   }
   const meant = closest(name, names);
-  const hint =
-    meant === undefined ? `it has ${names.join(", ") || "none"}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `it has ${names.join(", ")}` : `did you mean ${meant}?`;
   return usageError(`${shown} has no context ${name}: ${hint}`);
 }
 
