@@ -148,7 +148,7 @@ suite("commands about clusters", () => {
     await refused(
       "cluster get something-else",
       1,
-      'there is no cluster something-else: "keelson cluster list" shows them',
+      'there is no cluster something-else: "keelson cluster get" shows them',
     );
     await refused(
       "cluster list --status Fine",

@@ -97,7 +97,7 @@ async function nothingCalled(
   const names = (await listAll(client, kind, { clusterId }, signal)).map(({ name }) => name);
   const meant = closest(word, names);
   const hint =
-    meant === undefined ? `"keelson ${kind.noun} list" shows them` : `did you mean ${meant}?`;
+    meant === undefined ? `"keelson ${kind.noun} get" shows them` : `did you mean ${meant}?`;
   return new CommandError(`there is no ${kind.noun} ${word}: ${hint}`);
 }
 

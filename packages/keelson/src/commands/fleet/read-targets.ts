@@ -49,7 +49,7 @@ export async function noTarget(
   const { closest } = await import("../../config/closest.ts");
   const names = (await listTargets(client, signal)).map(({ cluster_id }) => cluster_id);
   const meant = closest(name, names);
-  const hint = meant === undefined ? '"keelson target list" shows them' : `did you mean ${meant}?`;
+  const hint = meant === undefined ? '"keelson target get" shows them' : `did you mean ${meant}?`;
   return new CommandError(`there is no target ${name}: ${hint}`);
 }
 
