@@ -25,6 +25,7 @@ suite("rules between settings", () => {
     },
     { PORT: "0", METRICS_PORT: "0" },
     { PORT: "8081", METRICS_ENABLED: "false" },
+    { PORT: "6443", KEELSON_KUBE_ADDRESS: "127.0.0.2" },
     { KEELSON_STORAGE_DRIVER: "postgresql", KEELSON_POSTGRES_HOST: "db" },
     { KEELSON_STORAGE_DRIVER: "postgresql" },
     { KEELSON_STORAGE_DRIVER: "postgresql", KEELSON_POSTGRES_SCHEMA: "other" },
@@ -64,6 +65,8 @@ suite("rules between settings", () => {
       /^OIDC_ISSUER .*https/,
     ],
     [{ PORT: "8081" }, /is 8081, which PORT has already$/],
+    [{ PORT: "6443" }, /^KEELSON_KUBE_PORT \(--kube-port\) is 6443, which PORT has already$/],
+    [{ METRICS_PORT: "6443" }, /^KEELSON_KUBE_PORT .* is 6443, which METRICS_PORT has already$/],
     [{ CONTROLLER_EMAIL: "nobody" }, /^CONTROLLER_EMAIL "nobody" is no e-mail address/],
     [{ CONTROLLER_IDENTITIES: "a@b=dns" }, /^CONTROLLER_IDENTITIES "a@b" is no e-mail address/],
     [

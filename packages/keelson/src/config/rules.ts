@@ -120,6 +120,22 @@ const rules: readonly Rule[] = [
       },
     ];
   },
+  function portOfTheKubernetesApi({ values, sources, purpose }) {
+    if (purpose !== "up" && purpose !== "apiserver") return [];
+    const { kubePort, kubeAddress } = values;
+    const others = [
+      ...(purpose === "up" ? ([["port", values.port, values.address]] as const) : []),
+      ...(values.metricsEnabled
+        ? ([["metricsPort", values.metricsPort, values.metricsAddress]] as const)
+        : []),
+    ];
+    return others
+      .filter(([, port, address]) => port !== 0 && port === kubePort && address === kubeAddress)
+      .map(([other]) => ({
+        field: nameOf("kubePort", sources),
+        message: `is ${kubePort}, which ${nameOf(other, sources)} has already`,
+      }));
+  },
   function whatReplicasShare({ values, purpose }) {
     if (purpose !== "serve") return [];
     const { roles = [] } = values;
