@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseAway } from "@keelson/apiserver";
+import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
+import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError } from "./start-error.ts";
-import { databaseAwayFailure } from "./start-failure.ts";
+import { databaseAwayFailure, startFailure } from "./start-failure.ts";
 
 const postgres = {
   storageDriver: "postgresql",
@@ -41,5 +43,22 @@ suite("a database that goes away during the start", () => {
   test("is nothing else", () => {
     const other = new Error("another");
     assert.equal(databaseAwayFailure(other, postgres), other);
+  });
+});
+
+suite("a file that a setting names", () => {
+  test("is told with the settings that name it", () => {
+    for (const [error, setting] of [
+      [
+        new TlsFilesError("/no.pem cannot be read (ENOENT)"),
+        /: --tls-cert-file, --tls-key-file and/,
+      ],
+      [new TokensFileError("the tokens file /no cannot be read (ENOENT)"), / with --tokens-file$/],
+    ] as const) {
+      const told = startFailure(error);
+      assert.ok(told instanceof StartError);
+      assert.equal(told.code, "USAGE");
+      assert.match(told.message, setting);
+    }
   });
 });

@@ -21,7 +21,16 @@ export function startFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StartError) return error;
   const wrap = (code: StartErrorCode): StartError =>
     new StartError(code, error.message, { cause: error });
-  if (error instanceof TokensFileError || error instanceof TlsFilesError) return wrap("USAGE");
+  if (error instanceof TokensFileError) {
+    const fix = "mend it, or name another file with --tokens-file";
+    return new StartError("USAGE", `${error.message}: ${fix}`, { cause: error });
+  }
+  if (error instanceof TlsFilesError) {
+    const settings = "--tls-cert-file, --tls-key-file and --auth-gateway-client-ca";
+    return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
+      cause: error,
+    });
+  }
   if (error instanceof CertificateFileError) {
     const settings = "--tls-cert-file, --tls-private-key-file, --client-ca-file and --cert-dir";
     return new StartError("USAGE", `${error.message}: ${settings} say which files are read`, {
