@@ -97,6 +97,29 @@ suite("keelson doctor", () => {
     assert.ok(findings.every(({ check }) => !check.startsWith("port")));
   });
 
+  test("tells once what mends several things, and of a guess what it is for", async (t) => {
+    const environment = { KEELSON_PROT: "1", KEELSON_LOG_LEVEL: "loud", KEELSON_LOG_FORMAT: "x" };
+    const patient = { environment, output: "table" } as const;
+    const { out } = await examined(t, await folderFor(t), patient);
+    assert.deepEqual(out.split("\n\n")[1]?.trimEnd().split("\n"), [
+      "settings: KEELSON_PROT: did you mean KEELSON_PORT?",
+      "settings: docs/reference/settings.md tells what each takes",
+    ]);
+  });
+
+  test("looks for the files that settings name", async (t) => {
+    const folder = await folderFor(t);
+    await writeFile(join(folder, "tokens"), "");
+    const flags = { "token-auth-file": "tokens", "tls-cert-file": "gone", "tls-key-file": "." };
+    const { code, of, wrong } = await findingsOf(t, folder, { flags });
+    assert.deepEqual([code, wrong], [1, ["file of --tls-cert-file", "file of --tls-key-file"]]);
+    assert.deepEqual(
+      [of("file of --tls-cert-file").found, of("file of --tls-key-file").found],
+      [`${folder}/gone cannot be read (ENOENT)`, `${folder} is a folder`],
+    );
+    assert.equal(of("file of --token-auth-file").found, join(folder, "tokens"));
+  });
+
   test("says who has a port", async (t) => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -107,7 +130,7 @@ suite("keelson doctor", () => {
     assert.deepEqual([code, wrong], [1, ["port of the REST API"]]);
     const { found, fix } = of("port of the REST API");
     const place = `127.0.0.1:${port} is taken`;
-    const holder = process.platform === "linux" ? ` by process ${process.pid} ` : "";
+    const holder = process.platform === "linux" ? ` by process ${process.pid} (node)` : "";
     assert.ok(found.startsWith(`${place}${holder}`), found);
     assert.match(fix ?? "", /--port/);
   });

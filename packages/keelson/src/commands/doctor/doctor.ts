@@ -12,6 +12,7 @@ import { Table } from "../output/table.ts";
 import { checkServer, checkTargets } from "./check-clusters.ts";
 import { checkDataDir, checkEmbedded } from "./check-data-dir.ts";
 import { checkDatabase } from "./check-database.ts";
+import { checkFiles } from "./check-files.ts";
 import { checkClock, checkKubectl, checkNode } from "./check-machine.ts";
 import { checkPorts } from "./check-ports.ts";
 import { failed, ok, type Finding } from "./finding.ts";
@@ -47,10 +48,11 @@ export async function doctor(
       { heading: "FOUND", of: ({ found }) => found },
     ]);
     terminal.write(table.first(findings));
-    for (const { check, fix } of findings) {
-      if (fix !== null) terminal.write(`\n${check}: ${fix}`);
-    }
-    if (findings.some(({ fix }) => fix !== null)) terminal.write("\n");
+    const mends = new Set(
+      findings.flatMap(({ check, fix }) => (fix === null ? [] : [`${check}: ${fix}`])),
+    );
+    for (const mend of mends) terminal.write(`\n${mend}`);
+    if (mends.size > 0) terminal.write("\n");
   }
   if (findings.some(({ state }) => state === "failed")) throw quietFailure();
 }
@@ -77,7 +79,7 @@ async function examine(
       failed(
         "settings",
         `${field} ${message}`,
-        fix ?? "docs/reference/settings.md tells what it takes",
+        fix === undefined ? "docs/reference/settings.md tells what each takes" : `${field}: ${fix}`,
       ),
     );
     return [...machine, ...wrong, await checkClock(clock.now(), [])];
@@ -94,6 +96,7 @@ async function examine(
     await checkEmbedded(config),
     ...(database === undefined ? [] : [database.finding]),
     ...(await checkPorts(config, running)),
+    ...(await checkFiles(config)),
     ...(await checkTargets(config, clock)),
     await checkServer(running, clock, signal),
     await checkClock(clock.now(), atMs === undefined ? [] : [{ whose: "PostgreSQL", atMs }]),

@@ -1,6 +1,7 @@
 // Which process listens on a port, as far as the system tells this user.
 
 import { readdir, readFile, readlink } from "node:fs/promises";
+import { basename } from "node:path";
 
 /** `process 42 (postgres)`; undefined where the system does not say. */
 export async function portHolder(port: number): Promise<string | undefined> {
@@ -11,7 +12,11 @@ export async function portHolder(port: number): Promise<string | undefined> {
   if (sockets.length === 0) return undefined;
   for (const pid of await readdir("/proc")) {
     if (!/^\d+$/.test(pid) || !(await holdsAny(pid, sockets))) continue;
-    const name = (await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "")).trim();
+    // What was started, not what its first thread calls itself: of every Node that is MainThread.
+    const [program = ""] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split(
+      "\0",
+    );
+    const name = basename(program);
     return `process ${pid}${name === "" ? "" : ` (${name})`}`;
   }
   return undefined;
