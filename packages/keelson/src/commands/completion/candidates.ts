@@ -64,8 +64,10 @@ function optionOf(command: Command, word: string): Option | undefined {
   return command.options.find(({ short, long }) => short === word || long === word);
 }
 
-function choicesOf({ argChoices = [] }: Option): readonly Candidate[] {
-  return argChoices.map(bare);
+/** A setting tells its choices by what stands for the value: `--log-format <json|text>`, `[true|false]`, `<rest|worker,…>`. */
+function choicesOf({ argChoices, flags }: Option): readonly Candidate[] {
+  const [, told] = /[<[]([\w-]+(?:\|[\w-]+)+)(?:,…)?[>\]]$/.exec(flags) ?? [];
+  return (argChoices ?? told?.split("|") ?? []).map(bare);
 }
 
 function bare(value: string): Candidate {

@@ -40,6 +40,9 @@ suite("completion", () => {
     assert.deepEqual(offered("completion", ""), ["bash", "zsh", "fish"]);
     assert.ok(!offered("").includes("complete"));
     assert.ok(offered("up", "--kube-p").includes("--kube-port"));
+    assert.deepEqual(offered("up", "--log-level", ""), ["debug", "info", "warn", "error"]);
+    assert.deepEqual(offered("serve", "--roles", "w"), ["worker"]);
+    assert.deepEqual(offered("up", "--redis-tls="), ["--redis-tls=true", "--redis-tls=false"]);
   });
 
   test("offers nothing where a file or a name of one's own stands", () => {
