@@ -1,5 +1,7 @@
 // Columns of text, as kubectl sets them: left, three blanks between, no line.
 
+import { widthOf } from "./width.ts";
+
 /** One column: its heading, and what it shows of a row. */
 export interface Column<Row> {
   readonly heading: string;
@@ -32,7 +34,7 @@ export class Table<Row> {
 
   #fit(rows: readonly Row[]): void {
     this.#widths = this.#columns.map(({ of }, index) =>
-      rows.reduce((width, row) => Math.max(width, of(row).length), this.#widths[index] ?? 0),
+      rows.reduce((width, row) => Math.max(width, widthOf(of(row))), this.#widths[index] ?? 0),
     );
   }
 
@@ -59,7 +61,7 @@ export class Table<Row> {
       // The last is not filled up: nobody wants blanks at the end of a line.
       return index === last
         ? painted
-        : painted + " ".repeat((this.#widths[index] ?? 0) - cell.length);
+        : painted + " ".repeat((this.#widths[index] ?? 0) - widthOf(cell));
     });
     return `${shown.join("   ")}\n`;
   }
