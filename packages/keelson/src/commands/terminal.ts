@@ -29,7 +29,8 @@ export function processTerminal({
   return {
     write: (text) => void stdout.write(text),
     note: (line) => void stderr.write(`${line}\n`),
-    hasColours: stdout.isTTY && (noColour ?? "") === "",
+    // A terminal may have none, as the one of an editor that calls itself dumb.
+    hasColours: stdout.isTTY && stdout.hasColors() && (noColour ?? "") === "",
     readInput: async () => {
       const pieces: Buffer[] = [];
       for await (const piece of stdin) pieces.push(Buffer.from(piece as Uint8Array));
