@@ -10,17 +10,13 @@ export { DatabaseTime } from "./database-time.ts";
 export { eventMeanings, reasonMeanings } from "./events/event-meanings.ts";
 export { eventSource, topics, type EventData, type Topic } from "./events/event.ts";
 export { kinds, type Kind, type KindName } from "./kinds.ts";
+export { LifecycleEvents, type LifecycleEventsOptions } from "./events/lifecycle-events.ts";
 export {
-  LifecycleEvents,
   localTransport,
-  type LifecycleEventsOptions,
   type LifecycleTransport,
-} from "./events/lifecycle-events.ts";
-export {
-  PubsubTransport,
-  type PubsubTransportOptions,
   type TransportHealth,
-} from "./events/pubsub-transport.ts";
+} from "./events/lifecycle-transport.ts";
+export { PubsubTransport, type PubsubTransportOptions } from "./events/pubsub-transport.ts";
 export {
   runDeferredWakes,
   sendAll as sendDeferredWakes,

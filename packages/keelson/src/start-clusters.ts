@@ -57,8 +57,8 @@ export async function startClusters(
     openDatabase({ ...options.database, name: "clusters", searchPath: ["lifecycle", "public"] }),
   );
   const wakeups = new Wakeups({ database, random, log });
-  const transport = config.eventTransport === "local" ? localTransport : pubsub(config, shared);
-  if (transport instanceof PubsubTransport) undo.use(transport);
+  const transport =
+    config.eventTransport === "local" ? localTransport : undo.use(pubsub(config, shared));
   const pollMs = config.outboxPollInterval;
   const events = new LifecycleEvents({ ...shared, database, wakeups, transport, pollMs });
   const { outbox } = events;

@@ -8,25 +8,9 @@ import {
   type Database,
   type NumberedEvent,
   type RelayOptions,
-  type Transport,
   type Wakeups,
 } from "@keelson/database";
-import type { PubsubTransport, TransportHealth } from "./pubsub-transport.ts";
-
-/** Events stay here: whoever follows the log has them, in this process or by a stream. */
-export const localTransport: LifecycleTransport = {
-  health: { transport: "local", status: "ok" },
-  publishedBy: "log",
-  publish: async () => undefined, // What another transport has left: there is nowhere else for it to go.
-};
-
-/** Where events go beside the log. */
-export interface LifecycleTransport extends Transport {
-  readonly health: TransportHealth;
-  /** `log`: to be in the log is to be published. `relay` unless told. */
-  readonly publishedBy?: "relay" | "log";
-  prepare?: PubsubTransport["prepare"];
-}
+import type { LifecycleTransport, TransportHealth } from "./lifecycle-transport.ts";
 
 export interface LifecycleEventsOptions {
   /** Its search path leads to the schema `lifecycle`. */

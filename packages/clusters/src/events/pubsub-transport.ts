@@ -3,10 +3,11 @@
 import { setImmediate } from "node:timers";
 
 import { Backoff, onAbort, writeJson, type Clock, type Log, type Random } from "@keelson/base";
-import type { NumberedEvent, Transport } from "@keelson/database";
+import type { NumberedEvent } from "@keelson/database";
 import type { PubSub, v1 } from "@google-cloud/pubsub";
 import type { Topic } from "./event.ts";
 import { topics as allTopics } from "./event.ts";
+import type { LifecycleTransport, TransportHealth } from "./lifecycle-transport.ts";
 
 export interface PubsubTransportOptions {
   readonly projectId: string;
@@ -19,13 +20,6 @@ export interface PubsubTransportOptions {
   readonly log: Log;
   /** How long one request may take. Below what the relay allows. */
   readonly requestTimeoutMs?: number;
-}
-
-/** How it goes, for whoever looks after it. */
-export interface TransportHealth {
-  readonly transport: "local" | "pubsub";
-  readonly status: "ok" | "failing";
-  readonly error?: string;
 }
 
 type Publisher = InstanceType<typeof v1.PublisherClient>;
@@ -47,7 +41,7 @@ const alreadyExists = 6;
  * message could come after later ones that another replica has published meanwhile; and they stop a key that has
  * failed until they are told otherwise. Here a request ends when its time is up, and the relay alone repeats it.
  */
-export class PubsubTransport implements Transport, AsyncDisposable {
+export class PubsubTransport implements LifecycleTransport, AsyncDisposable {
   readonly #options: PubsubTransportOptions;
   readonly #timeoutMs: number;
   #opened: Promise<{ readonly client: PubSub; readonly publisher: Publisher }> | undefined;
