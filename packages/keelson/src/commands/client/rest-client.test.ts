@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
+import { createServer as createTlsServer } from "node:tls";
 import { systemClock } from "@keelson/base";
 import { RestClient, unreachableText } from "./rest-client.ts";
 
@@ -19,6 +20,21 @@ suite("a server that cannot be asked", () => {
     await assert.rejects(client.get("/resources", {}, t.signal), {
       name: "Unreachable",
       message: `https://127.0.0.1:${port} cannot be reached (it speaks no TLS): write --server http://127.0.0.1:${port}`,
+    });
+  });
+
+  test("one that hangs up without TLS is told with the address that might do", async (t) => {
+    const server = createTlsServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = new RestClient(
+      { url: `http://127.0.0.1:${port}`, token: undefined, email: undefined },
+      systemClock,
+    );
+    await assert.rejects(client.get("/resources", {}, t.signal), {
+      name: "Unreachable",
+      message: `http://127.0.0.1:${port} cannot be reached (it hung up): does it speak TLS? then write --server https://127.0.0.1:${port}`,
     });
   });
 

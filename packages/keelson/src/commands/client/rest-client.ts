@@ -216,6 +216,10 @@ export function unreachableText(url: string, error: unknown): string {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") {
     return text("it speaks no TLS", `write --server ${url.replace(/^https/, "http")}`);
   }
+  if (code === "UND_ERR_SOCKET" && url.startsWith("http:")) {
+    const next = `does it speak TLS? then write --server ${url.replace(/^http/, "https")}`;
+    return text("it hung up", next);
+  }
   if (untrusted.has(code)) {
     const next = "name the file of its authority in NODE_EXTRA_CA_CERTS";
     return text("its certificate is not trusted", next);
