@@ -155,7 +155,9 @@ suite("sse()", () => {
     server.publish("1");
     await until(() => heard.data.length === 1);
     server.refuseWith = 503;
+    const asked = server.asked.length;
     server.cut();
+    await until(() => server.asked.length > asked);
     server.publish("lost");
     server.purge();
     server.refuseWith = undefined;
