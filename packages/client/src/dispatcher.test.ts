@@ -1,5 +1,6 @@
+import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, createServer } from "node:http2";
+import { connect, constants, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
 
@@ -18,5 +19,21 @@ suite("connections", () => {
     session.destroy();
     server.close();
     await once(server, "close");
+  });
+
+  test("a request that is given up is told to the server, though its body is not out", async (t) => {
+    const dispatcher = dispatcherOf({ tls: {}, proxyUrl: undefined, connectTimeoutMs: 1_000 });
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    t.after(async () => {
+      session.destroy();
+      server.close();
+      await dispatcher.destroy();
+    });
+    const stream = session.request({ ":path": "/", ":method": "PATCH" });
+    stream.end("a body");
+    stream.close(); // As undici does it.
+    assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL);
   });
 });

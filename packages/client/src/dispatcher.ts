@@ -1,7 +1,7 @@
 // Connections to a cluster: directly or by a proxy, HTTP/2 where the server has it, and none that stays dead unnoticed.
 
 import { channel } from "node:diagnostics_channel";
-import type { ClientHttp2Stream } from "node:http2";
+import { constants, type ClientHttp2Stream } from "node:http2";
 import { getCACertificates } from "node:tls";
 
 import { Agent, ProxyAgent, Socks5ProxyAgent, type Dispatcher } from "undici";
@@ -17,7 +17,7 @@ export interface DispatcherOptions {
 
 /** What requests of one identity are sent by. */
 export function dispatcherOf({ tls, proxyUrl, connectTimeoutMs }: DispatcherOptions): Dispatcher {
-  hearStreamErrors();
+  lookAfterStreams();
   const endpoint = { ...endsOf(tls), preferH2: true, timeout: connectTimeoutMs };
   if (proxyUrl === undefined) {
     return new Agent({ ...shared, connect: { ...endpoint, ...keptAlive } });
@@ -39,19 +39,23 @@ export function dispatcherOf({ tls, proxyUrl, connectTimeoutMs }: DispatcherOpti
   });
 }
 
-/**
- * When a connection ends, undici may have let go of a stream that was given up on it: the stream's error would be heard by
- * nobody, and end the process. Whoever waits for an answer hears of it all the same.
- */
-function hearStreamErrors(): void {
+/** Mends what undici leaves undone of the streams of HTTP/2, in the one place that sees each of them. */
+function lookAfterStreams(): void {
   const streams = channel("http2.client.stream.created");
-  streams.unsubscribe(hearErrors); // Once is enough, however many ask.
-  streams.subscribe(hearErrors);
+  streams.unsubscribe(lookAfter); // Once is enough, however many ask.
+  streams.subscribe(lookAfter);
 }
 
-function hearErrors(message: unknown): void {
+function lookAfter(message: unknown): void {
   const { stream } = message as { readonly stream: ClientHttp2Stream };
+  // When a connection ends, undici may have let go of a stream that was given up on it: the stream's error would be heard
+  // by nobody, and end the process. Whoever waits for an answer hears of it all the same.
   stream.on("error", () => undefined);
+  // Undici gives a stream up by closing it without a code and destroying it. Node then puts the reset off until the body
+  // is out, which never comes of a stream that is destroyed; and when a connection that was stalled moves again, it sends
+  // empty frames of that body for ever, until no memory is left. With a code the server is told at once.
+  const close = stream.close.bind(stream);
+  stream.close = (code = constants.NGHTTP2_CANCEL, callback) => close(code, callback);
 }
 
 /** A proxy that speaks TLS shows a certificate of the cluster's authority, as kubectl wants it, or of a public one. */
