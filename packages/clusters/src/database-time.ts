@@ -11,23 +11,25 @@ import { readDatabaseTime } from "./sql/schedules.ts";
 export class DatabaseTime {
   readonly #database: Database;
   readonly #clock: Clock;
-  #aheadMs = 0;
+  /** What it was when our own monotonic clock stood at zero: a wall clock that is set anew must not age anything. */
+  #originMs: number;
 
   constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
     this.#database = database;
     this.#clock = clock;
+    this.#originMs = clock.now() - clock.monotonic();
   }
 
   now(): number {
-    return this.#clock.now() + this.#aheadMs;
+    return this.#originMs + this.#clock.monotonic();
   }
 
   /** Sets itself right. An answer that took long is as true as the middle of its time. */
   async measure(signal: AbortSignal): Promise<void> {
-    const askedMs = this.#clock.now();
+    const askedMs = this.#clock.monotonic();
     const [row] = await this.#database.run(readDatabaseTime, undefined, signal);
     if (row === undefined) return;
-    const middleMs = (askedMs + this.#clock.now()) / 2;
-    this.#aheadMs = row.now_ms - middleMs;
+    const middleMs = (askedMs + this.#clock.monotonic()) / 2;
+    this.#originMs = row.now_ms - middleMs;
   }
 }
