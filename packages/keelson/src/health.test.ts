@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { systemClock } from "@keelson/base";
-import { ManualClock, RecordingMetrics } from "@keelson/base/testing";
+import { silentLog, systemClock } from "@keelson/base";
+import { ManualClock, RecordingLog, RecordingMetrics } from "@keelson/base/testing";
 import { Health, type Check } from "./health.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
 import { restFixture } from "./testing/rest-fixture.ts";
@@ -18,7 +18,12 @@ suite("health", () => {
       },
     };
     const metrics = new RecordingMetrics();
-    const health = new Health({ checks: [database], clock: systemClock, metrics });
+    const health = new Health({
+      checks: [database],
+      clock: systemClock,
+      log: silentLog,
+      metrics,
+    });
     const modules = [ownRoutes({ health, clock: systemClock, components: {}, facts })];
     await using rest = await restFixture({ modules });
     const get = async (url: string): Promise<[number, string]> => {
@@ -77,10 +82,40 @@ suite("health", () => {
         return new Promise(() => undefined);
       },
     };
-    const health = new Health({ checks: [hung], clock, metrics: new RecordingMetrics() });
+    const log = new RecordingLog();
+    const health = new Health({ checks: [hung], clock, log, metrics: new RecordingMetrics() });
     const answers = Promise.all([health.ask(), health.ask(), health.ask()]);
     await clock.advance(2_000);
     assert.deepEqual((await answers)[2], [{ name: "store", status: "unhealthy" }]);
     assert.equal(asked, 1);
+  });
+
+  test("tells why a part does not answer once, and that it answers again", async () => {
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    let failure: Error | undefined = new Error("not started");
+    const database: Check = {
+      name: "database",
+      run: async () => {
+        if (failure !== undefined) throw failure;
+      },
+    };
+    const health = new Health({ checks: [database], clock, log, metrics: new RecordingMetrics() });
+    const refused = new Error("password refused");
+    for (const next of [failure, undefined, refused, refused, undefined, undefined]) {
+      failure = next;
+      await health.ask();
+    }
+    health.stop();
+    failure = refused;
+    await health.ask();
+    assert.deepEqual(
+      log.entries.map(({ level, message, fields }) => [level, message, fields["error"]]),
+      [
+        ["debug", "not ready yet: a part does not answer", new Error("not started")],
+        ["warn", "not ready: a part does not answer", refused],
+        ["info", "ready: the part answers again", undefined],
+      ],
+    );
   });
 });

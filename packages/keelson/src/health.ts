@@ -1,17 +1,18 @@
 // Whether the parts that we need answer. Liveness never asks them; readiness asks each time, within a bound.
 
-import { isCancellation, type Clock, type Metrics } from "@keelson/base";
+import { isCancellation, type Clock, type Log, type Metrics } from "@keelson/base";
 
 /** A part that must answer before we say that we are ready. */
 export interface Check {
   readonly name: string;
-  /** Resolves if the part answers. What it throws is logged, and never shown to callers. */
+  /** Resolves if the part answers. What it throws is logged when the part fails, and never shown to callers. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface HealthOptions {
   readonly checks: readonly Check[];
   readonly clock: Clock;
+  readonly log: Log;
   readonly metrics: Metrics;
 }
 
@@ -28,6 +29,8 @@ const askIntervalMs = 5_000;
 export class Health {
   readonly #options: HealthOptions;
   readonly #states: Map<string, ComponentState>;
+  /** Parts of which a line says that they do not answer. */
+  readonly #told = new Set<string>();
   readonly #up;
   #asking: Promise<readonly ComponentState[]> | undefined;
   #isStopping = false;
@@ -82,23 +85,39 @@ export class Health {
     const { checks, clock } = this.#options;
     await Promise.all(
       checks.map(async (check) => {
-        const { name } = check;
-        const isUp = await within(clock.timeout(checkTimeoutMs), (signal) => check.run(signal));
-        this.#up.set({ component: name }, isUp ? 1 : 0);
-        this.#states.set(name, { name, status: isUp ? "healthy" : "unhealthy" });
+        const failure = await failureWithin(clock.timeout(checkTimeoutMs), check);
+        this.#found(check, failure);
       }),
     );
     return this.components;
   }
+
+  #found({ name }: Check, failure: unknown): void {
+    const isUp = failure === undefined;
+    const before = this.#states.get(name)?.status;
+    this.#up.set({ component: name }, isUp ? 1 : 0);
+    this.#states.set(name, { name, status: isUp ? "healthy" : "unhealthy" });
+    if (!this.#isStopping) this.#tell(name, before, failure);
+  }
+
+  /** A line for each change, not for each asking. A part that has yet to start is no news. */
+  #tell(component: string, before: ComponentState["status"] | undefined, error: unknown): void {
+    const { log } = this.#options;
+    if (error === undefined) {
+      if (this.#told.delete(component)) log.info({ component }, "ready: the part answers again");
+    } else if (before === "healthy") {
+      this.#told.add(component);
+      log.warn({ component, error }, "not ready: a part does not answer");
+    } else if (before === "unknown") {
+      log.debug({ component, error }, "not ready yet: a part does not answer");
+    }
+  }
 }
 
-/** Whether `run` succeeds before `signal` aborts, also if it does not heed the signal. */
-function within(signal: AbortSignal, run: Check["run"]): Promise<boolean> {
+/** Why `check` did not succeed before `signal` aborted, also if it does not heed the signal; undefined where it did. */
+function failureWithin(signal: AbortSignal, check: Check): Promise<unknown> {
   return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(false), { once: true });
-    run(signal).then(
-      () => resolve(true),
-      () => resolve(false),
-    );
+    signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
+    check.run(signal).then(() => resolve(undefined), resolve);
   });
 }

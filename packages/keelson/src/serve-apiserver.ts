@@ -53,7 +53,7 @@ export async function serveApiserver(
       : await startAggregated({ ...parts, opened }, signal);
   const checks: Check[] = [{ name: "store", run: (within) => store.ping(within) }];
   if (opened !== undefined) checks.push({ name: "host", run: () => opened.host.ping() });
-  const health = new Health({ checks, clock, metrics });
+  const health = new Health({ checks, clock, log, metrics });
   await using listener = await startMetrics({ ...shared, config, health });
   await using scope = new TaskScope(signal);
   const addresses: Addresses = {

@@ -27,7 +27,7 @@ export async function serveOperator(
   const { config, clock, random, log, metrics } = options;
   const shared = { clock, random, log, metrics };
   const operator = await startOperator({ ...shared, config, own: undefined }, signal);
-  const health = new Health({ checks: [operator.check], clock, metrics });
+  const health = new Health({ checks: [operator.check], clock, log, metrics });
   await using listener = await startMetrics({ ...shared, config, health });
   await using scope = new TaskScope(signal);
   scope.spawn("operator", (within) => operator.run(within));

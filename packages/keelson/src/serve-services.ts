@@ -97,7 +97,7 @@ export async function serveServices(
       : [{ name: "store", run: (within: AbortSignal) => cluster.store.ping(within) }]),
     ...(operator === undefined ? [] : [operator.check]),
   ];
-  const health = new Health({ checks, clock, metrics });
+  const health = new Health({ checks, clock, log, metrics });
   const components = {
     // Asked for each time: trouble with events shows here, and makes nobody unready.
     get events() {

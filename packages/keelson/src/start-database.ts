@@ -5,6 +5,7 @@ import type { Clock, Log, Random } from "@keelson/base";
 import {
   isMigrated,
   openDatabase,
+  SchemaTooNew,
   startEmbeddedPostgres,
   type Database,
   type DatabaseOptions,
@@ -32,7 +33,7 @@ export interface StartedDatabase extends AsyncDisposable {
   /** The settings of its pool, for pools beside it. */
   readonly pool: DatabaseOptions;
   readonly database: Database;
-  /** Rejects unless it answers, at the schema of this version. */
+  /** Rejects unless it answers, at the schema of this version or, once we run, of a newer one. */
   check(signal: AbortSignal): Promise<void>;
   /** Another database beside it, where the server is our own. */
   databaseApart(name: string, signal: AbortSignal): Promise<string | undefined>;
@@ -66,14 +67,26 @@ export async function startDatabase(
   } catch (error) {
     throw unreachableFailure(error, { what: "the services' data", ...servicesDatabase(config) });
   }
+  let isOutdated = false;
   const owned = undo.move();
   return {
     pool,
     database,
     check: async (within) => {
-      if (!(await isMigrated(database, migrations, within))) {
-        throw new Error("the schema of the database is behind");
+      try {
+        if (await isMigrated(database, migrations, within)) return;
+      } catch (error) {
+        if (!(error instanceof SchemaTooNew)) throw error;
+        // A newer replica has migrated. Until it takes our place we go on: all of the old ones unready at once would be an outage.
+        if (!isOutdated)
+          log.warn(
+            { reason: error.message },
+            "outdated: a newer version has migrated the database",
+          );
+        isOutdated = true;
+        return;
       }
+      throw new Error("the schema of the database is behind");
     },
     databaseApart: async (name, within) => postgres?.databaseApart(name, within),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
