@@ -22,7 +22,7 @@ function create(name: string): Write {
 }
 
 /** A queue before a database whose commits end when they are told to. */
-function slowQueue({ commitsAside = false } = {}) {
+function slowQueue({ commitsAside = false, onCommitted = (): void => undefined } = {}) {
   const batches: { readonly names: readonly string[]; readonly finish: () => void }[] = [];
   const commit = async (
     writes: readonly Write[],
@@ -35,7 +35,7 @@ function slowQueue({ commitsAside = false } = {}) {
   const queue = new CommitQueue({
     backend: { commit, commitsAside: () => commitsAside },
     limits: defaultLimits,
-    onCommitted: () => undefined,
+    onCommitted,
     onUncertain: () => undefined,
   });
   return { queue, batches };
@@ -94,6 +94,22 @@ suite("a queue of writes", () => {
     await rejection;
     batches[0]?.finish();
     await first;
+  });
+
+  test("commits once what is durable, and says so, also where telling of it fails", async () => {
+    const bug = new Error("a bug of whoever is told");
+    const onCommitted = (): never => {
+      throw bug;
+    };
+    const { queue, batches } = slowQueue({ onCommitted });
+    const all = ["a", "b"].map((name) => queue.submit(create(name), signal));
+    await turn();
+    const closed = assert.rejects(queue.close(), bug);
+    batches[0]?.finish();
+    const written = { type: "written", revision: 1 };
+    assert.deepEqual(await Promise.all(all), [written, written]);
+    await closed;
+    assert.equal(batches.length, 1);
   });
 
   suite("before a database that commits aside", () => {

@@ -161,20 +161,27 @@ export class CommitQueue {
 
   async #commit(batch: readonly Pending[]): Promise<void> {
     const writes = batch.map(({ write }) => write);
+    let committed: Awaited<ReturnType<Backend["commit"]>>;
     try {
-      const { head, outcomes } = await this.#options.backend.commit(writes);
-      this.#options.onCommitted({ writes, outcomes, head });
-      batch.forEach(({ resolve, reject }, index) => {
-        const outcome = outcomes[index];
-        if (outcome === undefined) reject(new Error("the backend lost an outcome"));
-        else resolve(outcome);
-      });
+      committed = await this.#options.backend.commit(writes);
     } catch (error) {
       this.#options.onUncertain();
       // S6: one write that the database cannot take must not take the others with it.
       const isOneToBlame = batch.length > 1 && !(error instanceof StoreError);
       if (isOneToBlame) for (const each of batch) await this.#commit([each]);
       else for (const { reject } of batch) reject(error);
+      return;
+    }
+    const { head, outcomes } = committed;
+    try {
+      this.#options.onCommitted({ writes, outcomes, head });
+    } finally {
+      // It is durable, whatever became of the telling: a bug there ends the process, and must not have a writer believe otherwise.
+      batch.forEach(({ resolve, reject }, index) => {
+        const outcome = outcomes[index];
+        if (outcome === undefined) reject(new Error("the backend lost an outcome"));
+        else resolve(outcome);
+      });
     }
   }
 
