@@ -56,6 +56,15 @@ suite("controller", () => {
     await assert.rejects(controller.start(), /started twice/);
   });
 
+  test("a start that cannot list the second kind has begun nothing with the first", async () => {
+    await using it = new ControllerBed();
+    const { id } = await it.backend.createCluster("c");
+    it.backend.onRequest = (request) => (request === "GET /nodepools" ? 403 : undefined);
+    await assert.rejects(it.start({ kinds: ["cluster", "nodepool"] }), /http_fault/);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns"), undefined);
+  });
+
   test("stop lets what is running end and report; what does not end is aborted and comes again", async () => {
     await using it = new ControllerBed();
     const gate = Promise.withResolvers<void>();
@@ -98,11 +107,12 @@ suite("controller", () => {
           transport: { ...transport, ackDeadlineMs: 10_000 },
           api: { ...api, url: "nowhere" },
           preconditions: [{ field: "labels", operator: "exists" }],
+          retryMs: { initial: 0, max: 10 },
           reconcile: () => ready(),
         }),
       (error: Error) =>
         error instanceof TypeError &&
-        ["name", "kinds", "api.url", "preconditions", "timeoutMs"].every((word) =>
+        ["name", "kinds", "api.url", "preconditions", "timeoutMs", "retryMs"].every((word) =>
           error.message.includes(word),
         ),
     );

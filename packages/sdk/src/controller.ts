@@ -248,13 +248,17 @@ class RunningController implements Controller {
 
   #backoffMs(failures: number): number {
     const { random, retryMs } = this.#settings;
-    const fullMs = Math.min(retryMs.max, retryMs.initial * 2 ** Math.min(failures, 30));
-    return Math.round(fullMs * (1 - 0.5 * random.float()));
+    return Backoff.after(failures + 1, { initialMs: retryMs.initial, maxMs: retryMs.max, random });
   }
 
+  /** Nothing begins before all of it is listed: a start that fails leaves nothing running. */
   async #list(signal: AbortSignal): Promise<void> {
+    const listed: { readonly kind: Kind; readonly resources: readonly Resource[] }[] = [];
     for (const kind of this.#settings.kinds) {
-      for (const resource of await this.#api.list(kind, signal)) this.#enlist(kind, resource);
+      listed.push({ kind, resources: await this.#api.list(kind, signal) });
+    }
+    for (const { kind, resources } of listed) {
+      for (const resource of resources) this.#enlist(kind, resource);
     }
   }
 

@@ -83,6 +83,7 @@ export type Settings = Required<Omit<ControllerOptions, "when" | "finalize" | "a
 /** Fills in what was left out. Throws a `TypeError` that tells everything that is wrong at once. */
 export function settingsOf(options: ControllerOptions): Settings {
   const { transport, timeoutMs = 60_000, concurrency = 8, preconditions = [] } = options;
+  const { retryMs = { initial: 1_000, max: 60_000 } } = options;
   const problems: string[] = [];
   if (options.name === "") problems.push("name must not be empty");
   if (options.kinds.length === 0) problems.push(`kinds must name one of ${allKinds.join(", ")}`);
@@ -102,6 +103,10 @@ export function settingsOf(options: ControllerOptions): Settings {
   }
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
     problems.push(`concurrency must be a positive integer, not ${concurrency}`);
+  }
+  if (!(retryMs.initial > 0 && retryMs.max >= retryMs.initial)) {
+    const { initial, max } = retryMs;
+    problems.push(`retryMs must be positive, and max at least initial, not ${initial} and ${max}`);
   }
   if (problems.length > 0)
     throw new TypeError(`controller ${options.name}: ${problems.join("; ")}`);
@@ -123,7 +128,7 @@ export function settingsOf(options: ControllerOptions): Settings {
     timeoutMs,
     concurrency,
     drainMs: options.drainMs ?? 30_000,
-    retryMs: options.retryMs ?? { initial: 1_000, max: 60_000 },
+    retryMs,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     log: options.log ?? silentLog,
