@@ -87,6 +87,28 @@ suite("the end of the gate", () => {
     writeFileSync(logs.file("some.jsonl"), `${skipped}\n`);
     assert.equal((await summary(logs.path, t.signal)).exitCode, 1);
   });
+
+  test("a stage that never ended, one without tests and one whose exit code hides a failure are faults", async (t) => {
+    await using logs = temporary();
+    writeFileSync(logs.file("stages.tsv"), "install\t1\t0\nempty\t3\t0\nlying\t3\t0\n");
+    const failed = { name: "a", isSuite: false, outcome: "failed", ms: 1 };
+    writeFileSync(logs.file("lying.jsonl"), `${JSON.stringify(failed)}\n`);
+    writeFileSync(logs.file("gone.log"), "it began\n");
+    const { said, exitCode } = await summary(logs.path, t.signal, ["empty", "lying", "gone"]);
+    assert.equal(exitCode, 1);
+    assert.deepEqual(
+      said.split("\n").filter((line) => /^✖|(ok|FAILED.*)$/.test(line)),
+      [
+        "✖ empty ran no tests; its output ends:",
+        "✖ lying ended with 0 though tests failed; its output ends:",
+        "✖ gone did not run to its end; its output ends:",
+        "install            1s      0 passed     0 failed     0 skipped  ok",
+        "empty              3s      0 passed     0 failed     0 skipped  FAILED (0)",
+        "lying              3s      0 passed     1 failed     0 skipped  FAILED (0)",
+        "gone               0s      0 passed     0 failed     0 skipped  FAILED (no end)",
+      ],
+    );
+  });
 });
 
 test("every suite of the workspace is a stage of the gate", () => {
@@ -110,8 +132,9 @@ test("every suite of the workspace is a stage of the gate", () => {
 async function summary(
   logs: string,
   signal: AbortSignal,
+  withTests: readonly string[] = [],
 ): Promise<{ readonly said: string; readonly exitCode: number }> {
-  const program = spawn(process.execPath, [join(folder, "summary.ts"), logs, "125"], {
+  const program = spawn(process.execPath, [join(folder, "summary.ts"), logs, "125", ...withTests], {
     env: { ...process.env, CI: "true" },
     signal,
   });

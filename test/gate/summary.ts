@@ -1,6 +1,7 @@
 // What is left to say when every stage of the gate has ended: what broke and where, what took longest, and the table of stages.
-// `node test/gate/summary.ts FOLDER SECONDS` reads `stages.tsv` (name, seconds, exit code) and for each stage the record of its
-// tests, NAME.jsonl, and its output, NAME.log. It ends with 1 if anything failed, and in CI also if anything was skipped.
+// `node test/gate/summary.ts FOLDER SECONDS NAME…` reads `stages.tsv` (name, seconds, exit code) and for each stage the record of its
+// tests, NAME.jsonl, and its output, NAME.log. The names are those of the stages that have tests. It ends with 1 if anything failed or
+// did not run at all, and in CI also if anything was skipped.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -16,7 +17,10 @@ const outputLinesShown = 30;
 export interface Stage {
   readonly name: string;
   readonly seconds: number;
-  readonly exitCode: number;
+  /** Undefined if it was never begun, or whoever ran it was ended. */
+  readonly exitCode: number | undefined;
+  /** Whether it is there to run tests. */
+  readonly hasTests: boolean;
   readonly ended: readonly Ended[];
   readonly output: string;
 }
@@ -60,18 +64,17 @@ export function summarise(
     const rest = more > 0 ? [`  and ${more} more`] : [];
     parts.push(["not run to their end:", ...lines.slice(0, cancelledShown), ...rest].join("\n"));
   }
-  for (const { name, exitCode, output } of stages) {
+  for (const stage of stages) {
+    const { name, output } = stage;
+    const fault = faultOf(stage);
     if (
-      exitCode === 0 ||
+      fault === undefined ||
       broken.some(({ stage, isCancelled }) => stage === name && isCancelled !== true)
     )
       continue;
     const end = output.trimEnd().split("\n").slice(-outputLinesShown);
     parts.push(
-      [
-        `✖ ${name} ended with ${exitCode}; its output ends:`,
-        ...end.map((line) => `  ${line}`),
-      ].join("\n"),
+      [`✖ ${name} ${fault}; its output ends:`, ...end.map((line) => `  ${line}`)].join("\n"),
     );
   }
   const skipped = tests.filter(({ outcome }) => outcome === "skipped");
@@ -97,11 +100,12 @@ export function summarise(
       .length;
   parts.push(
     stages
-      .map(({ name, seconds, exitCode }) => {
+      .map((stage) => {
+        const { name, seconds, exitCode } = stage;
         const [ok, bad, left] = (["passed", "failed", "skipped"] as const).map((outcome) =>
           String(counted(name, outcome)).padStart(5),
         );
-        const verdict = exitCode === 0 ? "ok" : `FAILED (${exitCode})`;
+        const verdict = faultOf(stage) === undefined ? "ok" : `FAILED (${exitCode ?? "no end"})`;
         return `${name.padEnd(14)} ${String(seconds).padStart(5)}s  ${ok} passed ${bad} failed ${left} skipped  ${verdict}`;
       })
       .join("\n"),
@@ -112,8 +116,18 @@ export function summarise(
     `${total("passed")} passed, ${total("failed")} failed, ${total("skipped")} skipped, in ${minutes(seconds)}`,
   );
   const isGood =
-    stages.every(({ exitCode }) => exitCode === 0) && (maySkip || skipped.length === 0);
+    stages.every((stage) => faultOf(stage) === undefined) && (maySkip || skipped.length === 0);
   return { text: parts.join("\n\n"), isGood };
+}
+
+/** What is wrong with a stage, whatever its exit code says; undefined if nothing is. */
+function faultOf({ exitCode, hasTests, ended }: Stage): string | undefined {
+  if (exitCode === undefined) return "did not run to its end";
+  if (exitCode !== 0) return `ended with ${exitCode}`;
+  if (ended.some(({ outcome }) => outcome === "failed")) return "ended with 0 though tests failed";
+  // To the runner a pattern that finds no file is no failure.
+  if (hasTests && ended.length === 0) return "ran no tests";
+  return undefined;
 }
 
 function testsOf({ name: stage, ended }: Stage): readonly Test[] {
@@ -144,24 +158,31 @@ function minutes(seconds: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+function linesOf(path: string): readonly string[] {
+  return read(path)
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
 function read(path: string): string {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 if (import.meta.main) {
-  const [folder = ".", seconds = "0"] = process.argv.slice(2);
-  const stages = read(join(folder, "stages.tsv"))
-    .trim()
-    .split("\n")
-    .map((line): Stage => {
+  const [folder = ".", seconds = "0", ...withTests] = process.argv.slice(2);
+  const hadEnd = new Map(
+    linesOf(join(folder, "stages.tsv")).map((line) => {
       const [name = "", seconds = "0", exitCode = "1"] = line.split("\t");
-      const ended = read(join(folder, `${name}.jsonl`))
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((line) => JSON.parse(line) as Ended);
-      const output = read(join(folder, `${name}.log`));
-      return { name, seconds: Number(seconds), exitCode: Number(exitCode), ended, output };
-    });
+      return [name, { seconds: Number(seconds), exitCode: Number(exitCode) }];
+    }),
+  );
+  const names = new Set([...hadEnd.keys(), ...withTests]);
+  const stages = [...names].map((name): Stage => {
+    const { seconds = 0, exitCode } = hadEnd.get(name) ?? {};
+    const ended = linesOf(join(folder, `${name}.jsonl`)).map((line) => JSON.parse(line) as Ended);
+    const output = read(join(folder, `${name}.log`));
+    return { name, seconds, exitCode, hasTests: withTests.includes(name), ended, output };
+  });
   const { text, isGood } = summarise(stages, {
     seconds: Number(seconds),
     maySkip: process.env["CI"] !== "true",
