@@ -54,6 +54,8 @@ function guard(folder: string): void {
   for (const end of ["disconnect", "SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(end, () => void leave());
   }
+  // The owner may have gone while this was read.
+  if (!process.connected) void leave();
 
   function ended(id: number, reason: string): void {
     if (children.delete(id)) report({ type: "ended", id, reason });

@@ -16,6 +16,8 @@ import { join } from "node:path";
 import type { GuardOrder, GuardReport } from "./guard.ts";
 
 const logTailBytes = 4096;
+/** For a word of the guard, for its end, and for that of a process that was told to end. Shorter than a test may take: so it can say what hangs. */
+const patienceMsUsual = 180_000;
 
 /** A process that ended although nobody asked it to, or could not be started. */
 export class ProcessEnded extends Error {
@@ -59,10 +61,12 @@ export class Guard implements AsyncDisposable {
   readonly #guard: ChildProcess;
   readonly #entries = new Map<number, Entry>();
   readonly #gone = Promise.withResolvers<void>();
+  readonly #patienceMs: number;
   #nextId = 1;
   #waiting = 0;
 
-  constructor() {
+  constructor({ patienceMs = patienceMsUsual }: { readonly patienceMs?: number } = {}) {
+    this.#patienceMs = patienceMs;
     this.folder = mkdtempSync(join(realpathSync(tmpdir()), "keelson-oracle-"));
     this.#guard = fork(join(import.meta.dirname, "guard.ts"), [this.folder], {
       detached: true,
@@ -107,8 +111,11 @@ export class Guard implements AsyncDisposable {
     const failed = entry.ended.promise.then((reason) => {
       throw new ProcessEnded(command.name, reason, tailOf(log));
     });
-    const pid = await this.#awaiting(Promise.race([entry.started.promise, failed]));
-    failed.catch(() => undefined); // From here on `ended` tells.
+    failed.catch(() => undefined); // Once it has started `ended` tells.
+    const started = Promise.race([entry.started.promise, failed]);
+    const silence = (): Error =>
+      new Error(`the guard (process ${this.pid}) does not answer: ${command.name} was not started`);
+    const pid = await this.#awaiting(started, silence);
     return {
       pid,
       get ended() {
@@ -122,16 +129,24 @@ export class Guard implements AsyncDisposable {
     };
   }
 
-  /** Waits for `ended` while keeping this process alive, which the guard alone does not. */
+  /** Waits for `ended` while keeping this process alive, which the guard alone does not. For whoever was told to end: minutes, not for ever. */
   async join(guarded: GuardedProcess): Promise<string> {
-    return await this.#awaiting(guarded.ended);
+    return await this.#awaiting(guarded.ended, () => {
+      const { pid } = guarded;
+      return new Error(`process ${pid} does not end; the end of its log:\n${guarded.logTail()}`);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#guard.connected) this.#guard.disconnect();
     this.#guard.ref();
+    const giveUp = setTimeout(() => {
+      this.#guard.kill("SIGKILL");
+      this.#abandon();
+    }, this.#patienceMs);
     await this.#gone.promise;
-    // The guard has done that, unless somebody killed it.
+    clearTimeout(giveUp);
+    // The guard has done that, unless it was killed.
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
@@ -153,7 +168,7 @@ export class Guard implements AsyncDisposable {
     entry.ended.resolve(report.reason);
   }
 
-  /** The guard is gone: by our wish with its children, or by somebody's kill without them. */
+  /** The guard is gone, by our wish with its children or by somebody's kill without them, or it hangs. */
   #abandon(): void {
     for (const entry of this.#entries.values()) {
       if (entry.pid !== undefined) killQuietly(entry.pid);
@@ -164,11 +179,14 @@ export class Guard implements AsyncDisposable {
     this.#gone.resolve();
   }
 
-  async #awaiting<Value>(promise: Promise<Value>): Promise<Value> {
+  async #awaiting<Value>(promise: Promise<Value>, tooLate: () => Error): Promise<Value> {
     if (this.#waiting++ === 0) this.#guard.channel?.ref();
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(tooLate()), this.#patienceMs);
     try {
-      return await promise;
+      return await Promise.race([promise, late.promise]);
     } finally {
+      clearTimeout(timer);
       if (--this.#waiting === 0) this.#guard.channel?.unref();
     }
   }
