@@ -22,8 +22,6 @@ export interface CandidateOptions {
 export interface Said {
   readonly type: "leads" | "wrote" | "fenced" | "ends" | "stopped" | "failed";
   readonly token?: string;
-  /** When it was heard. */
-  readonly atMs: number;
 }
 
 const waitMsMax = 60_000;
@@ -38,9 +36,7 @@ export class Candidate implements AsyncDisposable {
     this.identity = identity;
     this.#process = process;
     this.proxy = proxy;
-    process.on("message", (message) => {
-      this.said.push({ ...(message as Said), atMs: performance.now() });
-    });
+    process.on("message", (message) => void this.said.push(message as Said));
   }
 
   static async start(options: CandidateOptions): Promise<Candidate> {
