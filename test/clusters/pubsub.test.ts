@@ -20,6 +20,7 @@ import {
   type Told,
 } from "./events-bed.ts";
 import { FaultyWire, sharedEmulator, withoutEmulator } from "./pubsub-emulator.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 const topics = { "cluster-events": "cluster-events", "nodepool-events": "nodepool-events" };
 
@@ -286,9 +287,11 @@ suite("events on Pub/Sub", { skip: withoutEmulator }, () => {
       const id = systemRandom.uuid();
       await tellOn(tables, [{ clusterId: id, generation: 1 }]);
       const program = new URL("./pubsub-process.ts", import.meta.url).pathname;
-      const child = spawn(process.execPath, [program, tables.url, host, project.id, point], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
+      const child = endsWithUs(
+        spawn(process.execPath, [program, tables.url, host, project.id, point], {
+          stdio: ["ignore", "pipe", "inherit"],
+        }),
+      );
       const exited = new Promise((resolve) => child.once("exit", resolve));
       let said = "";
       child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));

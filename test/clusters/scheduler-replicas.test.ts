@@ -9,6 +9,7 @@ import { statement } from "@keelson/database";
 import { until } from "../tools/until.ts";
 import { freshDatabase, never } from "./events-bed.ts";
 import { announcements, schedulerOn } from "./scheduler-bed.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 /** How many there are in the largest test; `KEELSON_TEST_CLUSTERS=20000` is the contract's number. */
 const stableCount = Number(process.env["KEELSON_TEST_CLUSTERS"] ?? 5_000);
@@ -44,9 +45,11 @@ suite("schedulers and many clusters", () => {
     await using it = await freshDatabase();
     await insertMany(it, 600);
     const program = new URL("./scheduler-process.ts", import.meta.url);
-    const child = spawn(process.execPath, [program.pathname, it.url], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = endsWithUs(
+      spawn(process.execPath, [program.pathname, it.url], {
+        stdio: ["ignore", "pipe", "inherit"],
+      }),
+    );
     const exited = new Promise((resolve) => child.once("exit", resolve));
     // It tells of each batch, and is killed while it is busy with the next.
     await new Promise((resolve) => child.stdout.once("data", resolve));

@@ -9,6 +9,7 @@ import { findFreePorts } from "../tools/ports.ts";
 import { until } from "../tools/until.ts";
 import { askRest } from "./ask-rest.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 const program = fileURLToPath(new URL("../../examples/run.ts", import.meta.url));
 
@@ -18,10 +19,12 @@ class Examples implements AsyncDisposable {
   #output = "";
 
   constructor(dataDir: string) {
-    this.#child = spawn(process.execPath, [program], {
-      env: { PATH: process.env["PATH"] ?? "", KEELSON_DATA_DIR: dataDir },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    this.#child = endsWithUs(
+      spawn(process.execPath, [program], {
+        env: { PATH: process.env["PATH"] ?? "", KEELSON_DATA_DIR: dataDir },
+        stdio: ["ignore", "pipe", "inherit"],
+      }),
+    );
     this.#child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
   }
 

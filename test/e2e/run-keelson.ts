@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onAbort } from "@keelson/base";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 /** The executable of this checkout. */
 export const entry = fileURLToPath(
@@ -39,13 +40,15 @@ export function spawnKeelson(
   options: SpawnOptions,
 ): ChildProcessByStdio<null, Readable, Readable> {
   const { cwd, environment, uid, isDetached = false } = options;
-  return spawn(process.execPath, [options.entry ?? entry, ...words], {
-    stdio: ["ignore", "pipe", "pipe"],
-    cwd,
-    env: { PATH: process.env["PATH"] ?? "", ...environment },
-    detached: isDetached,
-    ...(uid === undefined ? {} : { uid, gid: uid }),
-  });
+  return endsWithUs(
+    spawn(process.execPath, [options.entry ?? entry, ...words], {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd,
+      env: { PATH: process.env["PATH"] ?? "", ...environment },
+      detached: isDetached,
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    }),
+  );
 }
 
 /** Runs a command to its end, whatever that is. It is killed, and this rejects, once `signal` aborts. */

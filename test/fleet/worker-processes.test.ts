@@ -14,6 +14,7 @@ import { fleetMigrations } from "@keelson/fleet";
 import { until } from "../tools/until.ts";
 import { web } from "./bed.ts";
 import { startFleetRest } from "./fleet-rest.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 const program = fileURLToPath(new URL("./programs/worker-process.ts", import.meta.url));
 
@@ -23,9 +24,11 @@ class WorkerProcess implements AsyncDisposable {
   output = "";
 
   constructor(instructions: object) {
-    this.#child = spawn(process.execPath, [program, JSON.stringify(instructions)], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+    this.#child = endsWithUs(
+      spawn(process.execPath, [program, JSON.stringify(instructions)], {
+        stdio: ["pipe", "pipe", "inherit"],
+      }),
+    );
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
     this.ended = once(this.#child, "close");
   }

@@ -11,6 +11,7 @@ import { isAlive } from "../tools/is-alive.ts";
 import { oracleTest } from "./oracle-test.ts";
 import { kubernetesVersion } from "./programs.ts";
 import { until } from "../tools/until.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 suite("oracle", () => {
   oracleTest("two clusters run side by side and know nothing of each other", async (t) => {
@@ -146,8 +147,12 @@ async function killOwner(
   signal: AbortSignal,
 ): Promise<{ readonly pids: readonly number[]; readonly folder: string }> {
   const script = join(import.meta.dirname, "fixtures", "owner.ts");
-  const owner = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"], signal });
-  const [line] = (await once(createInterface(owner.stdout), "line")) as [string];
+  const owner = endsWithUs(
+    spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"], signal }),
+  );
+  const lines = createInterface(owner.stdout);
+  const [line] = (await Promise.race([once(lines, "line"), once(lines, "close")])) as [string?];
+  assert.ok(line !== undefined, "it ended without a word");
   const facts = JSON.parse(line) as { pids: number[]; folder: string };
   assert.ok(facts.pids.every(isAlive));
   owner.kill("SIGKILL");

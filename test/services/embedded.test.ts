@@ -16,6 +16,7 @@ import { until } from "@keelson/base/testing";
 import { isTransient, openDatabase, statement } from "@keelson/database";
 import { patience } from "@keelson/database/testing";
 import { nothingRunsIn } from "../e2e/keelson-process.ts";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 const never = new AbortController().signal;
 const isRoot = process.getuid?.() === 0;
@@ -38,11 +39,13 @@ interface Started {
 }
 
 async function start(dataDir: string, as: { uid?: number; gid?: number } = {}): Promise<Started> {
-  const child = spawn(process.execPath, [program, dataDir], {
-    stdio: ["ignore", "pipe", "inherit"],
-    cwd: "/",
-    ...as,
-  });
+  const child = endsWithUs(
+    spawn(process.execPath, [program, dataDir], {
+      stdio: ["ignore", "pipe", "inherit"],
+      cwd: "/",
+      ...as,
+    }),
+  );
   for await (const line of createInterface({ input: child.stdout })) {
     return { child, said: JSON.parse(line) as Started["said"] };
   }
@@ -115,10 +118,12 @@ suite("embedded PostgreSQL, its process and its disk", () => {
       const dataDir = join(place.home, "postgres");
       const random = seededRandom("start");
       for (let round = 0; round < 12; round++) {
-        const child = spawn(process.execPath, [program, dataDir], {
-          stdio: ["ignore", "pipe", "inherit"],
-          cwd: "/",
-        });
+        const child = endsWithUs(
+          spawn(process.execPath, [program, dataDir], {
+            stdio: ["ignore", "pipe", "inherit"],
+            cwd: "/",
+          }),
+        );
         const exited = once(child, "exit");
         const said = child.stdout.toArray();
         await systemClock.sleep(random.integer(2_500), never); // The moment, not a wait for anything.

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { endsWithUs } from "../tools/ends-with-us.ts";
 
 /** How a program ended, and what it printed. */
 export interface Ended {
@@ -18,7 +19,9 @@ export async function runProgram(name: string, ...args: readonly string[]): Prom
 /** The same for a program of another suite. */
 export async function runFile(file: URL, ...args: readonly string[]): Promise<Ended> {
   const path = fileURLToPath(file);
-  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = endsWithUs(
+    spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] }),
+  );
   const output = text(child.stdout);
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   return { code, signal, output: await output };

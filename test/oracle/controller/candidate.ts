@@ -10,6 +10,7 @@ import { portOf, type Reachable } from "../client/bed.ts";
 import { kubeconfigFor } from "../cluster-files.ts";
 import { TcpProxy } from "../../tools/tcp-proxy.ts";
 import { until } from "../../tools/until.ts";
+import { endsWithUs } from "../../tools/ends-with-us.ts";
 
 export interface CandidateOptions {
   readonly target: Reachable & { readonly folder: string };
@@ -49,10 +50,12 @@ export class Candidate implements AsyncDisposable {
     const program = join(import.meta.dirname, "elector-process.ts");
     // Without the flags and the environment of the runner, which would take it for a test.
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-    const child = fork(program, [file, identity, JSON.stringify(times)], {
-      execArgv: [],
-      env: { ...inherited, ...environment },
-    });
+    const child = endsWithUs(
+      fork(program, [file, identity, JSON.stringify(times)], {
+        execArgv: [],
+        env: { ...inherited, ...environment },
+      }),
+    );
     return new Candidate(identity, child, proxy);
   }
 

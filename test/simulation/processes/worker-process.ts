@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { systemClock } from "@keelson/base";
 import type { Call, HistoryRecord } from "../history.ts";
 import type { Order, Report, WorkerConfig } from "./protocol.ts";
+import { endsWithUs } from "../../tools/ends-with-us.ts";
 
 const program = join(import.meta.dirname, "worker.ts");
 
@@ -44,9 +45,11 @@ export class WorkerProcess {
 
   constructor(config: WorkerConfig) {
     this.config = config;
-    this.#child = spawn(process.execPath, [program, JSON.stringify(config)], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+    this.#child = endsWithUs(
+      spawn(process.execPath, [program, JSON.stringify(config)], {
+        stdio: ["pipe", "pipe", "inherit"],
+      }),
+    );
     const { stdout, stdin } = this.#child;
     stdin?.on("error", () => undefined); // It may be killed while it is given an order.
     if (stdout === null) throw new Error("the worker has no output");
