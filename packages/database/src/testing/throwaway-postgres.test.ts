@@ -65,7 +65,7 @@ eachPostgres("throwaway", (server, flavour) => {
     child.kill("SIGKILL");
     await removed;
 
-    const sql = postgres(url, { max: 1, connect_timeout: 2 });
+    const sql = postgres(url, { max: 1, connect_timeout: 60 });
     await assert.rejects(sql`SELECT 1`.execute(), { code: "ECONNREFUSED" });
   });
 });
