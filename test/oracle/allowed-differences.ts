@@ -71,7 +71,8 @@ export const allowedDifferences: readonly AllowedDifference[] = [
   },
   {
     id: "D10",
-    explains: (_, { ours }) => says(ours, /: there are more errors than are told here\]$/),
+    explains: (_, { ours }) =>
+      says(ours, /(?:: |\n *)there are more errors than are told here\]?$/),
   },
 ];
 

@@ -129,6 +129,26 @@ function managersIn(object: JsonObject): readonly Json[] {
   return managedFields;
 }
 
+/** How the refusal to change so many fields of another, below a name of that length, begins, how many causes it has, and whether it says that there are more. */
+function conflictTold(nameLength: number, count: number): readonly unknown[] {
+  const customs = fieldManager({ group: "a.io", version: "v1", kind: "A", schema: undefined });
+  const config = (value: number): JsonObject => {
+    const members = Object.fromEntries(many(count, (i) => [`m${i}`, value]));
+    const spec = { ["n".repeat(nameLength)]: members };
+    return { apiVersion: "a.io/v1", kind: "A", metadata: { name: "a", uid: "u" }, spec };
+  };
+  const live = customs.apply(undefined, config(1), { ...writing, force: false }).object;
+  try {
+    customs.apply(live, config(2), { ...writing, manager: "other", force: false });
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const { message = "", details } = error.status;
+    const isCut = message.endsWith(`\n${untoldText}`);
+    return [message.split(":", 1)[0], details?.causes?.length, isCut];
+  }
+  return [];
+}
+
 /** The errors that are kept of metadata. */
 function metadataErrors(metadata: JsonObject): number {
   const options = { isNamespaced: false, nameRule: subdomainNames };
@@ -536,6 +556,14 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       return Object.keys(left["data"] as JsonObject).length;
     },
     10,
+  ],
+  "an apply meets many fields of another": [
+    () => conflictTold(1, 100_000),
+    ["Apply failed with 100000 conflicts", toldErrorsMax + 1, true],
+  ],
+  "an apply meets many fields of another below a long name": [
+    () => conflictTold(1_000_000, 100_000),
+    ["Apply failed with 100000 conflicts", 2, true],
   ],
   "PEM begins many blocks and ends none": [
     () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",

@@ -3,6 +3,7 @@
 import { compareBytes } from "../go-text/byte-order.ts";
 import { quote } from "../go-text/quote.ts";
 import { applyConflict } from "../status/failures.ts";
+import { causeOf, toldErrorsMax, toldTextMax, untold, untoldText } from "../status/field-error.ts";
 import type { StatusError } from "../status/status.ts";
 import { FieldSet, printPath } from "./field-set.ts";
 import type { ManagedSet } from "./managed-fields.ts";
@@ -39,13 +40,12 @@ export class ApplyConflicts extends Error {
     return new ApplyConflicts(rest);
   }
 
-  /** The answer: 409 with a cause for each field. Managers are in the order of their keys. */
+  /**
+   * The answer: 409 with a cause for each field. Managers are in the order of their keys. Of very many fields only the
+   * first are told, and the last cause says that there are more.
+   */
   toStatus(): StatusError {
-    const sorted = this.conflicts.toSorted((a, b) => compareBytes(a.key, b.key));
-    const listed = sorted.map(({ manager, fields }) => ({
-      name: printManager(manager),
-      paths: [...fields.paths()].map(printPath),
-    }));
+    const listed = list(this.conflicts.toSorted((a, b) => compareBytes(a.key, b.key)));
     const causes = listed.flatMap(({ name, paths }) =>
       paths.map((field) => ({
         reason: "FieldManagerConflict",
@@ -53,13 +53,39 @@ export class ApplyConflicts extends Error {
         field,
       })),
     );
-    return applyConflict(causes, printConflicts(listed, causes.length));
+    let count = 0;
+    for (const { fields } of this.conflicts) count += fields.size;
+    const isTold = causes.length === count;
+    return applyConflict(
+      isTold ? causes : [...causes, causeOf(untold)],
+      printConflicts(listed, count) + (isTold ? "" : `\n${untoldText}`),
+    );
   }
 }
 
 interface ListedConflict {
   readonly name: string;
   readonly paths: readonly string[];
+}
+
+/** As many as are told. A path is as long as the names above it together, and each may be. */
+function list(conflicts: readonly ManagerConflict[]): readonly ListedConflict[] {
+  const listed: ListedConflict[] = [];
+  let count = 0;
+  let length = 0;
+  for (const { manager, fields } of conflicts) {
+    const paths: string[] = [];
+    const name = printManager(manager);
+    listed.push({ name, paths });
+    for (const path of fields.paths()) {
+      const text = printPath(path);
+      length += name.length + text.length;
+      if (count >= toldErrorsMax || (count > 0 && length > toldTextMax)) return listed;
+      paths.push(text);
+      count += 1;
+    }
+  }
+  return listed;
 }
 
 function printConflicts(listed: readonly ListedConflict[], count: number): string {

@@ -111,6 +111,14 @@ export class FieldSet {
     return true;
   }
 
+  /** How many paths there are. */
+  get size(): number {
+    let size = 0;
+    for (const node of this.fields.values()) size += sizeOf(node);
+    for (const node of this.items.values()) size += sizeOf(node);
+    return size;
+  }
+
   /** The paths in both or in either. */
   union(other: FieldSet): FieldSet {
     if (other === this || isBare(other)) return this;
@@ -209,6 +217,10 @@ export function printPath(path: readonly PathStep[]): string {
 
 function isEmptyNode(node: SetNode): boolean {
   return !node.isMember && (node.children === undefined || node.children.isEmpty);
+}
+
+function sizeOf({ isMember, children }: SetNode): number {
+  return (isMember ? 1 : 0) + (children?.size ?? 0);
 }
 
 /** Whether a set has no nodes at all: cheaper than `isEmpty`, and it need not be exact. */

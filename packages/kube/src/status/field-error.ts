@@ -149,7 +149,7 @@ export function itemPath(path: string, index: number | string): string {
 export const untoldText = "there are more errors than are told here";
 
 /** Stands for the errors that are not told. */
-const untold: FieldError = {
+export const untold: FieldError = {
   type: "FieldValueTooMany",
   field: "<nil>",
   detail: untoldText,
