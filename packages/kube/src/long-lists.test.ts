@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 
-import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
+import { jsonEqual, type Json, type JsonObject, type MutableJsonObject } from "@keelson/base";
 
 import { validateObject } from "./cel/validate-object.ts";
 import { validateSchema } from "./cel/validate-schema.ts";
@@ -20,6 +20,7 @@ import { rulesOf } from "./kinds/rules/rules-of.ts";
 import { keyPairWarnings } from "./kinds/rules/core/key-pair-warnings.ts";
 import { caBundleProblem } from "./kinds/rules/meta/ca-bundle.ts";
 import { decodePem } from "./kinds/rules/meta/pem.ts";
+import { prepareObject } from "./schema/prepare.ts";
 import type { StructuralSchema } from "./schema/structural.ts";
 import { validate } from "./schema/validate.ts";
 import { tellFieldErrors, toldErrorsMax, untoldText } from "./status/field-error.ts";
@@ -148,6 +149,18 @@ function conflictTold(nameLength: number, count: number): readonly unknown[] {
   }
   return [];
 }
+
+/** Objects by any names: such as know no field, and such as are whole. */
+const openMap: StructuralSchema = {
+  type: "object",
+  properties: {
+    map: { type: "object", additionalProperties: { type: "object" } },
+    inside: {
+      type: "object",
+      additionalProperties: { type: "object", "x-kubernetes-embedded-resource": true },
+    },
+  },
+};
 
 /** The errors that are kept of metadata. */
 function metadataErrors(metadata: JsonObject): number {
@@ -565,6 +578,21 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
     () => conflictTold(1_000_000, 100_000),
     ["Apply failed with 100000 conflicts", 2, true],
   ],
+  "an object has many unknown fields": [
+    () => prepareObject(openMap, { map: { n: wide(300_000) } }).length,
+    toldErrorsMax,
+  ],
+  "an object has many unknown fields below a long name": [
+    () => prepareObject(openMap, { map: { ["n".repeat(1_000_000)]: wide(100_000) } }).length,
+    1,
+  ],
+  "an object inside another has much unknown metadata below a long name": [
+    () => {
+      const inside = { apiVersion: "v1", kind: "A", metadata: wide(100_000) };
+      return prepareObject(openMap, { inside: { ["n".repeat(1_000_000)]: inside } }).length;
+    },
+    1,
+  ],
   "PEM begins many blocks and ends none": [
     () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",
     "none",
@@ -592,7 +620,7 @@ const alternatives = (count: number, value: (index: number) => Json): Structural
   anyOf: many(count, (i) => ({ enum: [value(i)] })),
 });
 
-const wide = (count: number): JsonObject =>
+const wide = (count: number): MutableJsonObject =>
   Object.fromEntries(many(count, (i) => [`m${(i * 7_919) % count}`, i]));
 
 const isRefused = (schema: StructuralSchema, value: Json): boolean =>

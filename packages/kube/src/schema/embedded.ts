@@ -15,6 +15,7 @@ import { pathSegmentNames } from "../object/names.ts";
 import { coerceMetadata } from "./metadata-shape.ts";
 import { somewhereBelow } from "./somewhere-below.ts";
 import type { StructuralSchema } from "./structural.ts";
+import { UnknownFields } from "./unknown-fields.ts";
 
 /**
  * What is wrong with the objects that a schema marks with `x-kubernetes-embedded-resource`; with `isObject` also
@@ -34,18 +35,18 @@ export function validateEmbedded(
 
 /**
  * Brings the metadata of embedded objects into its typed form, in place: unknown fields go and are returned as
- * paths. Throws the error of the first one that cannot be brought there as `EmbeddedInvalid`.
+ * paths, of very many only the first. Throws the error of the first one that cannot be brought there as `EmbeddedInvalid`.
  */
 export function coerceEmbedded(
   schema: StructuralSchema,
   value: MutableJson,
   { path = "", isObject = false }: { readonly path?: string; readonly isObject?: boolean } = {},
 ): string[] {
-  const unknown: string[] = [];
+  const unknown = new UnknownFields();
   visit(schema, value, { path, isResource: isObject || isEmbedded(schema) }, (object, at) => {
-    append(unknown, coerceResource(object as MutableJsonObject, at));
+    coerceResource(object as MutableJsonObject, at, unknown);
   });
-  return unknown.sort();
+  return unknown.paths.sort();
 }
 
 /** An embedded object whose type or metadata cannot be read. */
@@ -147,7 +148,7 @@ function kindProblem(value: Json): string | undefined {
   return `may have mixed case, but should otherwise match: ${problems.join(",")}`;
 }
 
-function coerceResource(object: MutableJsonObject, path: string): string[] {
+function coerceResource(object: MutableJsonObject, path: string, unknown: UnknownFields): void {
   for (const name of ["apiVersion", "kind"]) {
     const value = object[name];
     if (value !== undefined && typeof value !== "string") {
@@ -155,14 +156,14 @@ function coerceResource(object: MutableJsonObject, path: string): string[] {
     }
   }
   const { metadata } = object;
-  if (metadata === undefined) return [];
+  if (metadata === undefined) return;
   const place = childPath(path, "metadata");
   const coerced = coerceMetadata(metadata);
   if (coerced.error !== undefined) {
     throw new EmbeddedInvalid(invalidField(place, metadata, coerced.error));
   }
   object["metadata"] = coerced.metadata;
-  return coerced.unknown.map((name) => `${place}.${name}`);
+  for (const name of coerced.unknown) unknown.add(childPath(place, name));
 }
 
 const hasEmbedded = somewhereBelow(isEmbedded);

@@ -3,7 +3,9 @@
 import { isJsonArray, isJsonObject } from "@keelson/base";
 import type { MutableJson, MutableJsonObject } from "@keelson/base";
 import { compareBytes } from "../go-text/byte-order.ts";
+import { childPath } from "../status/field-error.ts";
 import type { StructuralSchema } from "./structural.ts";
+import { UnknownFields } from "./unknown-fields.ts";
 
 export interface PruneOptions {
   /** The value is a whole object: its `apiVersion`, `kind` and `metadata` are not for the schema to judge. */
@@ -12,17 +14,17 @@ export interface PruneOptions {
 
 /**
  * Removes, in place, every field that the schema does not name, and returns their paths in order, as field
- * validation reports them: `spec.x`, `spec.list[0].x`. Below `x-kubernetes-preserve-unknown-fields` only what is
- * named is pruned. Doing it twice changes nothing more.
+ * validation reports them: `spec.x`, `spec.list[0].x`; of very many only the first that are found. Below
+ * `x-kubernetes-preserve-unknown-fields` only what is named is pruned. Doing it twice changes nothing more.
  */
 export function prune(
   value: MutableJson,
   schema: StructuralSchema,
   { isObject = false }: PruneOptions = {},
 ): string[] {
-  const unknown: string[] = [];
+  const unknown = new UnknownFields();
   pruneValue(value, schema, { isResource: isObject || isEmbedded(schema), path: "" }, unknown);
-  return unknown.sort(compareBytes);
+  return unknown.paths.sort(compareBytes);
 }
 
 interface Place {
@@ -42,7 +44,7 @@ function pruneValue(
   value: MutableJson,
   schema: StructuralSchema | undefined,
   place: Place,
-  unknown: string[],
+  unknown: UnknownFields,
 ): void {
   if (isJsonObject(value)) {
     const object = value;
@@ -65,7 +67,7 @@ function pruneMembers(
   object: MutableJsonObject,
   schema: StructuralSchema,
   place: Place,
-  unknown: string[],
+  unknown: UnknownFields,
 ): void {
   const { properties = {}, additionalProperties } = schema;
   const isKept = schema["x-kubernetes-preserve-unknown-fields"] === true;
@@ -78,7 +80,7 @@ function pruneMembers(
     }
     const part =
       property ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
-    const path = place.path === "" ? name : `${place.path}.${name}`;
+    const path = childPath(place.path, name);
     pruneValue(object[name] ?? null, part, { isResource: isEmbedded(part), path }, unknown);
   }
 }
@@ -88,7 +90,7 @@ function keepItems(
   list: MutableJson[],
   schema: StructuralSchema,
   path: string,
-  unknown: string[],
+  unknown: UnknownFields,
 ): void {
   const { items } = schema;
   if (items === undefined) return;
@@ -99,10 +101,15 @@ function keepItems(
   }
 }
 
-function remove(object: MutableJsonObject, name: string, place: Place, unknown: string[]): void {
+function remove(
+  object: MutableJsonObject,
+  name: string,
+  place: Place,
+  unknown: UnknownFields,
+): void {
   // The decoder has already spoken of a root's own meta fields.
   if (!isMetaField(name) || place.path !== "") {
-    unknown.push(place.path === "" ? name : `${place.path}.${name}`);
+    unknown.add(childPath(place.path, name));
   }
   delete object[name];
 }
