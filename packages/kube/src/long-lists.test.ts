@@ -593,6 +593,15 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
     },
     1,
   ],
+  "many items below a long name are none of two types": [
+    () => {
+      const items = { anyOf: [{ type: "string" }, { type: "boolean" }] } as const;
+      const schema = { additionalProperties: { type: "array", items } } as const;
+      const value = { ["n".repeat(1_000_000)]: many(200_000, (i) => i) };
+      return validate(schema, value).length;
+    },
+    5,
+  ],
   "PEM begins many blocks and ends none": [
     () => decodePem("-----BEGIN A-----\n".repeat(125_000)).block ?? "none",
     "none",

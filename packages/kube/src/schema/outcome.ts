@@ -24,9 +24,14 @@ export class Outcome {
   #messages: Set<string> | undefined;
   #length = 0;
 
-  add(problem: Problem): void {
+  /** Whether it has more problems than are told: nothing more need be looked at. */
+  get isFull(): boolean {
     const { length } = this.problems;
-    if (length > toldErrorsMax || (length > 1 && this.#length > textMax)) return;
+    return length > toldErrorsMax || (length > 1 && this.#length > textMax);
+  }
+
+  add(problem: Problem): void {
+    if (this.isFull) return;
     if (this.#has(problem.message)) return;
     this.#messages?.add(problem.message);
     this.problems.push(problem);

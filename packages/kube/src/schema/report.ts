@@ -236,6 +236,7 @@ function itemsOutcome(
           ? report(items, item, itemPath)
           : reportRatcheted(known, items, itemPath),
       );
+      if (outcome.isFull) break;
     }
   }
   if (minItems !== undefined && size < minItems) {
@@ -299,6 +300,7 @@ function membersOutcome(
     } else if (typeof additionalProperties === "object") {
       outcome.merge(member(additionalProperties, key, `${path}.${key}`));
     }
+    if (outcome.isFull) break;
   }
   for (const key of schema.required ?? []) {
     if (Object.hasOwn(value, key)) continue;
