@@ -6,6 +6,7 @@ import { systemRandom, TaskScope } from "@keelson/base";
 import { RecordingLog, until } from "@keelson/base/testing";
 import type { DatabaseOptions } from "../database.ts";
 import { claimKeys, settleKeys } from "../sql/outbox.ts";
+import { statement } from "../sql/statement.ts";
 import { eachPostgres } from "../testing/each-postgres.ts";
 import {
   append,
@@ -24,6 +25,12 @@ import {
 } from "../testing/outbox-bed.ts";
 import { createServicesDatabase } from "../testing/services-database.ts";
 import { Relay, type Transport } from "./relay.ts";
+
+const shutGate = statement<undefined>("shutGate", (sql) => sql`SELECT pg_advisory_xact_lock(1)`);
+const atGate = statement<undefined>(
+  "atGate",
+  (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+);
 
 eachPostgres("relay", (server) => {
   const fresh = async (options: Partial<DatabaseOptions> = {}) =>
@@ -198,6 +205,39 @@ eachPostgres("relay", (server) => {
     assert.deepEqual(held, { claim: successor, is_due: false, published: 1 });
     assert.equal(await settle(successor, 2), 1);
     assert.equal(await drained(it.database), true);
+  });
+
+  test("an event that comes while a claim is on its way to its key is published", async () => {
+    await using it = await fresh();
+    // `clock_timestamp` is what a claim asks for first: after its view of the tables, before it looks for keys.
+    await it.query(`
+      CREATE SCHEMA gate;
+      CREATE FUNCTION gate.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_advisory_xact_lock_shared(1);
+        RETURN pg_catalog.clock_timestamp();
+      END $$`);
+    const searchPath = ["gate", "pg_catalog", "lifecycle"];
+    const other = outboxOn(it.openAnother({ searchPath }));
+    const transport = new RecordingTransport();
+    const outbox = outboxOn(it.database);
+    await append(outbox, event("k", 1));
+    await outbox.numberAll(never);
+
+    await using scope = new TaskScope(never);
+    await it.openAnother().transaction(async (sql) => {
+      await sql.run(shutGate, undefined);
+      const relay = new Relay({ outbox: other, transport, ...fast });
+      scope.spawn("relay", (signal) => relay.run(signal));
+      await until(async () => (await it.database.run(atGate, undefined, never)).length > 0);
+      await relaying(outbox, transport, async () => {
+        await until(() => drained(it.database));
+      });
+      await append(outbox, event("k", 2));
+      await outbox.numberAll(never);
+    }, never);
+    await until(() => drained(it.database));
+    assert.deepEqual(transport.seqs("k"), [1, 2]);
   });
 
   test("a backlog of one key is taken in portions, in order", async () => {

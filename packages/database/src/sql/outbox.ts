@@ -90,7 +90,8 @@ interface ClaimRow {
  * Claims keys that are due and reads what they have to publish. A claim is a later `due_at`: when nobody settles
  * it, the key is due again. A key whose events somebody else has published meanwhile gives one row without
  * an event. The row of the key says how far it is published: locked, it is newer than the
- * statement's view of `outbox`.
+ * statement's view of `outbox`. So the last position is that of the view: an event that was numbered since is not
+ * among those given, and must not count as published with them.
  */
 export const claimKeys = statement<
   {
@@ -112,13 +113,14 @@ export const claimKeys = statement<
       UPDATE outbox_keys k
       SET claim = ${claim}, due_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
       FROM due WHERE k.ordering_key = due.ordering_key
-      RETURNING k.ordering_key, k.published_position, k.last_position, k.attempts
+      RETURNING k.ordering_key, k.published_position, k.attempts
     ), relaxed AS MATERIALIZED (
       SELECT set_config('synchronous_commit', 'off', true) -- A claim lost in a crash is a claim expired.
     )
-    SELECT c.ordering_key, c.last_position, c.attempts,
+    SELECT c.ordering_key, seen.last_position, c.attempts,
            e.position, e.event_id, e.topic, e.data, e.attributes, e.created_at
     FROM relaxed CROSS JOIN claimed c
+    JOIN outbox_keys seen ON seen.ordering_key = c.ordering_key
     LEFT JOIN LATERAL (
       SELECT position, event_id, topic, data, attributes, created_at FROM outbox o
       WHERE o.ordering_key = c.ordering_key AND o.published_at IS NULL
