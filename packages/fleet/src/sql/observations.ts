@@ -1,9 +1,10 @@
 // The table `resource_current_states`: what the clusters say.
 
-import { writeJson, type JsonObject } from "@keelson/base";
+import type { JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";
 import type { Drifted } from "../worker/drift.ts";
 import { areFew } from "./given.ts";
+import { storableJson, storableText } from "./storable.ts";
 
 /** A row of a cluster, by what its object is called. */
 export interface WatchedRow {
@@ -149,12 +150,12 @@ export const recordObserved = statement<
       INSERT INTO resource_current_states AS c
         (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
          drifted, drift, contested, fence, managed_fields)
-      SELECT r.id, ${writeJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
+      SELECT r.id, ${storableJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
              ${state.resourceVersion}::text, ${state.uid}::text, clock_timestamp(), ${state.health}::text,
-             ${state.healthMessage}::text, ${state.drift.length > 0}::boolean,
-             ${state.drift.length > 0 ? writeJson(state.drift) : null}::text::jsonb,
-             ${state.repair.contested}::text, ${state.fence}::bigint,
-             ${writeJson(state.managedFields)}::text::jsonb
+             ${storableText(state.healthMessage)}::text, ${state.drift.length > 0}::boolean,
+             ${state.drift.length > 0 ? storableJson(state.drift) : null}::text::jsonb,
+             ${storableText(state.repair.contested)}::text, ${state.fence}::bigint,
+             ${storableJson(state.managedFields)}::text::jsonb
       FROM resource r LEFT JOIN former f ON true -- Read first: a row that this statement has changed is not seen any more.
       WHERE (SELECT is_true FROM compared)
       ON CONFLICT (resource_id) DO UPDATE
@@ -235,7 +236,7 @@ export const recordUndrifted = statement<
   "recordUndrifted",
   (sql, { fence, states }) => sql`
     WITH given AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${writeJson(states.map(sent))}::text::jsonb) AS given (
+      SELECT * FROM jsonb_to_recordset(${storableJson(states.map(sent))}::text::jsonb) AS given (
         id integer, spec jsonb, generation integer, revision integer, version text, uid text, health text,
         health_message text, managed_fields jsonb, applied_uid text, applied_version text)
       WHERE ${areFew(sql)}
@@ -318,7 +319,7 @@ export const recordAbsent = statement<
   (sql, { id, fence, version, repair }) => sql`
     WITH absent AS (
       INSERT INTO resource_current_states AS c (resource_id, deleted_at, observed_at, fence, uid, contested)
-      SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid, ${repair.contested}::text
+      SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid, ${storableText(repair.contested)}::text
       FROM resources r JOIN resource_applied_states a ON a.resource_id = r.id
       WHERE r.id = ${id} AND a.generation IS NOT NULL AND is_later(${version}, a.k8s_resource_version)
       ON CONFLICT (resource_id) DO UPDATE

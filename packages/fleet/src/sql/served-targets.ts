@@ -1,6 +1,7 @@
 // The table `targets`, as workers read and write it: who serves which, when something is due, and how they are.
 
 import { statement } from "@keelson/database";
+import { storableText } from "./storable.ts";
 
 /** A target, how it is reached, and how long until something may be claimed of it. */
 export interface ServedRow {
@@ -54,7 +55,7 @@ export const markTarget = statement<{
   "markTarget",
   (sql, { clusterId, owner, health, message }) => sql`
     UPDATE targets
-    SET health = ${health}, health_message = ${message},
+    SET health = ${health}, health_message = ${storableText(message)},
         last_contact_at = CASE WHEN ${health} = 'Unreachable' THEN last_contact_at ELSE clock_timestamp() END
     WHERE cluster_id = ${clusterId}
       AND (lease_owner IS NULL OR lease_owner = ${owner} OR lease_until <= clock_timestamp())`,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { statement } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
 import { createFleetDatabase } from "../testing/index.ts";
-import { claimWork } from "./work.ts";
+import { claimWork, recordFailed } from "./work.ts";
 
 const asked = { clusterId: "c", owner: "me", leaseMs: 1_000, limit: 32 };
 const explain = statement<undefined, { readonly "QUERY PLAN": string }>(
@@ -50,4 +50,32 @@ test("nothing is claimed of a target that is paused", async (t) => {
   assert.equal(await claimed(), 0);
   await tables.query(`UPDATE targets SET paused = cluster_id = 'd'`);
   assert.equal(await claimed(), 1);
+});
+
+test("a failure is recorded whatever its message holds", async (t) => {
+  await using tables = await createFleetDatabase(await sharedThrowawayPostgres("embedded"));
+  await tables.query(
+    `INSERT INTO resources (cluster_id, namespace, kind, name, api_version, desired_spec)
+     VALUES ('c', 'default', 'ConfigMap', 'm', 'v1', '{}')`,
+  );
+  const [claim] = await tables.database.run(claimWork, asked, t.signal);
+  assert.ok(claim !== undefined);
+  const { resource_id: id, fence, requests } = claim;
+  const message = "denied: \0 and \ud800";
+  const failure = { about: "resource", errorClass: "forbidden", message } as const;
+  const [outcome] = await tables.database.run(
+    recordFailed,
+    {
+      id,
+      fence,
+      requests,
+      generation: 1,
+      failure: { ...failure, httpStatus: 403, afterMs: undefined },
+      retryMs: 1_000,
+    },
+    t.signal,
+  );
+  assert.equal(outcome?.recorded, true);
+  const told = await tables.query(`SELECT error_message FROM resource_attempts`);
+  assert.deepEqual(told, [{ error_message: "denied: \ufffd and \ufffd" }]);
 });

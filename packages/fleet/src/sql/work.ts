@@ -5,6 +5,7 @@ import { statement, type Sql } from "@keelson/database";
 import type { ResourceFailure } from "../worker/failure.ts";
 import { areFew } from "./given.ts";
 import { columns, type ResourceRow } from "./resources.ts";
+import { storableJson, storableText } from "./storable.ts";
 
 export interface ClaimRow {
   readonly resource_id: number;
@@ -128,7 +129,7 @@ function sent({ desiredSpec: spec, resourceVersion: version, ...applied }: Appli
 function recording(sql: Sql, all: readonly Applied[], skips: ReturnType<Sql>): ReturnType<Sql> {
   return sql`
     given AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${writeJson(all.map(sent))}::text::jsonb) AS given (
+      SELECT * FROM jsonb_to_recordset(${storableJson(all.map(sent))}::text::jsonb) AS given (
         id integer, fence bigint, requests bigint, spec jsonb, generation integer, revision integer, uid text,
         version text, owned jsonb)
       WHERE ${areFew(sql)}
@@ -199,7 +200,7 @@ export const recordFailed = statement<
       UPDATE resource_attempts t
       SET lease_owner = NULL, lease_until = NULL, attempts = t.attempts + 1, failed_generation = ${generation},
           error_class = ${failure.errorClass}, http_status = ${failure.httpStatus},
-          error_message = ${failure.message},
+          error_message = ${storableText(failure.message)},
           due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
                         THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END,
           repair_after = NULL
@@ -208,14 +209,14 @@ export const recordFailed = statement<
                 held.attempts = 0 OR held.error_class IS DISTINCT FROM t.error_class AS is_news
     ), recorded AS (
       INSERT INTO resource_applied_states (resource_id, status, error_message)
-      SELECT resource_id, 'error', ${failure.message}::text FROM settled
+      SELECT resource_id, 'error', ${storableText(failure.message)}::text FROM settled
       ON CONFLICT (resource_id) DO UPDATE SET status = 'error', error_message = excluded.error_message
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)
       SELECT 'resource.failed', r.id, r.cluster_id, 'worker',
              told(r, CASE WHEN r.deleted_at IS NULL AND r.generation = ${generation}::integer THEN 'error'
                           ELSE s.status END, s.health)
-               || jsonb_build_object('class', ${failure.errorClass}::text, 'message', ${failure.message}::text)
+               || jsonb_build_object('class', ${failure.errorClass}::text, 'message', ${storableText(failure.message)}::text)
       FROM settled
       JOIN resources r ON r.id = settled.resource_id
       JOIN resource_statuses s ON s.resource_id = r.id
@@ -266,7 +267,7 @@ export const settleWaiting = statement<
   (sql, { id, fence, requests, message, retryMs }) => sql`
     UPDATE resource_attempts
     SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = NULL,
-        error_class = NULL, http_status = NULL, error_message = ${message},
+        error_class = NULL, http_status = NULL, error_message = ${storableText(message)},
         repair_after = NULL,
         due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
                       THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END

@@ -157,6 +157,25 @@ suite("what is seen of a row", () => {
     assert.match((await it.recorded())?.told ?? "", /absent$/);
   });
 
+  test("what no column holds is recorded as far as one does, and stops nothing", async (t) => {
+    await using it = await startObserver(t);
+    const strange = "\0 and \ud800";
+    const seen = (version: number, a: string): Seen => {
+      const object = at(it.id, version, a);
+      const metadata = { ...object.metadata, labels: { [strange]: "\\u0000" } };
+      return { type: "present", object: { ...object, metadata } };
+    };
+    await it.watch("1", [seen(11, "1")]);
+    assert.equal((await it.recorded())?.told, "11 1 f");
+    await it.watch("1", [seen(12, strange)]);
+    assert.equal((await it.recorded())?.told, "12 \ufffd and \ufffd t");
+    const [state] = await it.query<{ label: string; current: string }>(
+      `SELECT spec#>>'{metadata,labels,\ufffd and \ufffd}' AS label, drift#>>'{0,current}' AS current
+       FROM resource_current_states`,
+    );
+    assert.deepEqual(state, { label: "\\u0000", current: "\ufffd and \ufffd" });
+  });
+
   test("what was written after an apply, and seen before that was recorded, is compared with it afterwards", async (t) => {
     await using it = await startObserver(t);
     // Somebody applies generation 2, at version 11; an old call has brought generation 1 back since.
