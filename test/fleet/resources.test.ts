@@ -125,6 +125,26 @@ eachFleetRest("fleet's API", (fresh) => {
       const { code, body } = await it.ask("PUT", `/resources/${id}`, change);
       assert.deepEqual([code, body.details?.fields?.[0]?.field], [400, field]);
     }
+    // Numbers that JSON may hold, and no column.
+    for (const vast of ["1e999999", "1e-99999"]) {
+      const spec = `"desired_spec":{"data":{"a":${vast}}}`;
+      const { desired_spec: _, ...key } = web;
+      const made = `${JSON.stringify(key).slice(0, -1)},${spec}}`;
+      for (const [method, path, sent] of [
+        ["POST", "/resources", made],
+        ["PUT", "/resources", made],
+        ["PUT", `/resources/${id}`, `{${spec}}`],
+        ["PUT", `/resources/${id}?dryRun=true`, `{${spec}}`],
+        ["POST", "/batch", `{"changes":[{"op":"update","id":${id},${spec}}]}`],
+      ] as const) {
+        const { code, body } = await it.ask(method, path, sent);
+        assert.deepEqual(
+          [code, body.code],
+          [400, "VALIDATION_FAILED"],
+          `${method} ${path} ${vast}`,
+        );
+      }
+    }
     assert.deepEqual(
       await it.tables.query(
         `SELECT count(*)::integer AS rows, max(generation) AS last FROM resources`,

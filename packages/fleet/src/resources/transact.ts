@@ -1,6 +1,12 @@
 // Writes of the API, each in one transaction.
 
-import { TransactionConflict, type Database, type Transaction } from "@keelson/database";
+import { validationFailed } from "@keelson/base";
+import {
+  TransactionConflict,
+  ValueRefused,
+  type Database,
+  type Transaction,
+} from "@keelson/database";
 import type { WorkBell } from "../work-bell.ts";
 
 /** How often a transaction that stood in another's way is tried again. */
@@ -20,7 +26,16 @@ export async function transact<T>(
     try {
       return await database.transaction(ringing, signal);
     } catch (error) {
-      if (!(error instanceof TransactionConflict) || attempt > conflictRetriesMax) throw error;
+      if (!(error instanceof TransactionConflict) || attempt > conflictRetriesMax) {
+        throw toCaller(error);
+      }
     }
   }
+}
+
+/** A value that no column takes (a number beyond all bounds) is the caller's. */
+function toCaller(error: unknown): unknown {
+  if (!(error instanceof ValueRefused)) return error;
+  const field = "body";
+  return validationFailed({ field, message: "holds a value that cannot be stored" });
 }
