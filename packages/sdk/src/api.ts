@@ -100,24 +100,33 @@ export class Api {
 
   /**
    * Every resource, those being deleted included. Pages are counted from the newest, so one that is deleted
-   * meanwhile moves the others up; where fewer came than there are, the list is taken once more.
+   * meanwhile moves the others up, perhaps to a page that was read already; then the list is taken once more.
    */
   async list(kind: Kind, signal: AbortSignal): Promise<readonly Resource[]> {
     const found = new Map<string, Resource>();
     for (let round = 0; round < 3; round++) {
-      const total = await this.#listInto(found, kind, signal);
-      if (found.size >= total) break;
+      if (await this.#listInto(found, kind, signal)) break;
     }
     return [...found.values()];
   }
 
-  async #listInto(found: Map<string, Resource>, kind: Kind, signal: AbortSignal): Promise<number> {
+  /** Answers whether none can have been missed: there never were fewer than before, and as many came as there are. */
+  async #listInto(found: Map<string, Resource>, kind: Kind, signal: AbortSignal): Promise<boolean> {
+    const came = new Set<string>();
+    let before = 0;
+    let isFalling = false;
     for (let offset = 0; ; offset += pageMax) {
       const path = `${paths[kind]}?limit=${pageMax}&offset=${offset}`;
       const body = (await this.#request("GET", path, undefined, signal)) as Record<string, unknown>;
       const page = body[paths[kind]] as readonly Resource[];
-      for (const resource of page) found.set(resource.id, resource);
-      if (page.length < pageMax) return Number(body["total"]);
+      for (const resource of page) {
+        found.set(resource.id, resource);
+        came.add(resource.id);
+      }
+      const total = Number(body["total"]);
+      isFalling ||= total < before;
+      before = total;
+      if (page.length < pageMax) return !isFalling && came.size >= total;
     }
   }
 

@@ -65,6 +65,30 @@ suite("controller", () => {
     assert.equal(it.backend.report(id, "dns"), undefined);
   });
 
+  test("one that moves to a page which was read already, because another went, is looked at all the same", async () => {
+    await using it = new ControllerBed();
+    const names = Array.from({ length: 150 }, (_, n) => `c-${n}`);
+    for (const name of names) await it.backend.createCluster(name);
+    const newest = (await it.backend.createCluster("newest")).id;
+    let pages = 0;
+    it.backend.onRequest = (request) => {
+      if (request === "GET /clusters" && ++pages === 2) void it.backend.delete(newest);
+      return undefined;
+    };
+    const seen = new Set<string>();
+    await it.start({
+      concurrency: 200,
+      reconcile: ({ resource }) => {
+        seen.add(resource.name);
+        return ready();
+      },
+    });
+    assert.deepEqual(
+      names.filter((name) => !seen.has(name)),
+      [],
+    );
+  });
+
   test("stop lets what is running end and report; what does not end is aborted and comes again", async () => {
     await using it = new ControllerBed();
     const gate = Promise.withResolvers<void>();
