@@ -6,6 +6,7 @@ import type { DynamicObject } from "@keelson/client";
 import { annotations, fieldManager } from "./desired-object.ts";
 import { driftOf, type Drifted } from "./drift.ts";
 import { healthOf } from "./health.ts";
+import { rowNumber } from "./mark.ts";
 import { keptManagedFields, ownsAll, type OwnedField } from "./owned-fields.ts";
 
 /** What we recorded of our last apply. */
@@ -60,11 +61,11 @@ export function observe(
 /** Believed only if the object says that it is this row's, and we are who said so. */
 function numbersOf(object: DynamicObject, id: number): Observation["numbers"] {
   const { annotations: own = {} } = object.metadata;
-  const generation = Number(own[annotations.generation]);
-  const revision = Number(own[annotations.revision]);
+  const generation = rowNumber(own[annotations.generation]);
+  const revision = rowNumber(own[annotations.revision]);
   const paths = Object.values(annotations).map((name) => ["metadata", "annotations", name]);
   const isOurs = own[annotations.resourceId] === String(id) && ownsAll(object, fieldManager, paths);
-  return isOurs && Number.isSafeInteger(generation) && Number.isSafeInteger(revision)
+  return isOurs && generation !== undefined && revision !== undefined
     ? { generation, revision }
     : undefined;
 }

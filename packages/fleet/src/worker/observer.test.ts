@@ -176,6 +176,28 @@ suite("what is seen of a row", () => {
     assert.deepEqual(state, { label: "\\u0000", current: "\ufffd and \ufffd" });
   });
 
+  test("numbers that no row can have are not believed, whoever has written them", async (t) => {
+    await using it = await startObserver(t);
+    const numbersIn = (version: number, numbers: Record<string, string>): Seen => {
+      const object = at(it.id, version, "1");
+      const annotations = { ...object.metadata.annotations, ...numbers };
+      return {
+        type: "present",
+        object: { ...object, metadata: { ...object.metadata, annotations } },
+      };
+    };
+    await it.watch("1", [
+      { type: "present", object: at(it.id, 11, "1") },
+      numbersIn(12, { "kontrol/revision": "9999999999" }),
+      numbersIn(13, { "kontrol/generation": "-9999999999" }),
+      numbersIn(14, { "kontrol/generation": "0x1" }),
+    ]);
+    assert.equal((await it.recorded())?.told, "14 1 t");
+    assert.deepEqual(await it.query(`SELECT generation, revision FROM resource_current_states`), [
+      { generation: 1, revision: 1 },
+    ]);
+  });
+
   test("what was written after an apply, and seen before that was recorded, is compared with it afterwards", async (t) => {
     await using it = await startObserver(t);
     // Somebody applies generation 2, at version 11; an old call has brought generation 1 back since.

@@ -60,6 +60,14 @@ test("one whose row is not there is nobody's, once", () => {
   assert.deepEqual([told, nobodys.length], [[], 1]);
 });
 
+test("a mark that no row can have is nobody's: what asks for such a row would fail, again and again", () => {
+  const { mirror, strangers } = mirrored([]);
+  for (const id of [2_147_483_647, 2_147_483_648, 9_999_999_999]) {
+    mirror.change("MODIFIED", marked(id));
+  }
+  assert.deepEqual(strangers, [2_147_483_647]);
+});
+
 test("what is nobody's is known by its name, until a row comes to want it", () => {
   const known: number[] = [];
   const { mirror, told } = mirrored(known);
