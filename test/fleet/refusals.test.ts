@@ -83,6 +83,27 @@ suite("clusters that refuse", { skip }, () => {
     await it.goes(kept);
   });
 
+  test("an answer without sense is a failure of its resource, with growing delays, and others go on", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker({ backoffMs: { min: 100, max: 60_000 } });
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const { body } = refusal(403, "Forbidden", "somebody may not patch configmaps");
+    const senseless: Readonly<Record<string, { readonly code: number; readonly body: object }>> = {
+      late: { code: 403, body: { ...body, details: { retryAfterSeconds: 1e300 } } },
+      causeless: { code: 403, body: { ...body, details: { causes: "none" } } },
+      broken: { code: 403, body: { ...body, code: 403.5 } },
+    };
+    http.intercept = ({ method, path }) =>
+      method === "PATCH" ? senseless[path.split("/").at(-1) ?? ""] : undefined;
+    for (const name of Object.keys(senseless)) {
+      const id = await it.create({ ...web, name });
+      const failed = await it.becomes(id, ({ last_error: error }) => error?.attempts > 1);
+      assert.equal(failed.last_error.class, "internal", name);
+    }
+    await it.becomes(await it.create(web), synced);
+  });
+
   test("4.2: so many calls are under way at once, and the rest waits in the table", async (t) => {
     await using it = await startBed(t.signal, { viaHttp: true });
     const { http } = it;

@@ -8,7 +8,7 @@ import {
   type DynamicObject,
   type ResourceClient,
 } from "@keelson/client";
-import type { Database } from "@keelson/database";
+import { isTransient, type Database } from "@keelson/database";
 import { StatusError } from "@keelson/kube";
 import type { Resource } from "../resources/resource.ts";
 import { toResource } from "../sql/resources.ts";
@@ -26,7 +26,13 @@ import {
 } from "../sql/work.ts";
 import { checkScope, isOurs, refOf, withoutValues } from "./delivery-rules.ts";
 import { desiredObject, fieldManager } from "./desired-object.ts";
-import { failureOf, WrongScope, type ResourceFailure, type TargetFailure } from "./failure.ts";
+import {
+  failureOf,
+  WrongScope,
+  type Failure,
+  type ResourceFailure,
+  type TargetFailure,
+} from "./failure.ts";
 import { Gathering } from "./gathering.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -139,7 +145,7 @@ export class Delivery {
         : await this.#apply(claim, known, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (!isOfCluster(error)) throw error;
+      if (isTransient(error)) throw error; // Of a database that is away nothing can be recorded.
       return await this.#failed(claim, resource, error, signal);
     }
   }
@@ -296,13 +302,23 @@ export class Delivery {
     error: unknown,
     signal: AbortSignal,
   ): Promise<CarriedOut> {
-    const failure = failureOf(error);
+    const failure = judged(error, resource);
     if (failure.about === "target") {
       await this.#options.database.run(releaseClaim, claim, signal);
       return { trouble: failure, isLeft: true };
     }
-    const told = withoutValues(failure, resource, error);
-    return await this.#recordFailure(claim, resource, told, signal);
+    const { id: resource_id, clusterId: cluster_id } = resource;
+    const message = "an attempt failed as nobody has foreseen";
+    if (failure === unforeseen)
+      this.#options.log.error({ error, resource_id, cluster_id }, message);
+    try {
+      return await this.#recordFailure(claim, resource, failure, signal);
+    } catch (refused) {
+      if (isTransient(refused) || failure === unforeseen) throw refused;
+      // It says what no column holds: a wait beyond all bounds, say.
+      this.#options.log.error({ error: refused, resource_id, cluster_id }, message);
+      return await this.#recordFailure(claim, resource, unforeseen, signal);
+    }
   }
 
   async #recordFailure(
@@ -350,6 +366,25 @@ function remainsText(rest: DynamicObject | undefined): string {
   return finalizers.length === 0
     ? "the cluster has not let it go yet"
     : `finalizers hold it: ${finalizers.join(", ")}`;
+}
+
+/** What cannot be told is a failure all the same: given back without a wait, the claim would be carried out again at once. */
+const unforeseen: ResourceFailure = {
+  about: "resource",
+  errorClass: "internal",
+  message: "something went wrong that nobody has foreseen: the log of the worker says more",
+  httpStatus: null,
+  afterMs: undefined,
+};
+
+function judged(error: unknown, resource: Resource): Failure {
+  if (!isOfCluster(error)) return unforeseen; // Its message may say anything.
+  try {
+    const failure = failureOf(error);
+    return failure.about === "target" ? failure : withoutValues(failure, resource, error);
+  } catch {
+    return unforeseen; // An answer that is in no form of Kubernetes.
+  }
 }
 
 /** Whether it came from talking to the cluster, and not from our own database or code. */
