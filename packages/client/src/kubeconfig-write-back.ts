@@ -1,7 +1,7 @@
 // Tokens that a provider has given us go back into the kubeconfig they came from, as kubectl does it: a refresh token
 // may be good for one use only, and whoever starts next needs the new one.
 
-import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 
 import type { OidcTokenPair } from "./oidc.ts";
 
@@ -21,12 +21,14 @@ export async function writeBack(
     // The lock that kubectl takes.
     const lock = await open(`${file}.lock`, "wx", 0o600);
     try {
-      const text = await readFile(file, "utf8");
+      // A link to it stays one: whoever keeps it elsewhere reads it there, too.
+      const target = await realpath(file);
+      const text = await readFile(target, "utf8");
       const changed = replaced(text, before, after);
       if (changed === undefined || changed === text) return;
-      const { mode } = await stat(file);
-      await writeFile(`${file}.new`, changed, { mode: mode & 0o777 });
-      await rename(`${file}.new`, file);
+      const { mode } = await stat(target);
+      await writeFile(`${target}.new`, changed, { mode: mode & 0o777 });
+      await rename(`${target}.new`, target);
     } finally {
       await lock.close();
       await rm(`${file}.lock`, { force: true });
