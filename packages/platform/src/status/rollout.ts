@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 
+import { isReason } from "../kinds/status.ts";
 import type { Finding } from "./conditions.ts";
 
 /** What a pod says that does not start. */
@@ -54,7 +55,8 @@ export function deploymentFinding(
   }
   return {
     status: "False",
-    reason: trouble?.reason ?? "RollingOut",
+    // Whoever runs the pods says what it likes; the message has all of it.
+    reason: trouble !== undefined && isReason(trouble.reason) ? trouble.reason : "RollingOut",
     message: `${what} has ${updated} of ${desired} pods updated, ${available} available${alsoSaid(trouble)}`,
   };
 }

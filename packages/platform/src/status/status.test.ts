@@ -187,6 +187,20 @@ suite("a rollout", () => {
     });
   }
 
+  test("what keeps a pod from starting is named, in a word that a condition takes", () => {
+    const reasonFor = (reason: string) =>
+      deploymentFinding(deployment({ ...ready, availableReplicas: 1 }), {
+        pod: "my-app-1",
+        container: "app",
+        reason,
+        message: "",
+      }).reason;
+    assert.equal(reasonFor("CrashLoopBackOff"), "CrashLoopBackOff");
+    for (const odd of ["image pull failed", "node-lost", "", "A".repeat(1_025)]) {
+      assert.equal(reasonFor(odd), "RollingOut", odd);
+    }
+  });
+
   test("an Ingress is routed once it has an address", () => {
     const ingress = (addresses: JsonObject[]): DynamicObject => ({
       apiVersion: "networking.k8s.io/v1",
