@@ -1,8 +1,8 @@
 // The data folder belongs to one process at a time.
 
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock, Random } from "@keelson/base";
 import { isAlive, thisProcess, type ProcessIdentity } from "./process-identity.ts";
 import { StartError } from "./start-error.ts";
@@ -36,8 +36,8 @@ export async function claimDataDir(options: DataDirOptions, signal: AbortSignal)
   const ours = join(claims, `${us.pid}.json`);
   await writable(path, async () => {
     // Others must be able to pass: under root PostgreSQL runs as another user, in a folder of its own.
-    await mkdir(path, { recursive: true, mode: 0o711 });
-    await mkdir(claims, { recursive: true, mode: 0o755 });
+    await makeFolder(path, 0o711);
+    await makeFolder(claims, 0o755);
   });
 
   for (let attempt = 1; ; attempt++) {
@@ -94,14 +94,34 @@ async function isAlivePid(name: string): Promise<boolean> {
   }
 }
 
+/**
+ * Makes a folder, and those above it, where they are missing. By ourselves: the recursive `mkdir` of Node tries for ever where the
+ * system answers ENOENT although the folder above is there, as in /proc or where disks are mounted on demand.
+ */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  if (await isFolder(path)) return;
+  await makeFolder(dirname(path), mode);
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    // Another was faster; or it is a file, or a link, and `stat` throws of one that leads nowhere.
+    if (!(await stat(path)).isDirectory()) throw error;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
 /** Names what the file system refuses. */
 async function writable<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = reasons[code ?? ""];
-    if (reason === undefined) throw cause;
+    if (code === undefined) throw cause;
+    const reason = reasons[code] ?? `cannot be used (${code})`;
     throw new StartError(
       "DATA_DIR_NOT_WRITABLE",
       `the data folder ${path} ${reason}: choose another with --data-dir`,
@@ -116,6 +136,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "is on a read-only file system",
   ENOTDIR: "is not a folder",
   EEXIST: "is not a folder",
+  ENOENT: "cannot be made there, where a link leads nowhere or the system takes no folders",
   ENOSPC: "has no space left on its disk",
   EDQUOT: "has no space left on its disk",
 };
