@@ -150,11 +150,18 @@ suite("commands about clusters", () => {
       1,
       'there is no cluster something-else: "keelson cluster get" shows them',
     );
-    await refused(
-      "cluster list --status Fine",
-      1,
-      "status: must be one of Pending, Progressing, Ready, Failed, Deleting, Error",
-    );
+    const phases = "Pending, Progressing, Ready, Failed, Deleting, Error";
+    for (const [words, flag] of [
+      ["cluster list --status ready", "--status"],
+      ["nodepool get --status ready", "--status"],
+      ["cluster delete two --confirm ready", "--confirm"],
+    ] as const) {
+      await refused(
+        words,
+        2,
+        `keelson: option '${flag} <phase>' argument 'ready' is invalid. Allowed choices are ${phases}: did you mean Ready?`,
+      );
+    }
     // A controller sees everybody's.
     const several = await keelson("cluster get one");
     assert.equal(several.code, 1);

@@ -30,3 +30,4 @@ export { passOnce, runStatusPass, type StatusPassOptions } from "./loops/status-
 export { clustersMigrations } from "./migrations.ts";
 export { clustersRoutes, type ClustersRoutesOptions } from "./routes/routes.ts";
 export { type Cadence } from "./sql/schedules.ts";
+export { type NamedPhase } from "./status/status.ts";

@@ -6,6 +6,7 @@ export { type EventLimits, type TopicEvents } from "./events/routes.ts";
 export { GlobalDryRuns } from "./globals/global-dry-runs.ts";
 export { Globals, type GlobalsOptions } from "./globals/globals.ts";
 export { fleetMigrations } from "./migrations.ts";
+export { type ResourceStatus } from "./resources/list-query.ts";
 export { DryRuns, type DryRunsOptions } from "./resources/dry-runs.ts";
 export { Resources, type ResourcesOptions } from "./resources/resources.ts";
 export { SecretMarkers } from "./resources/secret-markers.ts";

@@ -93,9 +93,9 @@ export function testReading(lab: CommandLab): void {
         '"a/b/c" names no resource: write KIND/NAME, as deployment/web, or CLUSTER/NAMESPACE/KIND/NAME',
       ],
       [
-        "get deploy --status fine",
-        1,
-        "status: must be one of deleting, error, pending, out-of-sync, drifted, pending-applied, synced",
+        "get deploy --status drfited",
+        2,
+        "keelson: option '--status <status>' argument 'drfited' is invalid. Allowed choices are deleting, error, pending, out-of-sync, drifted, pending-applied, synced: did you mean drifted?",
       ],
       [
         "get -o xml",

@@ -8,6 +8,8 @@ export type Phase = (typeof phases)[number];
 /** The phases that a caller may name; those of the API and the reserved one. */
 export const namedPhases = [...phases, "Error"] as const;
 
+export type NamedPhase = (typeof namedPhases)[number];
+
 export type ConditionStatus = "True" | "False" | "Unknown";
 
 /** A condition of an aggregated status. */

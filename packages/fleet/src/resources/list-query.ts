@@ -30,6 +30,9 @@ export const statuses = [
   "synced",
 ] as const;
 
+/** The word for how far a resource got. */
+export type ResourceStatus = (typeof statuses)[number];
+
 const allNames = ["cluster_id", "namespace", "kind", "name", "status", "label", "limit", "cursor"];
 
 /** Reads a query that may hold the parameters of these names. Throws `VALIDATION_FAILED` with all that is wrong. */

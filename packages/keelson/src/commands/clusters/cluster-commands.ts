@@ -1,6 +1,7 @@
 // `keelson cluster …` and `keelson nodepool …`, as they are typed. What they do is loaded when they are run.
 
-import type { Command } from "commander";
+import type { NamedPhase } from "@keelson/clusters";
+import { Option, type Command } from "commander";
 import type { ServerFlags } from "../client/find-server.ts";
 import type { Define } from "../catalog.ts";
 import { usageError } from "../command-error.ts";
@@ -20,6 +21,16 @@ import {
 } from "../flags.ts";
 import type { Session } from "../session.ts";
 import { kinds, type Kind } from "./shapes.ts";
+
+/** Those that the API takes, in its order. Its package is not loaded for them. */
+const phases = Object.keys({
+  Pending: true,
+  Progressing: true,
+  Ready: true,
+  Failed: true,
+  Deleting: true,
+  Error: true,
+} satisfies Record<NamedPhase, true>);
 
 /** Where nodepools are looked for. */
 interface PlaceFlags extends ServerFlags {
@@ -136,7 +147,7 @@ function addShowing(parent: Command, { kind, context }: Parts): void {
     .description(`show ${plural}: all, newest first, or by name or id`)
     .argument("[what...]", `${plural}: names, or ids`)
     .option("--platform <type>", "only those of this platform")
-    .option("--status <phase>", "only those in this phase: Pending, Progressing, Ready, …")
+    .addOption(new Option("--status <phase>", "only those in this phase").choices(phases))
     .option("--name <name>", "only those of this name; a* means all that begin with a")
     .action(async (words: string[], options: GetFlags) =>
       inSession(options, context, async (session, signal) => {
@@ -205,7 +216,9 @@ function addChanging(parent: Command, { kind, context }: Parts): void {
     .argument("<what...>", `${plural}: names, or ids`)
     .option("--force", "in any phase, and at once: no controller is waited for");
   if (noun === "cluster") {
-    remove.option("--confirm <phase>", "although it is in this phase, as Ready or Progressing");
+    remove.addOption(
+      new Option("--confirm <phase>", "although it is in this phase").choices(phases),
+    );
   }
   remove.action(async (words: string[], options: DeleteFlags) =>
     inChange(options, context, async (session, signal) => {

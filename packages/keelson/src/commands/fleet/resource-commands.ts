@@ -1,6 +1,7 @@
 // The commands about resources, as they are typed. What they do is loaded when they are run.
 
-import type { Command } from "commander";
+import type { ResourceStatus } from "@keelson/fleet";
+import { Option, type Command } from "commander";
 import { resourceVerbs, type Define, type ResourceVerb } from "../catalog.ts";
 import { inChange, inSession, type CommandContext } from "../command-context.ts";
 import { withExamples } from "../examples.ts";
@@ -38,6 +39,17 @@ import {
   withDryRun,
 } from "./flags.ts";
 
+/** Those that the API takes, in its order. Its package is not loaded for them. */
+const statuses = Object.keys({
+  deleting: true,
+  error: true,
+  pending: true,
+  "out-of-sync": true,
+  drifted: true,
+  "pending-applied": true,
+  synced: true,
+} satisfies Record<ResourceStatus, true>);
+
 /** `keelson resource …`. */
 export const defineResource: Define = (command, context) => {
   for (const name of Object.keys(verbs) as ResourceVerb[]) {
@@ -65,7 +77,7 @@ const verbs: Readonly<Record<ResourceVerb, Define>> = {
         "show resources and how they are: all, of kinds (deployments), or by name (deployment/web, an id, or in full local/default/deployment/web)",
       )
       .argument("[what...]", "kinds or names")
-      .option("--status <status>", "only those in this status: synced, error, drifted, …")
+      .addOption(new Option("--status <status>", "only those in this status").choices(statuses))
       .action(async (words: string[], options: GetFlags) =>
         inSession(options, context, async (session, signal) => {
           const asked = { output: options.output, filters: filtersOf(options) };
