@@ -8,6 +8,36 @@ import { lines } from "../../services/typed.ts";
 import { settings, type CommandLab } from "./lab.ts";
 
 export function testGlobals(lab: CommandLab): void {
+  test("what changes many goes on past copies of global resources, and tells what changes those", async () => {
+    const configMap = (name: string) =>
+      settings.replace("settings", name).replace(/ {2}(uid|res).*\n/g, "");
+    await lab.file("shared.yaml", configMap("shared"));
+    await lab.file("alone.yaml", configMap("alone"));
+    await lab.keelson("global apply -f shared.yaml --wait");
+    await lab.keelson("apply -f alone.yaml --cluster prod --wait");
+    const [copy, alone] = ["prod/default/configmap/shared", "prod/default/configmap/alone"];
+    const instead = (does: string) =>
+      `a copy of a global resource: "keelson global ${does.slice(0, -1)} configmap/shared -n default" ${does} all its copies`;
+    for (const [words, out, said] of [
+      ["pause cm --all", [`${alone} paused`], `${copy} is ${instead("pauses")}`],
+      ["resume cm --all", [`${alone} resumed`], `${copy} is ${instead("resumes")}`],
+      [
+        "delete cm --all --dry-run",
+        [`${alone} deleting (dry run)`],
+        `${copy} would be refused: it is ${instead("deletes")}`,
+      ],
+      [
+        "delete cm --all --wait",
+        [`${alone} deleting`, `${alone} gone`],
+        `${copy} is ${instead("deletes")}`,
+      ],
+    ] as const) {
+      const expected = { code: 1, out: lines(...out), said: `${said}\n` };
+      assert.deepEqual(await lab.keelson(words), expected, words);
+    }
+    assert.equal((await lab.keelson("global delete cm/shared --wait")).code, 0);
+  });
+
   test("global resources go to the targets that are chosen, and are shown with their clusters", async () => {
     assert.deepEqual(await lab.keelson("global get"), {
       code: 0,
@@ -76,9 +106,23 @@ export function testGlobals(lab: CommandLab): void {
       assert.deepEqual(await lab.keelson(`global ${words} --dry-run`), expected, words);
     }
     assert.equal((await lab.keelson("global get cm")).out, table);
-    const copy = await lab.keelson("delete cm/policy");
-    assert.equal(copy.code, 1);
-    assert.match(copy.said, /global/);
+    for (const [words, verb, does] of [
+      ["delete cm/policy", "delete", "deletes"],
+      ["delete -f policy.yaml --cluster prod", "delete", "deletes"],
+      ["pause cm/policy", "pause", "pauses"],
+      ["resume cm/policy", "resume", "resumes"],
+      ["rollback cm/policy --to-revision 1", "rollback", "rolls back"],
+    ] as const) {
+      const command = `keelson global ${verb} configmap/policy -n default`;
+      const instead = `a copy of a global resource: "${command}" ${does} all its copies`;
+      const expected = { code: 1, out: "", said: `${inProd} is ${instead}\n` };
+      assert.deepEqual(await lab.keelson(words), expected, words);
+    }
+    assert.deepEqual(await lab.keelson("apply -f policy.yaml --cluster prod"), {
+      code: 1,
+      out: "",
+      said: 'policy.yaml: configmap/policy is refused, and nothing was written: it is a copy of a global resource: "keelson global apply" changes all its copies\n',
+    });
 
     await lab.file(
       "wrong.yaml",

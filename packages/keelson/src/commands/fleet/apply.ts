@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "@keelson/base";
 import { Refused, type Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 import { valueText, type Output } from "../output/formats.ts";
+import { isOfGlobal } from "./global-copies.ts";
 import { outcomeText, type Outcome } from "./outcome.ts";
 import {
   findDetails,
@@ -75,6 +76,7 @@ export async function sendWanted(
     const guilty = wanted[first?.index ?? -1];
     if (guilty === undefined) throw error;
     const problems = error.fields.map(({ field, message }) => {
+      if (isOfGlobal(error)) return copyRefusal;
       const path = field.replace(/^changes\[\d+\]\.?/, "").replace(/^desired_spec\./, "");
       return path === "" ? message : `${path}: ${message}`;
     });
@@ -84,6 +86,9 @@ export async function sendWanted(
     );
   }
 }
+
+const copyRefusal =
+  'it is a copy of a global resource: "keelson global apply" changes all its copies';
 
 type Applied = NamedResource & Result;
 

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@keelson/base";
 import type { Query } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
+import { copyText, isOfGlobal, refuseCopies, type GlobalVerb } from "./global-copies.ts";
 import { readReferences } from "./reference.ts";
 import { fullName, groupOf, type ListedResource } from "./resource-shapes.ts";
 import { eachOnce, listResources, refuseMany, select, type Filters } from "./select.ts";
@@ -42,29 +43,46 @@ export async function selectToChange(
 
 /** A write to each resource that was named, and what is said of it. */
 interface Change {
+  readonly verb: GlobalVerb | "sync";
   readonly isTrial: boolean;
   readonly send: (resource: ListedResource, query: Query) => Promise<JsonObject>;
   readonly word: (resource: ListedResource) => string;
 }
 
-/** Makes it, one after the other, or only tries it: then it fails at the end if a cluster would refuse any. */
+interface Changed {
+  readonly changed: readonly ListedResource[];
+  /** Copies of global resources, which were left as they are: whoever meant many did not mean to stop there. */
+  readonly copies: readonly ListedResource[];
+}
+
+/** Makes it, one after the other, or only tries it: then it fails at the end if any would be refused. */
 async function changeEach(
   session: Session,
   resources: readonly ListedResource[],
-  { isTrial, send, word }: Change,
-): Promise<void> {
+  { verb, isTrial, send, word }: Change,
+): Promise<Changed> {
   const trials: Trial[] = [];
+  const [changed, copies]: [ListedResource[], ListedResource[]] = [[], []];
   for (const resource of resources) {
     const name = fullName(resource);
-    if (isTrial) {
-      const answer = await trialAnswer(send(resource, asTrial));
-      trials.push({ name, word: word(resource), answer });
-    } else {
-      await send(resource, {});
-      session.tell(name, word(resource));
+    try {
+      if (isTrial) {
+        const answer = await trialAnswer(send(resource, asTrial));
+        trials.push({ name, word: word(resource), answer });
+      } else {
+        await send(resource, {});
+        session.tell(name, word(resource));
+        changed.push(resource);
+      }
+    } catch (error) {
+      if (verb === "sync" || !isOfGlobal(error)) throw error;
+      const answer = { error: `it is ${copyText(resource, verb)}` };
+      if (isTrial) trials.push({ name, word: word(resource), answer });
+      else copies.push(resource);
     }
   }
   tellTrials(session, trials);
+  return { changed, copies };
 }
 
 /** Asks for an apply now. */
@@ -78,6 +96,7 @@ export async function sync(
   const { isTrial, waitMs } = options;
   const resources = await selectToChange(session, words, options, signal);
   await changeEach(session, resources, {
+    verb: "sync",
     isTrial,
     send: ({ id }, query) => client.post(`/resources/${id}/sync`, undefined, signal, query),
     word: () => "asked to sync",
@@ -101,13 +120,15 @@ export async function setPaused(
 ): Promise<void> {
   const verb = isPaused ? "pause" : "resume";
   const resources = await selectToChange(session, words, options, signal);
-  await changeEach(session, resources, {
+  const { copies } = await changeEach(session, resources, {
+    verb,
     isTrial: options.isTrial,
     send: ({ id }, query) =>
       session.client.post(`/resources/${id}/${verb}`, undefined, signal, query),
     word: ({ paused }) =>
       `${paused === isPaused ? "already " : ""}${isPaused ? "paused" : "resumed"}`,
   });
+  refuseCopies(copies, verb);
 }
 
 export interface DeleteOptions extends ChangeOptions {
@@ -131,15 +152,17 @@ export async function remove(
       ? await selectToChange(session, words, options, signal)
       : await declaredIn(session, manifests, options, signal);
   const orphan = isOrphaning ? { orphan: true } : {};
-  await changeEach(session, resources, {
+  const { changed, copies } = await changeEach(session, resources, {
+    verb: "delete",
     isTrial,
     send: ({ id }, query) =>
       session.client.delete(`/resources/${id}`, { ...orphan, ...query }, signal),
     word: () => (isOrphaning ? "forgotten, its object stays" : "deleting"),
   });
   if (waitMs !== undefined && !isOrphaning) {
-    await waitFor(session, resources, { goal: "gone", timeoutMs: waitMs }, signal);
+    await waitFor(session, changed, { goal: "gone", timeoutMs: waitMs }, signal);
   }
+  refuseCopies(copies, "delete");
 }
 
 /** The resources that manifests declare. Throws before anything is deleted if one is not there. */

@@ -6,6 +6,7 @@ import type { Output } from "../output/formats.ts";
 import { selectToChange, type ChangeOptions } from "./change.ts";
 import { pendingText, wouldChange } from "./diff-manifests.ts";
 import { diffText, isOurs } from "./diff.ts";
+import { isOfGlobal, refuseCopies } from "./global-copies.ts";
 import {
   findDetails,
   fullName,
@@ -72,6 +73,7 @@ export async function rollback(
     toRevision === undefined ? { restore_generation: toGeneration ?? 0 } : { revision: toRevision };
   const put = (query: Query) =>
     client.put(`/resources/${resource.id}`, body, signal, query).catch((error: unknown) => {
+      if (isOfGlobal(error)) refuseCopies([resource], "rollback");
       if (!(error instanceof Refused) || error.status !== 404) throw error;
       throw new CommandError(`${error.message}: "keelson history ${name}" shows what is`, {
         cause: error,
