@@ -1,15 +1,18 @@
 // Starting and stopping as a user sees it: what is said, what the exit code tells, what is left behind.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, stat, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { onAbort } from "@keelson/base";
 import { openDatabase, isMigrated, sharedMigrations } from "@keelson/database";
 import { patience } from "@keelson/database/testing";
 import { readRunFile } from "@keelson/keelson";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
+import { entry } from "./run-keelson.ts";
 
 suite("keelson up", () => {
   test("starts, serves, tells where it is, and leaves nothing behind", async (t) => {
@@ -71,6 +74,34 @@ suite("keelson up", () => {
     assert.equal((await second.stop("SIGINT")).code, 0);
     assert.deepEqual(leftBehind(dataDir), []);
   });
+
+  const notLinux = process.platform !== "linux" && "only Linux has a /dev/full";
+  test(
+    "runs and stops in order where the disk is full that its output goes to",
+    { skip: notLinux },
+    async (t) => {
+      await using folder = await temporaryFolder();
+      await using full = await open("/dev/full", "w");
+      const ports = ["--port", "0", "--kube-port", "0", "--metrics-port", "0"];
+      const child = spawn(process.execPath, [entry, "up", "--data-dir", folder.path, ...ports], {
+        stdio: ["ignore", full.fd, "pipe"],
+        cwd: folder.path,
+        env: { PATH: process.env["PATH"] ?? "" },
+      });
+      using _killed = onAbort(t.signal, () => child.kill("SIGKILL"));
+      const ready = '"message":"ready"';
+      let said = "";
+      const ended = once(child, "close") as Promise<[number | null]>;
+      for await (const piece of child.stderr?.setEncoding("utf8") ?? []) {
+        const wasReady = said.includes(ready);
+        said += String(piece);
+        if (!wasReady && said.includes(ready)) child.kill("SIGTERM");
+      }
+      assert.deepEqual((await ended)[0], 0, said);
+      assert.match(said, /"message":"stopped"/);
+      assert.deepEqual(leftBehind(folder.path), []);
+    },
+  );
 
   test("does not share its data folder, which the first one keeps", async () => {
     await using folder = await temporaryFolder();

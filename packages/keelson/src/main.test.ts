@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -74,13 +76,34 @@ suite("what is said when nobody reads any more", () => {
       });
       child.stdout.destroy();
       let complaint = "";
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        complaint += text;
+      child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+        complaint += piece;
       });
       const [code] = (await once(child, "close")) as [number | null];
       assert.deepEqual({ code, complaint }, { code: 0, complaint: "" });
     });
   }
+
+  const notLinux = process.platform !== "linux" && "only Linux has a /dev/full";
+  test(
+    "an answer that a full disk does not take is told in a sentence",
+    { skip: notLinux },
+    async () => {
+      await using full = await open("/dev/full", "w");
+      const child = spawn(process.execPath, [entry, "config"], {
+        stdio: ["ignore", full.fd, "pipe"],
+        env: { PATH: process.env["PATH"] ?? "" },
+      });
+      const [[code], complaint] = await Promise.all([
+        once(child, "close") as Promise<[number | null]>,
+        child.stderr === null ? "" : text(child.stderr),
+      ]);
+      assert.deepEqual(
+        { code, complaint },
+        { code: 1, complaint: "keelson: standard output cannot be written to (ENOSPC)\n" },
+      );
+    },
+  );
 
   test("and with a complaint that nobody reads, as if it had been read", async () => {
     const child = spawn(process.execPath, [entry, "nope"], { stdio: ["ignore", "pipe", "pipe"] });

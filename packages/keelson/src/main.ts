@@ -7,7 +7,7 @@ import { versionLine } from "./version.ts";
 /** Runs the command that `process.argv` names, and ends the process with its exit code. */
 export async function main(): Promise<void> {
   const words = process.argv.slice(2);
-  for (const stream of [stdout, stderr]) stream.on("error", ignoreClosed);
+  for (const stream of [stdout, stderr]) stream.on("error", ignoreUnsaid);
   try {
     if (words.length === 1 && words[0] === "version") {
       stdout.write(versionLine());
@@ -35,8 +35,7 @@ async function openContext(): Promise<CommandContext> {
     workingFolder: process.cwd(),
     clock: systemClock,
     isWatched: process.stderr.isTTY,
-    openTerminal: () =>
-      processTerminal({ noColour: environment["NO_COLOR"], onClosed: () => exit(0) }),
+    openTerminal: () => processTerminal({ noColour: environment["NO_COLOR"], end: exit }),
     run: untilInterrupted,
     exit,
   };
@@ -47,9 +46,7 @@ function exit(code = process.exitCode): void {
 }
 
 /**
- * Whoever read may have gone, as behind `| head`, or `| tee` at Ctrl-C. That is no failure of what is said, and least of all a reason
- * for a server to end without stopping. A command whose answer nobody wants any more ends by its terminal.
+ * Whoever read may have gone, as behind `| head`, or `| tee` at Ctrl-C, or the disk be full that it goes to. That is no failure of what
+ * is said, and least of all a reason for a server to end without stopping. A command that cannot give its answer ends by its terminal.
  */
-function ignoreClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
-}
+function ignoreUnsaid(): void {}

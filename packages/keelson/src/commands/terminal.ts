@@ -1,6 +1,7 @@
 // Where a command speaks, and what it hears of the person before it.
 
 import { stderr, stdin, stdout } from "node:process";
+import { exitFailure } from "../start-error.ts";
 
 /** What was asked for goes to `write`, everything else that is said to `note`. */
 export interface Terminal {
@@ -13,18 +14,19 @@ export interface Terminal {
   readInput(): Promise<string>;
 }
 
-/** The terminal of this process. `onClosed` is called when nobody reads any more, as behind `| head`. */
+/** The terminal of this process, which ends once its answer goes nowhere: done if nobody reads any more, as behind `| head`. */
 export function processTerminal({
   noColour,
-  onClosed,
+  end,
 }: {
   /** The variable `NO_COLOR`, of which only its presence counts. */
   readonly noColour: string | undefined;
-  readonly onClosed: () => void;
+  readonly end: (code: number) => void;
 }): Terminal {
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    onClosed();
+  stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") return end(0);
+    stderr.write(`keelson: standard output cannot be written to (${code})\n`);
+    end(exitFailure);
   });
   return {
     write: (text) => void stdout.write(text),
