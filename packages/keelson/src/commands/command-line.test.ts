@@ -202,6 +202,10 @@ suite("the command line", () => {
         "get -o jsno",
         "option '-o, --output <format>' argument 'jsno' is invalid. Allowed choices are table, wide, json, yaml, name: did you mean json?",
       ],
+      [
+        "completion bsh",
+        "command-argument value 'bsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish: did you mean bash?",
+      ],
       ["crds now", "too many arguments for 'crds'. Expected 0 arguments but got 1: now"],
     ] as const) {
       assert.equal(await complaint(words.split(" ")), `keelson: ${sentence}`);

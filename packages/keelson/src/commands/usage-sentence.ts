@@ -17,7 +17,7 @@ export function usageSentence(complaint: string, command: Command): string {
 /** The choice that a value was probably meant to be. */
 function closestChoice(told: string): string | undefined {
   const [, value, choices] =
-    /argument '(.*)' is invalid\. Allowed choices are (.*)$/s.exec(told) ?? [];
+    /(?:argument|value) '(.*)' is invalid.*?\. Allowed choices are (.*)$/s.exec(told) ?? [];
   return value === undefined ? undefined : closest(value, (choices ?? "").split(", "));
 }
 

@@ -16,8 +16,9 @@ export async function candidates(
   words: readonly string[],
   kindWords: KindWords,
 ): Promise<readonly Candidate[]> {
-  const typed = words.at(-1) ?? "";
   const { command, valueFor } = placeAfter(program, words.slice(0, -1));
+  const last = words.at(-1) ?? "";
+  const typed = valueFor !== undefined && last === equalsSign ? "" : last;
   return (await possible()).filter(({ value }) => value.startsWith(typed));
 
   async function possible(): Promise<readonly Candidate[]> {
@@ -39,13 +40,16 @@ export async function candidates(
   }
 }
 
+/** Bash makes three words of `--output=json`. */
+const equalsSign = "=";
+
 /** Which command the words lead to, and the flag whose value comes next. */
 function placeAfter(program: Command, words: readonly string[]) {
   let command = program;
   let valueFor: Option | undefined;
   for (const word of words) {
     if (valueFor !== undefined) {
-      valueFor = undefined;
+      if (word !== equalsSign) valueFor = undefined;
       continue;
     }
     if (word.startsWith("-")) {

@@ -68,5 +68,9 @@ complete -p keelson`,
     assert.equal(complete("target", "cr"), `create\n${registered}`);
     assert.equal(complete("get", "--wat"), `--watch\n${registered}`);
     assert.equal(complete("apply", "-f", ""), `\n${registered}`);
+    // It takes a word apart at `=`, and puts what is chosen behind that.
+    assert.equal(complete("get", "--output", "=", "y"), `yaml\n${registered}`);
+    assert.match(complete("get", "--output", "="), /^table\nwide\njson\n/);
+    assert.equal(complete("get", "--output", "=", "json", "--wat"), `--watch\n${registered}`);
   });
 });
