@@ -32,6 +32,16 @@ export function testEnding(lab: CommandLab): void {
       out: "nowhere/default/deployment/web created\n",
       said: 'no target is registered as nowhere: nothing is delivered until "keelson target create nowhere"\n',
     });
+    const misspelt = await lab.keelson("apply -f web.yaml --cluster prdo");
+    assert.equal(
+      misspelt.said,
+      'no target is registered as prdo (did you mean prod?): nothing is delivered until "keelson target create prdo"\n',
+    );
+    await lab.keelson("delete deployment/web --cluster prdo --orphan");
+    assert.equal(
+      (await lab.keelson("get deployment/web --cluster prdo")).said,
+      "there is no resource deployment/web in cluster prdo: did you mean --cluster prod?\n",
+    );
     const waited = await lab.keelson("apply -f web.yaml --cluster nowhere --wait");
     assert.deepEqual(
       [waited.code, waited.said],

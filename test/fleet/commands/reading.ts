@@ -134,11 +134,15 @@ export function testReading(lab: CommandLab): void {
     for (const [words, code, said] of cases) {
       assert.deepEqual(await lab.keelson(words), { code, out: "", said: `${said}\n` }, words);
     }
-    assert.deepEqual(await lab.keelson("get -l app=nobody"), {
-      code: 0,
-      out: "",
-      said: "no resource matches\n",
-    });
+    for (const [words, hint] of [
+      ["get -l app=nobody", ""],
+      ["get -l app=nobody --cluster prod", ""],
+      ["get --cluster nowhere", ""],
+      ["get --cluster prdo", ": did you mean --cluster prod?"],
+    ] as const) {
+      const expected = { code: 0, out: "", said: `no resource matches${hint}\n` };
+      assert.deepEqual(await lab.keelson(words), expected, words);
+    }
   });
 }
 

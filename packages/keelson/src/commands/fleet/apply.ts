@@ -13,6 +13,7 @@ import {
   type ListedResource,
   type NamedResource,
 } from "./resource-shapes.ts";
+import { meantTarget } from "./read-targets.ts";
 import type { Session } from "../session.ts";
 import { waitFor } from "./wait.ts";
 import { readWanted, type ManifestOptions, type Wanted } from "./wanted.ts";
@@ -114,8 +115,10 @@ async function warnOfTargets(
   for (const [clusterId, id] of oneOfEach) {
     const details = await findDetails(client, id, signal);
     if (details?.conditions.some(({ reason }) => reason === "UnknownTarget") === true) {
+      const meant = await meantTarget(client, clusterId, signal);
+      const guess = meant === undefined ? "" : ` (did you mean ${meant}?)`;
       terminal.note(
-        `no target is registered as ${clusterId}: nothing is delivered until "keelson target create ${clusterId}"`,
+        `no target is registered as ${clusterId}${guess}: nothing is delivered until "keelson target create ${clusterId}"`,
       );
     }
   }

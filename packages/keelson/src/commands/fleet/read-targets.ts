@@ -1,6 +1,6 @@
 // Targets as the API shows them, and by their names.
 
-import type { RestClient } from "../client/rest-client.ts";
+import { Refused, type RestClient } from "../client/rest-client.ts";
 import { CommandError } from "../command-error.ts";
 
 export interface Target {
@@ -41,14 +41,28 @@ export async function readTarget(
   return found as unknown as Target;
 }
 
+/** The target that an unknown one was probably to be; undefined where it is known, and for those who may not see targets. */
+export async function meantTarget(
+  client: RestClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { closest } = await import("../../config/closest.ts");
+  try {
+    const names = (await listTargets(client, signal)).map(({ cluster_id }) => cluster_id);
+    return names.includes(name) ? undefined : closest(name, names);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
 export async function noTarget(
   client: RestClient,
   name: string,
   signal: AbortSignal,
 ): Promise<CommandError> {
-  const { closest } = await import("../../config/closest.ts");
-  const names = (await listTargets(client, signal)).map(({ cluster_id }) => cluster_id);
-  const meant = closest(name, names);
+  const meant = await meantTarget(client, name, signal);
   const hint = meant === undefined ? '"keelson target get" shows them' : `did you mean ${meant}?`;
   return new CommandError(`there is no target ${name}: ${hint}`);
 }

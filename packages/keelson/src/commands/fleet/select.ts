@@ -5,6 +5,7 @@ import { closest } from "../../config/closest.ts";
 import type { Query, RestClient } from "../client/rest-client.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { allWords, isBuiltinWord, type MeantKind } from "./kind-words.ts";
+import { meantTarget } from "./read-targets.ts";
 import type { Reference } from "./reference.ts";
 import { findDetails, fullName, shortName, type ListedResource } from "./resource-shapes.ts";
 
@@ -159,6 +160,9 @@ async function probablyMeant(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (reference.by !== "name") return undefined;
+  const { cluster } = filters;
+  const elsewhere = cluster === undefined ? undefined : await meantTarget(client, cluster, signal);
+  if (elsewhere !== undefined) return `--cluster ${elsewhere}`;
   const { kind, name, text } = reference;
   const wider = { ...filters, status: undefined };
   const query = { kind: kind?.kind, ...placeOf(reference) };
