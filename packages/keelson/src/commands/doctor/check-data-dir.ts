@@ -1,6 +1,6 @@
 // The data folder: whether it can be written, who has it, and which versions its content is of.
 
-import { access, constants, readFile, stat } from "node:fs/promises";
+import { access, constants, lstat, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { embeddedVersion, PostgresServerError } from "@keelson/database";
 import type { Config } from "../../config.ts";
@@ -14,18 +14,21 @@ export async function checkDataDir({ dataDir }: Config, running: RunFile | undef
     return ok(check, `${dataDir}, where Keelson ${version} runs as process ${pid}`);
   }
   const otherwise = "or choose another with --data-dir";
-  const isThere = await stat(dataDir).catch(() => undefined);
-  if (isThere !== undefined && !isThere.isDirectory()) {
-    return failed(check, `${dataDir} is not a folder`, `move it away, ${otherwise}`);
+  const place = await nearest(dataDir);
+  const isThere = place === dataDir;
+  const kind = await stat(place).catch(() => undefined);
+  if (kind?.isDirectory() !== true) {
+    const what = kind === undefined ? "a link that leads nowhere" : "a file";
+    const found = `${dataDir} is ${isThere ? "" : "below "}${what}`;
+    return failed(check, found, `move ${place} away, ${otherwise}`);
   }
-  const place = isThere === undefined ? await nearest(dataDir) : dataDir;
   try {
     await access(place, constants.W_OK | constants.X_OK);
   } catch {
     const fix = `let this user write to ${place}, ${otherwise}`;
     return failed(check, `${dataDir} cannot be written to by this user`, fix);
   }
-  return ok(check, isThere === undefined ? `${dataDir}, made at the first start` : dataDir);
+  return ok(check, isThere ? dataDir : `${dataDir}, made at the first start`);
 }
 
 /** The programs, and whether they read what an earlier start has left. */
@@ -51,10 +54,9 @@ export async function checkEmbedded({ dataDir, databaseUrl }: Config): Promise<F
   }
 }
 
-/** The closest folder above that exists. */
+/** The path, or the closest above it that is there, be it a link that leads nowhere. */
 async function nearest(path: string): Promise<string> {
+  const isThere = await lstat(path).catch(() => undefined);
   const above = dirname(path);
-  if (above === path) return path;
-  const isThere = await stat(above).catch(() => undefined);
-  return isThere === undefined ? nearest(above) : above;
+  return isThere === undefined && above !== path ? nearest(above) : path;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,6 +140,20 @@ suite("keelson doctor", () => {
     await writeFile(join(folder, "file"), "");
     const flags = { "data-dir": "file" };
     assert.deepEqual((await findingsOf(t, folder, { flags })).wrong, ["data folder"]);
+    await symlink(join(folder, "unmounted"), join(folder, "link"));
+    for (const [path, found, place] of [
+      ["file/below", "is below a file", "file"],
+      ["link", "is a link that leads nowhere", "link"],
+      ["link/below", "is below a link that leads nowhere", "link"],
+    ] as const) {
+      const one = await findingsOf(t, folder, { flags: { "data-dir": path } });
+      assert.deepEqual(one.of("data folder"), {
+        check: "data folder",
+        state: "failed",
+        found: `${join(folder, path)} ${found}`,
+        fix: `move ${join(folder, place)} away, or choose another with --data-dir`,
+      });
+    }
     await mkdir(join(folder, ".keelson/postgres"), { recursive: true });
     await writeFile(join(folder, ".keelson/postgres/PG_VERSION"), "12\n");
     const { of, wrong } = await findingsOf(t, folder);
