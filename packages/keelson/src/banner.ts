@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { cwd } from "node:process";
 import { isLoopbackHost } from "./loopback.ts";
 import type { Config } from "./config.ts";
@@ -31,14 +31,15 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
     ["Events", config.eventTransport],
     ["Data", `${config.dataDir}  (run.json there has every address)`],
   ];
+  const flags = flagsFor(config);
   const lines = rows.map(([name, value]) => `  ${name.padEnd(10)} ${value}`);
   return [
     `keelson ${version} is ready, after ${(elapsedMs / 1_000).toFixed(1)} s`,
     "",
     ...lines,
     "",
-    "  Try        keelson target get            # in a checkout: npm run -s keelson -- target get",
-    "             keelson apply -f FILE --cluster local --wait",
+    `  Try        keelson target get${flags}            # in a checkout: npm run -s keelson -- target get${flags}`,
+    `             keelson apply -f FILE --cluster local --wait${flags}`,
     ...(kubernetes === undefined
       ? []
       : [`             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`]),
@@ -48,10 +49,16 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
   ].join("\n");
 }
 
+/** What commands need to find the server, and to be let in. */
+function flagsFor({ dataDir, authMode }: Config): string {
+  const folder = dataDir === join(cwd(), ".keelson") ? "" : ` --data-dir ${shortPath(dataDir)}`;
+  return authMode === "token" || authMode === "oidc" ? `${folder} --token TOKEN` : folder;
+}
+
 /** A path as one would type it here. */
 function shortPath(path: string): string {
   const below = relative(cwd(), path);
-  return below.startsWith("..") ? path : below;
+  return below === "" || below.startsWith("..") ? path : below;
 }
 
 function accessOf({ address, authMode }: Config): string {
