@@ -43,7 +43,7 @@ export interface Bed extends AsyncDisposable {
 }
 
 /** Below the shortest usual lease; also for reads: a worker that stops waits for what is under way. */
-const callTimeoutMs = 5_000;
+const callTimeoutMsUsual = 5_000;
 
 /** How many calls a worker has under way at once. */
 export const inFlightMax = 8;
@@ -54,6 +54,8 @@ export type Details = any;
 
 export interface WorkerOptions {
   readonly leaseMs?: number;
+  /** How long a call may take. */
+  readonly callTimeoutMs?: number;
   readonly backoffMs?: { readonly min: number; readonly max: number };
   /** How often it is asked which kinds are in use. */
   readonly kindsMs?: number;
@@ -106,6 +108,7 @@ export async function startBed(
   let workers = 0;
   const startWorker: Bed["startWorker"] = ({
     leaseMs = 30_000,
+    callTimeoutMs = callTimeoutMsUsual,
     backoffMs = { min: 50, max: 500 },
     kindsMs = 600_000,
     onStatement: onOwnStatement,
