@@ -1,9 +1,10 @@
 // zsh and fish: the machine's own, or Debian's packages, kept in the cache.
 
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "../oracle/programs.ts";
+import { fetchPackages } from "../tools/debian-packages.ts";
 
 export interface ShellProgram {
   readonly program: string;
@@ -21,7 +22,7 @@ export function findShell(name: "zsh" | "fish"): ShellProgram | { readonly missi
   if (own.status === 0) return { program: name, env: {}, modules: undefined };
   const folder = join(dirname(cacheFolder()), "shells");
   try {
-    fetchInto(folder);
+    fetchPackages(folder, packages, () => existsSync(join(folder, "usr/bin/fish")));
   } catch (error) {
     return {
       missing: `there is no ${name} here, and none can be had: ${(error as Error).message}`,
@@ -33,20 +34,4 @@ export function findShell(name: "zsh" | "fish"): ShellProgram | { readonly missi
   if (program === undefined) return { missing: `the package has no ${name}` };
   const env = library === undefined ? {} : { LD_LIBRARY_PATH: dirname(library) };
   return { program, env, modules: modules === undefined ? undefined : dirname(modules) };
-}
-
-function fetchInto(folder: string): void {
-  if (existsSync(join(folder, "usr/bin/fish"))) return;
-  mkdirSync(folder, { recursive: true });
-  const options = { cwd: folder, stdio: "ignore", timeout: 180_000 } as const;
-  try {
-    execFileSync("apt-get", ["download", ...packages], options);
-  } catch {
-    // A bare machine may not know yet which packages there are.
-    execFileSync("apt-get", ["update"], options);
-    execFileSync("apt-get", ["download", ...packages], options);
-  }
-  for (const archive of globSync(`${folder}/*.deb`)) {
-    execFileSync("dpkg", ["-x", archive, folder], options);
-  }
 }

@@ -1,9 +1,10 @@
 // nginx: the machine's own, or Debian's package, kept in the cache.
 
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "../oracle/programs.ts";
+import { fetchPackages } from "../tools/debian-packages.ts";
 
 const installed = "/usr/sbin/nginx";
 
@@ -20,18 +21,8 @@ export function findNginx(): { readonly program: string } | { readonly missing: 
 
 /** Fetches the package, if there is no nginx yet. Nothing is installed: it is unpacked beside the other programs. */
 export function fetchNginx(): void {
-  if ("program" in findNginx()) return;
-  mkdirSync(folder(), { recursive: true });
-  const options = { cwd: folder(), stdio: "ignore", timeout: 180_000 } as const;
-  try {
-    execFileSync("apt-get", ["download", "nginx"], options);
-  } catch {
-    // A bare machine may not know yet which packages there are.
-    execFileSync("apt-get", ["update"], options);
-    execFileSync("apt-get", ["download", "nginx"], options);
-  }
-  const [archive] = globSync(`${folder()}/nginx_*.deb`);
-  if (archive !== undefined) execFileSync("dpkg", ["-x", archive, folder()], options);
+  const isThere = (): boolean => "program" in findNginx();
+  fetchPackages(folder(), ["nginx"], isThere);
 }
 
 function folder(): string {

@@ -1,10 +1,10 @@
 // libfaketime for a server: from the machine, or from Debian's package, kept in the cache.
 
-import { execFileSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { cacheFolder } from "../../oracle/programs.ts";
+import { fetchPackages } from "../../tools/debian-packages.ts";
 
 const installed = "/usr/lib/*/faketime/libfaketime.so.1";
 
@@ -16,10 +16,7 @@ export function findFaketime(): { readonly library: string } | { readonly missin
   const already = found();
   if (already !== undefined) return { library: already };
   try {
-    mkdirSync(folder, { recursive: true });
-    download(folder);
-    const [archive] = globSync(`${folder}/libfaketime_*.deb`);
-    if (archive !== undefined) execFileSync("dpkg", ["-x", archive, folder], { stdio: "ignore" });
+    fetchPackages(folder, ["libfaketime"], () => found() !== undefined);
   } catch {
     // Not a Debian, or nobody answers.
   }
@@ -27,17 +24,6 @@ export function findFaketime(): { readonly library: string } | { readonly missin
   return library === undefined
     ? { missing: "there is no libfaketime here, and Debian's package cannot be had" }
     : { library };
-}
-
-/** A bare machine may not know yet which packages there are. */
-function download(folder: string): void {
-  const options = { cwd: folder, stdio: "ignore", timeout: 180_000 } as const;
-  try {
-    execFileSync("apt-get", ["download", "libfaketime"], options);
-  } catch {
-    execFileSync("apt-get", ["update"], options);
-    execFileSync("apt-get", ["download", "libfaketime"], options);
-  }
 }
 
 /** The wall clock of one process; the monotonic one stays true. */
