@@ -79,7 +79,7 @@ export class CustomKind implements AsyncDisposable {
 
   /** Deletes the definition, and with it all objects, and waits until both are gone. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(180_000);
     const path = this.#definitionPath;
     await this.#oracle.client.send({ method: "DELETE", path }, signal);
     // The definition is gone a moment before its objects are no longer served.

@@ -90,5 +90,5 @@ async function closeNodes(bed: OperatorBed, signal: AbortSignal): Promise<AsyncD
     }
   };
   await set(true, signal);
-  return { [Symbol.asyncDispose]: () => set(false, AbortSignal.timeout(10_000)) };
+  return { [Symbol.asyncDispose]: () => set(false, AbortSignal.timeout(120_000)) };
 }

@@ -45,7 +45,7 @@ export class Traces {
     if (left.length === 0) {
       // What the cluster clears away takes its time: pods, their ReplicaSets, endpoints.
       let others: readonly string[] = [];
-      const inTime = AbortSignal.any([this.#signal, AbortSignal.timeout(60_000)]);
+      const inTime = AbortSignal.any([this.#signal, AbortSignal.timeout(180_000)]);
       await until(async () => {
         others = (await this.#inside()).map(textOf).filter(isNew);
         return others.length === 0;

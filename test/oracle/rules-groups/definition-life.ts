@@ -70,7 +70,7 @@ export async function play(
       return statusesOf(found.filter((one) => nameOf(one).endsWith(`.${group}`)));
     };
     // It takes its time; where it ends differently, the comparison says so.
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(180_000)]);
     await until(
       async () => JSON.stringify(await read()) === JSON.stringify(expected),
       deadline,
