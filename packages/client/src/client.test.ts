@@ -232,6 +232,15 @@ suite("Client", () => {
       [['unknown field "spec.x"', "é"], { big: 9007199254740993n }],
     );
   });
+
+  test("reads answers that are deeper than anything a server takes", async (t) => {
+    let list: object = {};
+    for (let level = 0; level < 300; level++) list = { items: [list] };
+    await using server = await serve((_, response) => answer(response, 200, list));
+    await using client = server.client({});
+    const { body } = await client.call({ method: "GET", path: "/" }, t.signal);
+    assert.deepEqual(body, list);
+  });
 });
 
 interface Served extends AsyncDisposable {

@@ -1,7 +1,6 @@
 import {
   Backoff,
   noMetrics,
-  readJson,
   systemClock,
   systemRandom,
   type Clock,
@@ -15,6 +14,7 @@ import type { Answer, Call, Caller, StreamCall } from "./caller.ts";
 import type { Access } from "./credentials.ts";
 import { withDeadline } from "./deadline.ts";
 import { DeadlineExceeded, isNotFound, UnexpectedAnswer } from "./errors.ts";
+import { readAnswer } from "./json-parts.ts";
 import { Kinds } from "./kinds.ts";
 import { clientMetrics, type ClientMetrics } from "./metrics.ts";
 import type { DynamicObject, KubeObject, ObjectKind } from "./object.ts";
@@ -242,7 +242,7 @@ function bodyOf(headers: HttpResponse["headers"], text: string): Json | undefine
   if (typeof type !== "string" || !/^application\/([\w.-]+\+)?json\b/.test(type)) return undefined;
   if (text === "") return undefined;
   try {
-    return readJson(text);
+    return readAnswer(text);
   } catch (cause) {
     throw new UnexpectedAnswer("an answer is not the JSON it says it is", { cause });
   }

@@ -1,10 +1,11 @@
 // The events of a watch, from the lines of its stream.
 
-import { isJsonObject, readJson, type JsonObject } from "@keelson/base";
+import { isJsonObject, type JsonObject } from "@keelson/base";
 import { memberOf } from "@keelson/kube";
 
 import type { Caller } from "./caller.ts";
 import { UnexpectedAnswer } from "./errors.ts";
+import { readAnswer } from "./json-parts.ts";
 import type { Resource } from "./kinds.ts";
 import type { DynamicObject, KubeObject } from "./object.ts";
 import { pathOf, queryOf } from "./paths.ts";
@@ -92,7 +93,7 @@ async function* eventsOf<T extends KubeObject>(
 function documentOf(line: string): { readonly type: unknown; readonly object: JsonObject } {
   let document: unknown;
   try {
-    document = readJson(line);
+    document = readAnswer(line);
   } catch (cause) {
     throw new UnexpectedAnswer("a watch carried a line that is no JSON", { cause });
   }
