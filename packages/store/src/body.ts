@@ -67,8 +67,11 @@ export class Body {
   }
 }
 
+/** What was written must be read, and it may be deeper than any text that is sent: managed fields repeat the nesting of their object. */
+const depthMax = 1_024;
+
 function readObject(text: string): JsonObject {
-  const value = readJson(text);
+  const value = readJson(text, { depthMax });
   if (!isJsonObject(value)) throw new TypeError("a body must be a JSON object");
   return value;
 }

@@ -15,6 +15,7 @@ import {
   negotiateBody,
   ProtobufError,
   quote,
+  refuseDeepNesting,
   type DuplicateKeys,
   type ProtobufCodec,
 } from "@keelson/kube";
@@ -100,8 +101,9 @@ export function fromYaml(text: string): ReadBody {
 }
 
 function fromProtobuf(body: Uint8Array, codec: ProtobufCodec): MutableJsonObject {
+  let value: MutableJsonObject;
   try {
-    return codec.decode(body);
+    value = codec.decode(body);
   } catch (error) {
     if (body.byteLength === 0) throw new UnreadableBody("empty data");
     if (!isProtobuf(body)) throw new UnreadableBody(notProtobuf);
@@ -109,6 +111,9 @@ function fromProtobuf(body: Uint8Array, codec: ProtobufCodec): MutableJsonObject
     if (error instanceof ProtobufError) throw new UnreadableBody(error.message);
     throw error;
   }
+  // Its messages are counted as they are read, but one may be several levels of JSON, or hold some.
+  refuseDeepNesting(value);
+  return value;
 }
 
 const protobufPrefixBytes = 4;

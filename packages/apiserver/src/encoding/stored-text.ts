@@ -1,14 +1,8 @@
 // The text of a stored object as clients see it. Objects are written once, in an order that lets their text
 // be sent without being read: `apiVersion`, `kind`, `metadata`, and the rest.
 
-import {
-  isJsonObject,
-  readJson,
-  writeJson,
-  type JsonObject,
-  type MutableJsonObject,
-} from "@keelson/base";
-import type { Revision } from "@keelson/store";
+import { isJsonObject, writeJson, type JsonObject, type MutableJsonObject } from "@keelson/base";
+import { Body, type Revision } from "@keelson/store";
 
 const mark = '"metadata":{';
 
@@ -31,7 +25,8 @@ export function withRevision(text: string, revision: Revision): string {
 /** The same, in parts. */
 export function partsWithRevision(text: string, revision: Revision): Parts {
   const at = insideMetadata(text);
-  if (at === undefined) return [writeJson(objectWithRevision(readObject(text), revision)), ""];
+  if (at === undefined)
+    return [writeJson(objectWithRevision(Body.parse(text).value, revision)), ""];
   return [`${text.slice(0, at)}${memberFor(text, at, revision)}`, text.slice(at)];
 }
 
@@ -39,7 +34,11 @@ export function partsWithRevision(text: string, revision: Revision): Parts {
 export function partsOfListItem(text: string, revision: Revision): Parts {
   const at = insideMetadata(text);
   if (at === undefined) {
-    const { apiVersion: _, kind: _kind, ...rest } = objectWithRevision(readObject(text), revision);
+    const {
+      apiVersion: _,
+      kind: _kind,
+      ...rest
+    } = objectWithRevision(Body.parse(text).value, revision);
     return [writeJson(rest), ""];
   }
   return [`{${mark}${memberFor(text, at, revision)}`, text.slice(at)];
@@ -64,9 +63,4 @@ function insideMetadata(text: string): number | undefined {
 
 function memberFor(text: string, at: number, revision: Revision): string {
   return `"resourceVersion":"${revision}"${text[at] === "}" ? "" : ","}`;
-}
-
-function readObject(text: string): JsonObject {
-  const value = readJson(text);
-  return isJsonObject(value) ? value : {};
 }

@@ -22,6 +22,9 @@ export interface WatchedEvent {
   readonly object: JsonObject;
 }
 
+/** What the server adds to an object as deep as a body may be goes deeper. */
+const deeply = { depthMax: 1_024 };
+
 /** One caller of a server. */
 export class Api {
   readonly #url: string;
@@ -45,7 +48,7 @@ export class Api {
       signal: this.#signal,
     });
     const text = await response.text();
-    const object = text.startsWith("{") ? (readJson(text) as JsonObject) : {};
+    const object = text.startsWith("{") ? (readJson(text, deeply) as JsonObject) : {};
     return { code: response.status, object, text, headers: response.headers };
   }
 
@@ -102,7 +105,7 @@ export class OpenWatch implements Disposable {
   async next(): Promise<WatchedEvent | undefined> {
     const { value, done } = await this.#lines.next();
     if (done === true) return undefined;
-    return readJson(value) as unknown as WatchedEvent;
+    return readJson(value, deeply) as unknown as WatchedEvent;
   }
 
   /** As many events. */

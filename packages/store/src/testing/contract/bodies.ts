@@ -5,6 +5,8 @@ import { Body } from "../../body.ts";
 import { Conflict, Invalid } from "../../errors.ts";
 import { everywhere, key, object, signal, type Fixture } from "../bed.ts";
 
+const nestedText = (levels: number): string => `{"d":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+
 export function describeBodies(fixture: Fixture): void {
   suite("bodies", () => {
     test("an update to an equal body writes nothing, in whatever order its members stand", async () => {
@@ -60,14 +62,15 @@ export function describeBodies(fixture: Fixture): void {
       ["half a surrogate pair", '{"s":"\\ud800"}'],
       ["text that looks like an escape", '{"s":"\\\\u0000 \\\\ud800 1e999"}'],
       ["empty containers and null", '{"a":[],"o":{},"n":null}'],
-      ["a deep value", `{"d":${"[".repeat(200)}${"]".repeat(200)}}`],
+      ["a deep value", nestedText(200)],
+      ["a value deeper than any text that is sent", nestedText(1_020)],
       ["quotes, backslashes and braces", '{"q":"\\"\\\\{},NULL"}'],
     ];
     for (const [what, text] of texts) {
       test(`${what} comes back as it was sent, after a change and from the log too`, async () => {
         await using bed = await fixture.prepare();
         await using store = await bed.open({ limits: { cacheBytesMax: 0, recentChangesMax: 0 } });
-        const spec = readJson(text) as JsonObject;
+        const spec = readJson(text, { depthMax: 2_000 }) as JsonObject;
         const { revision } = await store.create(key("a"), object("a", { uid: "u", spec }), signal);
         assert.equal(
           writeJson((await store.get(key("a"), signal)).body.value["spec"] ?? null),
