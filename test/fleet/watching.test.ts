@@ -175,6 +175,34 @@ clusterSuite("watching a cluster", () => {
     assert.deepEqual((await secrets.get(ref, t.signal))["data"], { password: "cGFzcw==" });
   });
 
+  test("F29: what kubectl keeps of a Secret in an annotation is told no more than its data", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const annotation = "kubectl.kubernetes.io/last-applied-configuration";
+    const kept = (password: string) => ({
+      annotations: { [annotation]: JSON.stringify({ data: { password } }) },
+    });
+    const desired_spec = { metadata: kept("cGFzcw=="), data: { password: "cGFzcw==" } };
+    const secret = { ...web, kind: "Secret", desired_spec };
+    const id = await it.create({ ...secret, drift_policy: "report" });
+    await it.becomes(id, synced);
+    const secrets = await it.client.resource({ apiVersion: "v1", kind: "Secret" }, t.signal);
+    const body = { metadata: kept("c3RvbGVu") };
+    await secrets.patch(ref, { type: "merge", body, options: somebody }, t.signal);
+    const drifted = await it.becomes(id, ({ status }) => status === "drifted");
+    const path = "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration";
+    assert.deepEqual(drifted.drift, [{ path, desired: null, current: null, manager: "somebody" }]);
+    const diff = await it.rest.ask("GET", `/resources/${id}/diff`);
+    assert.deepEqual(
+      diff.body.fields.map((field: Details) => [field.path, field.cause]),
+      [[path, "drift"]],
+    );
+    const trial = await it.rest.ask("POST", `/resources/${id}/sync?dryRun=true`);
+    assert.equal(trial.body.diff[0].path, path);
+    const told = JSON.stringify([drifted, diff.body, trial.body]);
+    for (const value of ["cGFzcw==", "c3RvbGVu"]) assert.ok(!told.includes(value), value);
+  });
+
   test("health follows the workload, and scaling by others is no drift", async (t) => {
     await using it = await startBed(t.signal, { simulatesWorkloads: true });
     it.startWorker();

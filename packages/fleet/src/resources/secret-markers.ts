@@ -92,6 +92,16 @@ export function isSecret({ apiVersion, kind }: ResourceKey): boolean {
   return kind === "Secret" && groupOf(apiVersion) === "";
 }
 
+/** Whether a JSON pointer into a Secret leads to values of it, or to what holds them. */
+export function leadsToValues(pointer: string): boolean {
+  return (
+    /^\/(?:data|stringData)(?:\/|$)/.test(pointer) ||
+    ["/metadata", "/metadata/annotations", lastAppliedPointer].includes(pointer)
+  );
+}
+
+const lastAppliedPointer = `/metadata/annotations/${lastApplied.replaceAll("/", "~1")}`;
+
 function mapValues(spec: JsonObject, change: (value: Json, field: string) => Json): JsonObject {
   const changed: Record<string, Json> = {};
   for (const member of members) {

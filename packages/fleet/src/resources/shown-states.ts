@@ -6,7 +6,7 @@ import type { Drifted } from "../worker/drift.ts";
 import { valueAt, type OwnedField } from "../worker/owned-fields.ts";
 import type { Compared } from "./diff.ts";
 import type { ResourceKey } from "./resource.ts";
-import { isSecret, type SecretMarkers } from "./secret-markers.ts";
+import { isSecret, leadsToValues, type SecretMarkers } from "./secret-markers.ts";
 
 /** What is compared of them. */
 export function compared(states: States, markers: SecretMarkers): Compared {
@@ -44,8 +44,10 @@ function shownField(field: OwnedField, key: ResourceKey, markers: SecretMarkers)
 
 /** What is recorded of a drift holds no value of a Secret. */
 function shownDrift(field: Drifted, owned: readonly OwnedField[], current: JsonObject): Drifted {
+  if (!leadsToValues(field.path)) return field;
   const [, member = "", name] = field.path.split("/");
-  if ((member !== "data" && member !== "stringData") || name === undefined) return field;
+  if (member === "metadata" || name === undefined)
+    return { ...field, desired: null, current: null };
   const path = [member, name.replaceAll("~1", "/").replaceAll("~0", "~")];
   const isIt = ({ path: [first, second] }: OwnedField): boolean =>
     first === path[0] && second === path[1];

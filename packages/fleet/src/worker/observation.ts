@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { isLater } from "@keelson/client";
 import type { DynamicObject } from "@keelson/client";
+import { leadsToValues } from "../resources/secret-markers.ts";
 import { annotations, fieldManager } from "./desired-object.ts";
 import { driftOf, type Drifted } from "./drift.ts";
 import { healthOf } from "./health.ts";
@@ -74,7 +75,7 @@ function driftedFields(object: DynamicObject, applied: AppliedRecord): readonly 
   const isSecret = object.kind === "Secret" && object.apiVersion === "v1";
   return driftOf(object, applied.owned, fieldManager).map((field) => {
     // That a Secret's value was changed is told, and neither what it was nor what it is.
-    const isHidden = isSecret && /^\/(?:data|stringData)(?:\/|$)/.test(field.path);
+    const isHidden = isSecret && leadsToValues(field.path);
     return isHidden ? { ...field, desired: null, current: null } : field;
   });
 }
