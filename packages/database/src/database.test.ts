@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { suite, test } from "node:test";
+import { inspect } from "node:util";
 import { ManualClock, RecordingMetrics, until } from "@keelson/base/testing";
 import { openDatabase, type DatabaseOptions, type StatementPoint } from "./database.ts";
 import {
   CheckViolation,
   DatabaseBusy,
-  type DatabaseError,
+  DatabaseError,
   DatabaseTimeout,
   DatabaseUnavailable,
   ForeignKeyViolation,
@@ -190,6 +191,28 @@ eachPostgres("database", (server) => {
       assert.ok(error instanceof type, `${text}: ${String(error)}`);
       assert.equal(error.statement, "script");
       assert.doesNotMatch(error.message, /[0-9]{2}[0-9A-Z]{3}\b/);
+    }
+  });
+
+  test("what an error carries quotes no row and no parameter", async () => {
+    await using it = await fresh();
+    await it.database.run(
+      script("CREATE TABLE vault (word text, weight integer CHECK (weight > 0))"),
+      undefined,
+      never,
+    );
+    const store = statement<string>(
+      "store",
+      (sql, word) => sql`INSERT INTO vault VALUES (${word}, -1)`,
+    );
+    const read = statement<string>(
+      "read",
+      (sql, word) => sql`SELECT ${`{"word":"${word}","weight":heavy}`}::text::jsonb`,
+    );
+    for (const asked of [store, read]) {
+      const error = await it.database.run(asked, "sesame", never).catch((error: unknown) => error);
+      assert.ok(error instanceof DatabaseError);
+      assert.doesNotMatch(inspect(error, { depth: null }), /sesame/);
     }
   });
 

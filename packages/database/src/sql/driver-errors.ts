@@ -25,7 +25,7 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     readonly constraint_name?: string;
     readonly message?: string;
   };
-  const facts = { statement, cause };
+  const facts = { statement, cause: withoutRows(cause) };
   switch (code) {
     case "23505":
     case "23P01": // An exclusion constraint.
@@ -59,6 +59,14 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     return new ValueRefused(`${statement} has a value that its column cannot hold`, facts);
   }
   return new StatementFailed(`${statement} failed`, facts);
+}
+
+/** Where the server says more than what is wrong it may quote rows and parameters, and an error ends up in a log. */
+function withoutRows(cause: unknown): unknown {
+  if (cause instanceof Error) {
+    for (const more of ["detail", "where"]) Reflect.deleteProperty(cause, more);
+  }
+  return cause;
 }
 
 /** Connection exceptions, no resources, operator intervention; then the driver's and the system's own codes. */
