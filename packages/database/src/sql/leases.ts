@@ -8,7 +8,7 @@ interface LeaseTerms {
   readonly ttlMs: number;
 }
 
-/** Takes a lease that is free, expired, or its owner's already. No row: somebody else has it. */
+/** Takes a lease that is free or expired. No row: somebody has it, be it the same owner by another call. */
 export const takeLease = statement<LeaseTerms, { token: string }>(
   "takeLease",
   (sql, { name, owner, ttlMs }) => sql`
