@@ -59,6 +59,13 @@ suite("nodepools", () => {
     ] as const) {
       assert.equal((await create(who, body)).code, 400, JSON.stringify(body));
     }
+    // A number that is kept as it was written is no object.
+    for (const [method, at, sent] of [
+      ["POST", "/nodepools", `{"name":"x","cluster_id":"${id}","spec":1.0}`],
+      ["PUT", `/nodepools/${poolId}`, `{"spec":1.0}`],
+    ] as const) {
+      assert.equal((await it.ask(alice, method, at, sent)).code, 400, sent);
+    }
     const put = await it.ask(alice, "PUT", `/nodepools/${poolId}`, {
       spec: { replicas: 4, release: { version: " " } },
     });

@@ -255,6 +255,15 @@ suite("status of clusters", () => {
       assert.deepEqual([code, body.code], [400, "VALIDATION_FAILED"], JSON.stringify(more));
       assert.equal(body.details.fields[0].field, field);
     }
+    // Numbers that are kept as they were written are no objects.
+    for (const [member, field] of [
+      [`"metadata":1.0`, "metadata"],
+      [`"last_error":{"errorType":"Fatal","details":1.0}`, "last_error.details"],
+    ]) {
+      const sent = `{"controller_name":"a","observed_generation":1,"conditions":[],${member}}`;
+      const { code, body } = await it.ask(ctl, "PUT", `${path}/status`, sent);
+      assert.deepEqual([code, body.details?.fields?.[0]?.field], [400, field]);
+    }
     assert.deepEqual(await it.tables.query(`SELECT * FROM controller_status`), []);
 
     const camel = {

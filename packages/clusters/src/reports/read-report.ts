@@ -1,6 +1,12 @@
 // A report from its body: what a schema cannot say, and one spelling for both.
 
-import { refuseProblems, type FieldProblem, type JsonObject } from "@keelson/base";
+import {
+  isJsonObject,
+  refuseProblems,
+  type FieldProblem,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
 import type { StatusReport } from "../schema.ts";
 import { errorTypes, type Condition, type LastError, type Report } from "./report.ts";
 
@@ -26,6 +32,14 @@ export function readReport(body: StatusReport): SentReport {
       problems.push({ field: `conditions[${index}].type`, message: "stands twice" });
     }
     types.add(type);
+  }
+  // To a schema a number that is kept as it was written (1.0) is an object too.
+  for (const [field, value] of [
+    ["metadata", body.metadata],
+    ["last_error.details", body.last_error?.details],
+  ] as const) {
+    if (value === undefined || isJsonObject(value as Json)) continue;
+    problems.push({ field, message: "must be an object" });
   }
   if (body.controller_name.trim() === "") {
     problems.push({ field: "controller_name", message: "must not be empty" });

@@ -43,6 +43,8 @@ export function clusterSpec(
 
 /** The spec of a nodepool; a release without a version has the one of `inherited`. */
 export function nodepoolSpec(spec: JsonObject, inherited: JsonObject | undefined): JsonObject {
+  // To a schema a number that is kept as it was written (1.0) is an object too.
+  if (!isJsonObject(spec)) throw validationFailed({ field: "spec", message: "must be an object" });
   const problems: FieldProblem[] = [];
   const replicas = member(spec, "replicas");
   if (replicas !== undefined && !isCount(replicas)) {
