@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 
-import { isCancellation, type Clock } from "@keelson/base";
+import { isCancellation, isDistrust, type Clock } from "@keelson/base";
 import { errors, request as sendRequest, type Dispatcher } from "undici";
 
 import type { Access, Credential, TlsIdentity } from "./credentials.ts";
@@ -297,8 +297,13 @@ function afterHeaders(error: unknown, signal: AbortSignal): unknown {
 }
 
 function connectionFailed(cause: unknown, { maybeSent }: { maybeSent: boolean }): ConnectionFailed {
-  const text = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
-  return new ConnectionFailed(`no answer: ${text}`, { maybeSent, cause });
+  return new ConnectionFailed(`no answer: ${textOf(cause)}`, { maybeSent, cause });
+}
+
+function textOf(cause: unknown): string {
+  // Node advises to trust what the system trusts, which is not asked where a kubeconfig says whom to trust.
+  if (isDistrust(codeOf(cause))) return `its certificate is not trusted (${codeOf(cause)})`;
+  return cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
 }
 
 /** Whether no byte of the request can have reached the server. */
