@@ -1,12 +1,16 @@
 // `keelson target …` before the real API.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { createServer } from "node:tls";
 import { openAccess } from "@keelson/fleet";
 import { lines, typing } from "../services/typed.ts";
+import { CertificateAuthority } from "../tools/certificates.ts";
 import { testCipher } from "./assembled-worker.ts";
 import { startFleetRest, type FleetRest } from "./fleet-rest.ts";
 
@@ -30,10 +34,11 @@ const authority = "an authority";
 suite("commands about targets", () => {
   const scope = new AsyncDisposableStack();
   let rest: FleetRest;
+  let folder: string;
   let keelson: ReturnType<typeof typing>;
 
   before(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "keelson-targets-"));
+    folder = await mkdtemp(join(tmpdir(), "keelson-targets-"));
     scope.defer(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "config"), kubeconfig);
     // Nobody listens there.
@@ -139,7 +144,7 @@ suite("commands about targets", () => {
     );
   });
 
-  test("--dry-run says what would come of a target, and changes nothing", async () => {
+  test("--dry-run says what would come of a target, and changes nothing", async (t) => {
     const before = (await keelson("target list -o json")).out;
     for (const [words, expected] of [
       ["create x --agent", { code: 0, out: "x created (dry run)\n", said: "" }],
@@ -160,6 +165,24 @@ suite("commands about targets", () => {
     const away = await keelson("target create x --kubeconfig away --dry-run");
     assert.deepEqual([away.code, away.out], [1, ""]);
     assert.match(away.said, /^x would be refused: x cannot be reached: .+\n$/);
+    // Not what Node says: its advice is for another trust than that of a kubeconfig.
+    const stranger = await (
+      await CertificateAuthority.create("strangers")
+    ).issue({ name: "x", hosts: ["127.0.0.1"] });
+    const server = createServer({ cert: stranger.certificate, key: stranger.key });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const strange = kubeconfig.replace("https://two.example:6443", `https://127.0.0.1:${port}`);
+    await writeFile(join(folder, "strange"), strange.replace(/exec: .* \} \}/, "token: t } }"));
+    assert.deepEqual(
+      await keelson("target create x --kubeconfig strange --context second --dry-run"),
+      {
+        code: 1,
+        out: "",
+        said: "x would be refused: x cannot be reached: no answer: its certificate is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)\n",
+      },
+    );
     // The copies that would come are tried too.
     const map = { namespace: "default", kind: "ConfigMap", name: "rules" };
     const made = await rest.ask("POST", "/global-resources", {
@@ -182,15 +205,28 @@ suite("commands about targets", () => {
         2,
         /^config has no context secnd: did you mean second\?$/,
       ],
-      ["target create x --kubeconfig config --context second", 1, /exec/],
+      [
+        "target create x --kubeconfig config --context second",
+        1,
+        /users\[0\]\.user\.exec: user runner uses exec, which is not allowed here: take a user with a token or a certificate, or put it under targets: of the server's keelson\.config\.yaml$/,
+      ],
       ["target create x", 2, /^say how to reach it with --kubeconfig, or with --agent /],
-      ["target create eu-1 --kubeconfig config", 1, /eu-1/],
+      [
+        "target create eu-1 --kubeconfig config",
+        1,
+        /^there is a target eu-1 already: "keelson target get eu-1" shows it, and PUT \/api\/v1\/targets\/eu-1 gives it another kubeconfig or other labels$/,
+      ],
+      [
+        "target create inner --agent --wait --timeout 1ms",
+        1,
+        /^inner: Unknown still, after 0\.001 s: no worker inside it has told of it yet$/m,
+      ],
       ["target create x --kubeconfig ca.crt", 2, /^ca\.crt is no kubeconfig$/],
       ["target crate x", 2, /unknown command 'crate': did you mean create\?/],
     ];
     for (const [words, code, said] of cases) {
       const typed = await keelson(words);
-      assert.deepEqual([typed.code, typed.out], [code, ""], words);
+      assert.deepEqual([typed.code, typed.out.replace("inner created\n", "")], [code, ""], words);
       assert.match(typed.said.trimEnd(), said, words);
     }
   });
@@ -206,7 +242,7 @@ suite("commands about targets", () => {
     });
     assert.equal((await keelson("target delete eu-1 --orphan")).out, "eu-1 deleted\n");
     assert.equal((await keelson("get -o name")).out, "");
-    assert.equal((await keelson("target delete edge")).out, "edge deleted\n");
+    assert.equal((await keelson("target delete edge inner")).out, "edge deleted\ninner deleted\n");
     assert.equal((await keelson("target delete edge")).code, 1);
   });
 });

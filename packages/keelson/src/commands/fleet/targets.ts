@@ -53,10 +53,14 @@ export async function createTarget(
     ...(isPaused ? { paused: true } : {}),
   };
   if (isTrial) {
-    const request = client.post("/targets", body, signal, asTrial);
+    const request = client.post("/targets", body, signal, asTrial).catch((error: unknown) => {
+      throw refusedTarget(name, error);
+    });
     return tellTarget(session, name, createdWord, request);
   }
-  const target = (await client.post("/targets", body, signal)) as unknown as Target;
+  const target = (await client.post("/targets", body, signal).catch((error: unknown) => {
+    throw refusedTarget(name, error);
+  })) as unknown as Target;
   tell(target.cluster_id, createdWord(target));
   if (isAgent) {
     terminal.note(
@@ -64,6 +68,22 @@ export async function createTarget(
     );
   }
   if (waitMs !== undefined) await waitUntilHealthy(session, name, waitMs, signal);
+}
+
+/** The way out of a refusal. */
+function refusedTarget(name: string, error: unknown): unknown {
+  if (!(error instanceof Refused)) return error;
+  if (error.code === "TARGET_EXISTS") {
+    const change = `PUT /api/v1${addressOf(name)} gives it another kubeconfig or other labels`;
+    const hint = `"keelson target get ${name}" shows it, and ${change}`;
+    return new CommandError(`${error.message}: ${hint}`, { cause: error });
+  }
+  if (error.fields.some(({ field }) => /\.user\.(exec|auth-provider)$/.test(field))) {
+    const hint =
+      "take a user with a token or a certificate, or put it under targets: of the server's keelson.config.yaml";
+    return new CommandError(`${error.message}: ${hint}`, { cause: error });
+  }
+  return error;
 }
 
 function createdWord(target: Target | null): string {
@@ -147,10 +167,11 @@ async function waitUntilHealthy(
   signal: AbortSignal,
 ): Promise<void> {
   const look = async (isLate: boolean): Promise<boolean> => {
-    const { health, health_message } = await readTarget(session.client, name, signal);
+    const { health, health_message, agent } = await readTarget(session.client, name, signal);
     if (health === "Healthy") return true;
     if (!isLate) return false;
-    const reason = health_message ?? "no reason is known";
+    const unknown = agent ? "no worker inside it has told of it yet" : "no reason is known";
+    const reason = health_message ?? unknown;
     throw new CommandError(`${name}: ${health}${stillAfter(timeoutMs)}: ${reason}`);
   };
   await waitUntil(session, timeoutMs, look, signal);
