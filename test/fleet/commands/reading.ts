@@ -207,4 +207,27 @@ export function testWatching(lab: CommandLab): void {
     const ofWeb = lines.filter((line) => line.startsWith("deployment/web "));
     assert.equal(ofWeb.length, 1, end.out);
   });
+
+  test("get --watch tells of the end of what it has shown, not of what a label leaves out", async () => {
+    const stop = new AbortController();
+    let shown = "";
+    const watching = lab.keelson("get -l app=mine -w", {
+      signal: stop.signal,
+      onOutput: (all) => {
+        shown = all;
+      },
+    });
+    const row = (pattern: RegExp) => until(() => pattern.test(shown), lab.signal);
+    const configMap = (name: string) =>
+      settings.replace("settings", `${name}\n  labels: { app: ${name} }`);
+    for (const name of ["mine", "other"]) await lab.file(`${name}.yaml`, configMap(name));
+    await lab.keelson("apply -f mine.yaml -f other.yaml --cluster prod --wait");
+    await row(/^configmap\/mine .* synced /m);
+    await lab.keelson("delete cm/other --wait");
+    await lab.keelson("delete cm/mine --wait");
+    await row(/^configmap\/mine .* deleted /m);
+    stop.abort();
+    assert.equal((await watching).code, 130);
+    assert.doesNotMatch(shown, /configmap\/other/);
+  });
 }

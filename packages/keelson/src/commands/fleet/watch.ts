@@ -58,10 +58,8 @@ export async function watch(
     const read = await insisting(session, () => readWholes(client, asked, signal), signal);
     const wanted = read.filter((one) => isWanted(one, references, filters));
     for (const one of wanted) reasons.set(one.id, reasonOf(one) ?? "");
-    await show([
-      ...wanted.map(listedOf),
-      ...gone.filter((one) => isNamed(one, references, filters)),
-    ]);
+    // The end of a resource does not tell its labels; what was never shown needs no end.
+    await show([...wanted.map(listedOf), ...gone.filter(({ id }) => shown.has(id))]);
   }
 }
 
