@@ -106,6 +106,19 @@ export function testGlobals(lab: CommandLab): void {
       assert.deepEqual(await lab.keelson(`global ${words} --dry-run`), expected, words);
     }
     assert.equal((await lab.keelson("global get cm")).out, table);
+    for (const [words, said] of [
+      ["delete cm", "cm is all of them: name one, as cm/NAME"],
+      ["pause configmaps", "configmaps is all of them: name one, as configmaps/NAME"],
+      ["delete policy", 'no global resource is of a kind "policy": did you mean configmap/policy?'],
+      ["get configmpas", 'no global resource is of a kind "configmpas": did you mean configmaps?'],
+      [
+        `delete ${inProd}`,
+        `"${inProd}" is in one cluster: a global resource is named by kind and name, as configmap/policy, and -n`,
+      ],
+    ] as const) {
+      const expected = { code: 2, out: "", said: `${said}\n` };
+      assert.deepEqual(await lab.keelson(`global ${words}`), expected, words);
+    }
     for (const [words, verb, does] of [
       ["delete cm/policy", "delete", "deletes"],
       ["delete -f policy.yaml --cluster prod", "delete", "deletes"],

@@ -1,10 +1,12 @@
 // Global resources as the API tells them, and which of them words mean.
 
 import type { JsonObject } from "@keelson/base";
+import type { KindNames } from "@keelson/kube/kind-names";
 import { closest } from "../../config/closest.ts";
 import { CommandError, usageError } from "../command-error.ts";
+import { allWords, isBuiltinWord, type MeantKind } from "./kind-words.ts";
 import { isMeant, readReferences, type Reference } from "./reference.ts";
-import { groupOf } from "./resource-shapes.ts";
+import { groupOf, shortName } from "./resource-shapes.ts";
 import type { Session } from "../session.ts";
 
 export interface ListedGlobal {
@@ -44,15 +46,41 @@ export async function selectGlobals(
   { namespace }: Place,
   signal: AbortSignal,
 ): Promise<readonly ListedGlobal[]> {
-  const references = readReferences(words, await session.kindNames(), { takesNames: false });
+  const builtin = await session.kindNames();
+  const references = readReferences(words, builtin, { takesNames: false });
+  for (const reference of references) refuseCopy(reference);
   const all = await listGlobals(session, { namespace }, signal);
   if (references.length === 0) return all;
   const found = references.flatMap((reference) => {
     const meant = all.filter((one) => isMeant(reference, one));
-    if (meant.length > 0 || reference.by === "kind") return meant;
-    throw notFound(reference, all);
+    if (meant.length > 0) return meant;
+    if (reference.by !== "kind") throw notFound(reference, all);
+    refuseUnknownKind(reference.kind, all, builtin);
+    return meant;
   });
   return [...new Set(found)];
+}
+
+/** Throws for the whole name of a resource: whoever means one cluster must not be given all. */
+function refuseCopy(reference: Reference): void {
+  if (reference.by !== "name" || reference.clusterId === undefined) return;
+  const { text, kind, name } = reference;
+  throw usageError(
+    `"${text}" is in one cluster: a global resource is named by kind and name, as ${kind?.word}/${name}, and -n`,
+  );
+}
+
+function refuseUnknownKind(
+  { word }: MeantKind,
+  all: readonly ListedGlobal[],
+  builtin: readonly KindNames[],
+): void {
+  if (isBuiltinWord(word, builtin) || /^[A-Z]/.test(word)) return;
+  const namesake = all.find(({ name }) => name === word);
+  const meant =
+    namesake === undefined ? closest(word, allWords(builtin, all)) : shortName(namesake);
+  const hint = meant === undefined ? "" : `: did you mean ${meant}?`;
+  throw usageError(`no global resource is of a kind "${word}"${hint}`);
 }
 
 function notFound(reference: Reference, all: readonly ListedGlobal[]): CommandError {
@@ -69,7 +97,7 @@ function notFound(reference: Reference, all: readonly ListedGlobal[]): CommandEr
   return new CommandError(`there is no global resource ${reference.text}: ${hint}`);
 }
 
-/** The one that the words name. */
+/** The one that the words name; a kind alone names none, even if there is only one of it. */
 export async function theGlobal(
   session: Session,
   words: readonly string[],
@@ -77,6 +105,10 @@ export async function theGlobal(
   signal: AbortSignal,
 ): Promise<ListedGlobal> {
   const found = await selectGlobals(session, words, place, signal);
+  const builtin = await session.kindNames();
+  for (const { by, text } of readReferences(words, builtin, { takesNames: false })) {
+    if (by === "kind") throw usageError(`${text} is all of them: name one, as ${text}/NAME`);
+  }
   const [only, ...others] = found;
   if (only === undefined) throw new CommandError("no global resource matches");
   if (others.length === 0) return only;
