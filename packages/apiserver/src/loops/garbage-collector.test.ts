@@ -144,6 +144,38 @@ suite("garbage collection", () => {
     await until(() => isMarked("does-not"), "the other follows");
   });
 
+  test("in the foreground goes on once nobody blocks any longer", async (t) => {
+    await using bed = await prepare(t.signal);
+    const { api, goes } = bed;
+    const top = await api.create(maps, configMap("top"));
+    const blocking = owned("held", ownedBy(top, { blockOwnerDeletion: true }));
+    const { metadata } = blocking as { metadata: JsonObject };
+    await api.create(maps, { ...blocking, metadata: { ...metadata, finalizers: ["a.io/b"] } });
+    await api.delete(`${maps}/top`, { propagationPolicy: "Foreground" });
+    const isTerminating = async (): Promise<boolean> =>
+      meta(await api.get(`${maps}/held`), "deletionTimestamp") !== "";
+    await until(isTerminating, "held is being deleted");
+    const ownerReferences = [ownedBy(top, { blockOwnerDeletion: false })];
+    await api.merge(`${maps}/held`, { metadata: { ownerReferences } });
+    await goes("top");
+  });
+
+  for (const names of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    test(`in the foreground is not held up by ${names.length} who own each other in a circle`, async (t) => {
+      await using bed = await prepare(t.signal);
+      const { api, goes } = bed;
+      const made: Reply[] = [];
+      for (const name of names) made.push(await api.create(maps, configMap(name)));
+      for (const [index, name] of names.entries()) {
+        const owner = made.at(index - 1) ?? assert.fail(name);
+        const ownerReferences = [ownedBy(owner, { blockOwnerDeletion: true })];
+        await api.merge(`${maps}/${name}`, { metadata: { ownerReferences } });
+      }
+      await api.delete(`${maps}/a`, { propagationPolicy: "Foreground" });
+      for (const name of names) await goes(name);
+    });
+  }
+
   test("orphans what was there when the deletion was asked for, though nobody collected then", async (t) => {
     const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
     await using store = await Store.open({ backend }, t.signal);

@@ -160,8 +160,10 @@ class Collector {
       before.isOrphaning !== after.isOrphaning ||
       after.owners.some(({ uid }, index) => before.owners[index]?.uid !== uid);
     if (isNews) this.#add(reference);
-    for (const { uid } of before?.owners ?? []) {
-      if (!after.owners.some((owner) => owner.uid === uid)) this.#lookAtOwner(uid);
+    // Whom it no longer holds may go on.
+    const blocked = new Set(after.owners.filter(blocks).map(({ uid }) => uid));
+    for (const owner of before?.owners ?? []) {
+      if (blocks(owner) && !blocked.has(owner.uid)) this.#lookAtOwner(owner.uid);
     }
   }
 
@@ -250,9 +252,13 @@ class Collector {
       return;
     }
     const finalizers = finalizersOf(object);
-    const hasDependents = this.#graph.dependentsOf(reference.uid).length > 0;
+    const dependents = this.#graph.dependentsOf(reference.uid);
+    if (waiting.length > 0 && dependents.some((one) => one.isDeletingDependents)) {
+      // Who waits for it may be who it would wait for: in a circle each would wait for ever.
+      await this.#unblockOwners(resource, reference, signal);
+    }
     const propagationPolicy =
-      waiting.length > 0 && hasDependents
+      waiting.length > 0 && dependents.length > 0
         ? ("Foreground" as const)
         : finalizers.includes("orphan")
           ? ("Orphan" as const)
@@ -289,8 +295,9 @@ class Collector {
     const { uid } = node.reference;
     const blocking = this.#graph
       .dependentsOf(uid)
-      .filter(({ owners }) =>
-        owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion),
+      .filter(
+        ({ reference, owners }) =>
+          reference.uid !== uid && owners.some((owner) => owner.uid === uid && blocks(owner)),
       );
     if (blocking.length === 0) {
       await this.#removeFinalizer(resource, node.reference, "foregroundDeletion", signal);
@@ -326,6 +333,28 @@ class Collector {
         return kept.length === owners.length
           ? undefined
           : withMetadata(live, "ownerReferences", kept);
+      },
+      signal,
+    );
+  }
+
+  /** Lets its owners go before it. */
+  async #unblockOwners(
+    resource: Resource,
+    reference: ObjectReference,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#options.objects.update(
+      resource,
+      reference,
+      (live) => {
+        if (uidOf(live) !== reference.uid) return undefined;
+        const owners = ownersOf(live);
+        if (!owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) return undefined;
+        const free = owners.map((owner) =>
+          owner["blockOwnerDeletion"] === true ? { ...owner, blockOwnerDeletion: false } : owner,
+        );
+        return withMetadata(live, "ownerReferences", free);
       },
       signal,
     );
@@ -369,6 +398,10 @@ class Collector {
 
 /** Absent: not there, or another of the same name. Waiting: it is being deleted once its dependents are gone. */
 type OwnerState = "solid" | "absent" | "waiting";
+
+function blocks({ blockOwnerDeletion }: OwnerReference): boolean {
+  return blockOwnerDeletion;
+}
 
 function withMetadata(
   object: JsonObject,
