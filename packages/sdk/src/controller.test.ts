@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { createController } from "./controller.ts";
+import { createController, type Controller } from "./controller.ts";
 import { ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 import { FakeBackend } from "./testing/fake-backend.ts";
@@ -119,6 +119,31 @@ suite("controller", () => {
     await aborted.promise;
     await stopped;
     assert.equal(it.backend.report(hangs.id, "dns"), undefined);
+  });
+
+  test("one that is stopped while it starts begins nothing any more", async () => {
+    await using it = new ControllerBed();
+    const { id } = await it.backend.createCluster("c");
+    let controller: Controller | undefined;
+    let stopped: Promise<void> | undefined;
+    it.backend.onRequest = (request) => {
+      if (request === "GET /clusters") stopped = controller?.stop();
+      return undefined;
+    };
+    controller = createController({
+      name: "dns",
+      kinds: ["cluster"],
+      transport: it.backend.transport,
+      api: it.backend.api,
+      reconcile: () => ready(),
+      clock: it.clock,
+      random: it.random,
+    });
+    await assert.rejects(controller.start(new AbortController().signal), /is stopping/);
+    await stopped;
+    await it.backend.announce(id);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns"), undefined);
   });
 
   test("options that cannot work are refused, all at once", () => {

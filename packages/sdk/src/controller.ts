@@ -76,7 +76,7 @@ class RunningController implements Controller {
     const failing = new AbortController();
     const following = AbortSignal.any([this.#stopping.signal, failing.signal]);
     try {
-      await this.#follow(following, signal);
+      await this.#follow(following, AbortSignal.any([this.#stopping.signal, signal]));
     } catch (error) {
       failing.abort(error);
       await this.#subscription?.close();
@@ -257,6 +257,7 @@ class RunningController implements Controller {
     for (const kind of this.#settings.kinds) {
       listed.push({ kind, resources: await this.#api.list(kind, signal) });
     }
+    signal.throwIfAborted(); // Whoever has been stopped meanwhile has ended already.
     for (const { kind, resources } of listed) {
       for (const resource of resources) this.#enlist(kind, resource);
     }
