@@ -59,6 +59,24 @@ suite("results", () => {
     });
   });
 
+  test("of what the API does not take as much is told as it does: a report that is refused says nothing", () => {
+    const said = {
+      ...failure,
+      code: "Q".repeat(300),
+      message: `\0${"x".repeat(32_766)}😀 and more`,
+      suggestions: Array.from({ length: 101 }, () => "wait"),
+      retryAfter: 33.333_333,
+    };
+    const { last_error: error, conditions } = outcomeOf(failed(said), context);
+    const message = `\ufffd${"x".repeat(32_766)}\ufffd`;
+    assert.deepEqual(
+      [error?.errorCode.length, error?.message === message, error?.suggestions.length],
+      [255, true, 100],
+    );
+    assert.equal(error?.retryAfter, 33_333_333);
+    assert.ok(conditions.every((one) => one.message === message && one.reason.length <= 1_024));
+  });
+
   test("the same failure again is the same report, so that nobody is woken by it", () => {
     const first = outcomeOf(failed(failure), context);
     const later = { ...context, nowMs: context.nowMs + 60_000, before: first };

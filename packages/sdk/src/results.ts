@@ -165,7 +165,17 @@ function condition(
   reason: string,
   message: string,
 ): Condition {
-  return { type, status, reason, message };
+  return { type, status, reason: fitting(reason, codeMax), message: fitting(message, messageMax) };
+}
+
+/** The most that the API takes. A report that it refused would be sent again and again, and say nothing. */
+const codeMax = 255;
+const messageMax = 32_768;
+const suggestionsMax = 100;
+
+/** Without what no report may hold, be it there or made by the cut: a NUL, half of a character. */
+function fitting(text: string, max: number): string {
+  return text.slice(0, max).replaceAll("\0", "\u{FFFD}").toWellFormed();
 }
 
 /** `NotApplicable` as a reason has a meaning of its own: it takes a controller out of the count. */
@@ -177,7 +187,9 @@ function errorOf(
   failure: Failure,
   { controllerName, nowMs, before }: OutcomeContext,
 ): ReportedError {
-  const { type, code, message, userActionable = false, suggestions = [], details = {} } = failure;
+  const { type, userActionable = false, suggestions = [], details = {}, retryAfter } = failure;
+  const code = fitting(failure.code, codeMax);
+  const message = fitting(failure.message, messageMax);
   const last = before?.last_error;
   // The time at which it began: a new one with every attempt would make every report a change, and wake everybody.
   const isSame = last?.errorCode === code && last.errorType === type && last.message === message;
@@ -187,9 +199,9 @@ function errorOf(
     errorCode: code,
     message,
     userActionable,
-    suggestions,
+    suggestions: suggestions.slice(0, suggestionsMax),
     details,
-    ...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter * 1_000_000 }),
+    ...(retryAfter === undefined ? {} : { retryAfter: Math.round(retryAfter * 1_000_000) }),
     timestamp: isSame ? last.timestamp : new Date(nowMs).toISOString(),
   };
 }
