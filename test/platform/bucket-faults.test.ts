@@ -91,10 +91,23 @@ async function hold(bed: BucketBed, signal: AbortSignal, disturb: Disturb): Prom
       assert.deepEqual(wanted.ledger.contents, []);
       return wasThere;
     }),
+    // Whoever made it ended before it was marked.
+    removingUnmarked: await countPoints(async (n) => {
+      const wanted = { ...first, ledger: wantedBucket().ledger };
+      const { bucket } = wanted;
+      await client.createBucket({ Bucket: bucket });
+      await wanted.ledger.record({ kind: "Bucket", name: bucket, state: "Creating" });
+      const wasThere = await disturb(n, (admin, stop) => admin.remove(wanted, stop));
+      await bed.admin({ settleMs: 0 }).remove(wanted, signal);
+      assert.equal(await bucketState(client, bucket), undefined, `point ${n}`);
+      assert.deepEqual(wanted.ledger.contents, []);
+      return wasThere;
+    }),
   };
   // Otherwise nothing was disturbed.
-  const { making, closing, retaining, removing } = counts;
+  const { making, closing, retaining, removing, removingUnmarked } = counts;
   assert.ok(making >= 8 && closing >= 6 && retaining >= 3 && removing >= 8, JSON.stringify(counts));
+  assert.ok(removingUnmarked >= 6, JSON.stringify(counts));
 }
 
 /** Calls `round` with 0, 1, 2, … until it says that there is no such point. */

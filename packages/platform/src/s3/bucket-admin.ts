@@ -169,8 +169,10 @@ export class BucketAdmin implements Disposable {
 
   async #remove(leaving: LeavingBucket, signal: AbortSignal): Promise<string | undefined> {
     const { bucket, ledger } = leaving;
-    if ((await this.#findOwned(leaving, signal)) === undefined) return undefined;
-    await record(ledger, bucket, "Deleting", signal);
+    const tags = await this.#findOwned(leaving, signal);
+    if (tags === undefined) return undefined;
+    // Of one that we did not come to mark, only `Creating` says that it is ours: until it is gone.
+    if (parseTags(tags) !== undefined) await record(ledger, bucket, "Deleting", signal);
     const pagesMax = this.#pagesMax;
     const { removed, isEmpty } = await emptyBucket(this.#s3, { bucket, pagesMax }, signal);
     const sum = (this.#removed.get(bucket) ?? 0) + removed;
