@@ -53,6 +53,13 @@ eachPostgres("migrations that are SQL files", (server) => {
     );
   });
 
+  test("may begin with the mark of their encoding, as some editors write it", async () => {
+    await using app = await migratedApp(await server());
+    const marked = { ...first, text: `\u{feff}${first.text}` };
+    assert.deepEqual(await app.apply([marked]), [first.name]);
+    assert.deepEqual(await app.apply([marked]), []);
+  });
+
   test("take turns, and tell no stranger what ran", async () => {
     await using app = await migratedApp(await server());
     const both = await Promise.all([app.apply([first, third]), app.apply([first, third])]);

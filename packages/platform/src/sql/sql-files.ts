@@ -88,7 +88,8 @@ async function applyFile(
   try {
     await session.run({ name: "reset", text: "RESET ALL" }, signal);
     await session.transaction(async () => {
-      await session.run({ name, text }, signal);
+      // Some editors mark the encoding, which is no SQL; psql passes over it, too.
+      await session.run({ name, text: text.replace(/^\u{feff}/u, "") }, signal);
       await session.run(
         {
           name: "noteFile",
