@@ -67,9 +67,11 @@ export class Applications {
     this.#resource = caches.resource(applicationKind, { indexes: { [bySecret]: secretsOf } });
     const resource = this.#resource;
     this.#seen = new SeenObjects({ parts, resource, annotation: adoptAnnotation });
-    this.#hosts = new Hosts(this.#resource.cache, (object) =>
-      hostOfApplication(object, parts.settings),
-    );
+    const { access, publicUrl } = parts.settings.auth;
+    this.#hosts = new Hosts(resource.cache, {
+      hostOf: (object) => hostOfApplication(object, parts.settings),
+      loginUrl: access === undefined ? undefined : publicUrl,
+    });
     this.reconcile = visits({
       parts,
       kind: applicationKind,
@@ -84,7 +86,7 @@ export class Applications {
     return this.#resource.cache;
   }
 
-  /** Why a host is nobody else's: an Application asks for it. */
+  /** Why a host is nobody else's: an Application asks for it, or people log in there. */
   claimOn(host: string): string | undefined {
     return this.#hosts.claimOn(host);
   }

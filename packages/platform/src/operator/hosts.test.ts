@@ -31,8 +31,9 @@ function app(uid: string, creationTimestamp: string, status: JsonObject = {}): D
   };
 }
 
-function hostsOf(cache: ObjectCache): Hosts {
-  return new Hosts(cache, ({ spec }) => (spec as { domain?: string } | undefined)?.domain);
+function hostsOf(cache: ObjectCache, loginUrl?: string): Hosts {
+  const hostOf = ({ spec }: DynamicObject) => (spec as { domain?: string } | undefined)?.domain;
+  return new Hosts(cache, { hostOf, loginUrl });
 }
 
 const [early, late] = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"];
@@ -74,4 +75,16 @@ test("after a restart what is said of them tells who has it", () => {
   ];
   for (const one of [second, first]) cache.accept(one);
   assert.deepEqual([hosts.takenBy(second), hosts.takenBy(first)], [taken("b"), undefined]);
+});
+
+test("the host of logins is no app's, however old that is", () => {
+  const cache = emptyCache();
+  const object = app("a", early);
+  cache.accept(object);
+  const told = `host ${host} is where people log in (AUTH_PUBLIC_URL): choose another`;
+  const logins = hostsOf(cache, `https://${host}/auth/`);
+  assert.deepEqual([logins.takenBy(object), logins.claimOn(host)], [told, told]);
+  for (const elsewhere of ["https://auth.example.com", undefined]) {
+    assert.equal(hostsOf(emptyCache(), elsewhere).takenBy(object), undefined);
+  }
 });

@@ -1,4 +1,5 @@
-// Whose a host is. Two Applications may ask for the same one; it is the older's, and the younger's once that is gone.
+// Whose a host is. Two Applications may ask for the same one; it is the older's, and the younger's once that is gone. That of
+// logins is no app's: whoever had it would be given everybody's passwords.
 
 import { keyOf, refOf, type DynamicObject, type ObjectRef } from "@keelson/client";
 import type { ObjectCache } from "@keelson/controller";
@@ -7,16 +8,24 @@ import { statusOf } from "./object-status.ts";
 
 const byHost = "host";
 
+export interface HostsOptions {
+  /** The host that an Application asks for, if it asks for one. */
+  readonly hostOf: (object: DynamicObject) => string | undefined;
+  /** Where browsers find Keycloak, if there is one. */
+  readonly loginUrl: string | undefined;
+}
+
 export class Hosts {
   readonly #cache: ObjectCache;
-  readonly #hostOf: (object: DynamicObject) => string | undefined;
+  readonly #hostOf: HostsOptions["hostOf"];
+  readonly #loginHost: string | undefined;
   /** Whose a host was when that was last asked, by uid. */
   readonly #holders = new Map<string, string>();
 
-  /** `hostOf` gives the host that an Application asks for, if it asks for one. */
-  constructor(cache: ObjectCache, hostOf: (object: DynamicObject) => string | undefined) {
+  constructor(cache: ObjectCache, { hostOf, loginUrl }: HostsOptions) {
     this.#cache = cache;
     this.#hostOf = hostOf;
+    this.#loginHost = loginUrl === undefined ? undefined : URL.parse(loginUrl)?.hostname;
     cache.addIndex(byHost, (object) => {
       const host = hostOf(object);
       return host === undefined ? [] : [host];
@@ -39,6 +48,7 @@ export class Hosts {
   takenBy(object: DynamicObject): string | undefined {
     const host = this.#hostOf(object);
     if (host === undefined) return undefined;
+    if (host === this.#loginHost) return forLogins(host);
     const first = this.#firstFor(host);
     // What the cache does not know of yet asks first, if it is older.
     if (
@@ -52,8 +62,9 @@ export class Hosts {
     return `host ${host} belongs to Application ${keyOf(refOf(first))}, which asked for it first`;
   }
 
-  /** Why a host is nobody else's: an Application asks for it. */
+  /** Why a host is nobody else's: an Application asks for it, or people log in there. */
   claimOn(host: string): string | undefined {
+    if (host === this.#loginHost) return forLogins(host);
     const oldest = this.#firstFor(host);
     if (oldest === undefined) return undefined;
     return `host ${host} belongs to Application ${keyOf(refOf(oldest))}, which asked for it`;
@@ -80,6 +91,10 @@ export class Hosts {
     if (host === undefined) return [];
     return [...this.#cache.byIndex(byHost, host)].map(refOf);
   }
+}
+
+function forLogins(host: string): string {
+  return `host ${host} is where people log in (AUTH_PUBLIC_URL): choose another`;
 }
 
 function createdAt({ metadata }: DynamicObject): string {
