@@ -112,3 +112,16 @@ suite("what is said when nobody reads any more", () => {
     assert.equal(code, 2);
   });
 });
+
+test("one Ctrl-C ends a command that reads standard input", async (t) => {
+  const words = ["apply", "-f", "-", "--cluster", "x", "--server", "http://127.0.0.1:9"];
+  const child = spawn(process.execPath, [entry, ...words], { stdio: ["pipe", "pipe", "pipe"] });
+  t.after(() => child.kill("SIGKILL"));
+  const ended = once(child, "close", { signal: t.signal });
+  // More than a pipe holds: it has begun to read.
+  await new Promise((resolve) => child.stdin.write("#".repeat(1_000_000), resolve));
+  child.stdin.on("error", () => undefined);
+  child.kill("SIGINT");
+  const [[code], said] = (await Promise.all([ended, text(child.stderr)])) as [[number], string];
+  assert.deepEqual([code, said], [130, ""]);
+});

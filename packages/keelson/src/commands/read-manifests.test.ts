@@ -10,7 +10,12 @@ async function complaintOf(text: string): Promise<string> {
     hasColours: false,
     readInput: () => Promise.resolve(text),
   };
-  const read = readManifests({ terminal, workingFolder: "/" }, ["-"], { isRecursive: false });
+  const read = readManifests(
+    { terminal, workingFolder: "/" },
+    ["-"],
+    { isRecursive: false },
+    new AbortController().signal,
+  );
   return read.then(
     () => assert.fail("it is to be refused"),
     (error: Error) => error.message,

@@ -25,6 +25,7 @@ export async function readManifests(
   { terminal, workingFolder }: Pick<Session, "terminal" | "workingFolder">,
   paths: readonly string[],
   { isRecursive }: { readonly isRecursive: boolean },
+  signal: AbortSignal,
 ): Promise<readonly Manifest[]> {
   const { readYaml, YamlError } = await import("@keelson/apiserver/yaml");
   const parse = ({ text, linesBefore }: Document, place: string): Json => {
@@ -43,7 +44,7 @@ export async function readManifests(
   for (const path of paths) {
     const texts =
       path === "-"
-        ? [{ name: standardInput, text: await terminal.readInput() }]
+        ? [{ name: standardInput, text: await terminal.readInput(signal) }]
         : await readPath(resolve(workingFolder, path), path, isRecursive);
     for (const { name, text } of texts) {
       const documents = documentsOf(text);

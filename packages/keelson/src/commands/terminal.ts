@@ -1,6 +1,7 @@
 // Where a command speaks, and what it hears of the person before it.
 
 import { stderr, stdin, stdout } from "node:process";
+import { onAbort } from "@keelson/base";
 import { exitFailure } from "../start-error.ts";
 
 /** What was asked for goes to `write`, everything else that is said to `note`. */
@@ -10,8 +11,8 @@ export interface Terminal {
   note(line: string): void;
   /** Whether colours are welcome. */
   readonly hasColours: boolean;
-  /** Everything on standard input. */
-  readInput(): Promise<string>;
+  /** Everything on standard input. Throws once `signal` aborts. */
+  readInput(signal: AbortSignal): Promise<string>;
 }
 
 /** The terminal of this process, which ends once its answer goes nowhere: done if nobody reads any more, as behind `| head`. */
@@ -33,7 +34,8 @@ export function processTerminal({
     note: (line) => void stderr.write(`${line}\n`),
     // A terminal may have none, as the one of an editor that calls itself dumb.
     hasColours: stdout.isTTY && stdout.hasColors() && (noColour ?? "") === "",
-    readInput: async () => {
+    readInput: async (signal) => {
+      using _ended = onAbort(signal, () => stdin.destroy());
       const pieces: Buffer[] = [];
       for await (const piece of stdin) pieces.push(Buffer.from(piece as Uint8Array));
       return Buffer.concat(pieces).toString("utf8");

@@ -30,7 +30,7 @@ export async function create(
 ): Promise<void> {
   const { client } = session;
   const { kind, clusterId } = asked;
-  const spec = await wantedSpec(session, asked);
+  const spec = await wantedSpec(session, asked, signal);
   if (kind.noun === "cluster" && platformOf(spec) === undefined) {
     throw usageError(
       "say which platform with --platform, as --platform gcp, or as platform.type of --spec",
@@ -55,7 +55,7 @@ export async function update(
 ): Promise<void> {
   const { client } = session;
   const { kind, clusterId, ifGeneration } = asked;
-  const spec = await wantedSpec(session, asked);
+  const spec = await wantedSpec(session, asked, signal);
   const before = await findOne(client, { kind, word, clusterId }, signal);
   const expected = ifGeneration === undefined ? {} : { generation: ifGeneration };
   const after = await client
@@ -75,8 +75,9 @@ export async function update(
 async function wantedSpec(
   session: Session,
   { specFile, platform }: Pick<Asked, "specFile" | "platform">,
+  signal: AbortSignal,
 ): Promise<JsonObject> {
-  const spec = specFile === undefined ? {} : await readSpec(session, specFile);
+  const spec = specFile === undefined ? {} : await readSpec(session, specFile, signal);
   if (platform === undefined) return spec;
   const said = platformOf(spec);
   if (said !== undefined && said.toLowerCase() !== platform.toLowerCase()) {

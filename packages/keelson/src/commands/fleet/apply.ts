@@ -42,7 +42,7 @@ export async function apply(
 ): Promise<void> {
   const { terminal, paint } = session;
   const { output, waitMs } = options;
-  const wanted = await readWanted(session, options);
+  const wanted = await readWanted(session, options, signal);
   const answer = (await sendWanted(session, wanted, options, signal)) as unknown as BatchAnswer;
   const applied = answer.results.map((result, index) => appliedOf(result, wanted[index]));
 

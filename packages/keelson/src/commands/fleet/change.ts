@@ -173,7 +173,8 @@ async function declaredIn(
   signal: AbortSignal,
 ): Promise<readonly ListedResource[]> {
   const found: ListedResource[] = [];
-  for (const { clusterId, desired } of await readWanted(session, manifests, { isQuiet: true })) {
+  const wanted = await readWanted(session, { ...manifests, isQuiet: true }, signal);
+  for (const { clusterId, desired } of wanted) {
     const { namespace, kind, name, api_version } = desired;
     const query = { cluster_id: clusterId, namespace, kind, name };
     const listed = await listResources(session.client, { labels: [] }, query, signal);

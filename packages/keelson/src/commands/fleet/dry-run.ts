@@ -55,7 +55,7 @@ export async function tryManifests(
   options: ManifestOptions & Pick<ApplyOptions, "policies">,
   signal: AbortSignal,
 ): Promise<readonly Tried[]> {
-  const wanted = await readWanted(session, options);
+  const wanted = await readWanted(session, options, signal);
   const asked = { policies: options.policies, query: asTrial };
   const { results } = (await sendWanted(session, wanted, asked, signal)) as unknown as {
     readonly results: readonly Tried["answer"][];

@@ -39,7 +39,7 @@ export async function applyGlobals(
 ): Promise<void> {
   const { client, terminal, tell } = session;
   const builtin = await session.kindNames();
-  const manifests = await readManifests(session, files, { isRecursive });
+  const manifests = await readManifests(session, files, { isRecursive }, signal);
   const wanted = manifests.map((manifest) => desiredOfManifest(manifest, { namespace, builtin }));
   const written: GlobalDetails[] = [];
   const trials: Trial[] = [];

@@ -21,14 +21,20 @@ export interface Wanted extends DesiredOfManifest {
 /** Reads them, and says what of them was left out, unless it does not matter. */
 export async function readWanted(
   session: Session,
-  { files, isRecursive, clusters, namespace }: ManifestOptions,
-  { isQuiet }: { readonly isQuiet: boolean } = { isQuiet: false },
+  {
+    files,
+    isRecursive,
+    clusters,
+    namespace,
+    isQuiet = false,
+  }: ManifestOptions & { readonly isQuiet?: boolean },
+  signal: AbortSignal,
 ): Promise<readonly Wanted[]> {
   if (clusters.length === 0) {
     throw usageError("say which cluster with --cluster, as --cluster local; it may be given again");
   }
   const builtin = await session.kindNames();
-  const manifests = await readManifests(session, files, { isRecursive });
+  const manifests = await readManifests(session, files, { isRecursive }, signal);
   const desired = manifests.map((manifest) => desiredOfManifest(manifest, { namespace, builtin }));
   for (const { desired: one, leftOut } of desired) {
     if (leftOut.length > 0 && !isQuiet) {
