@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 
-import type { JsonObject } from "@keelson/base";
+import { silentLog, systemClock, systemRandom, type JsonObject } from "@keelson/base";
 import { until } from "@keelson/base/testing";
+import { settleDefinitions } from "@keelson/kube";
 
+import type { Objects } from "../objects.ts";
+import { Registry } from "../resources/registry.ts";
 import { Api, meta, type OpenWatch, type WatchedEvent } from "../testing/api.ts";
 import { definition, definitions, serve, twoVersions } from "../testing/definitions.ts";
 import { startTestServer } from "../testing/test-server.ts";
+import { definitionKind, runDefinitions } from "./definitions.ts";
 
 const widgets = "/apis/example.com/v1/namespaces/default/widgets";
 const widget = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -171,6 +175,38 @@ suite("custom resource definitions", () => {
       events.map((event) => `${event.type} ${nameOf(event)}`).toSorted(),
       names.map((name) => `DELETED ${name}`).toSorted(),
     );
+  });
+
+  test("are worked out together after a change, though each is looked at", async () => {
+    const settled = settleDefinitions(
+      Array.from({ length: 20 }, (_, index) => definition(`w${index}s`, `W${index}`)),
+      "2026-01-01T00:00:00Z",
+    );
+    // Nobody has accepted its names: it is changed, after the others were looked at.
+    const all = [...settled, definition("lasts", "Last")];
+    let listed = 0;
+    const mirror = {
+      *values() {
+        listed += 1;
+        for (const object of all) {
+          const key = { kind: definitionKind, namespace: "", name: meta({ object }, "name") };
+          yield { key, object, uid: key.name, revision: 1 };
+        }
+      },
+      onChange: () => ({ [Symbol.dispose]: () => undefined }),
+    };
+    const stop = new AbortController();
+    const changed: string[] = [];
+    const update = (_: unknown, { name }: { readonly name: string }): Promise<boolean> => {
+      changed.push(name);
+      stop.abort();
+      return Promise.resolve(true);
+    };
+    const objects = { resource: () => undefined, update } as unknown as Objects;
+    const registry = new Registry();
+    const runs = { clock: systemClock, random: systemRandom, log: silentLog };
+    await runDefinitions({ definitions: mirror, objects, registry, ...runs }, stop.signal);
+    assert.deepEqual([changed, listed], [["lasts.example.com"], 2]);
   });
 });
 

@@ -19,7 +19,7 @@ import type { Resource } from "../resources/resource.ts";
 export const definitionKind = "CustomResourceDefinition.apiextensions.k8s.io";
 
 export interface DefinitionLoopOptions {
-  readonly definitions: Mirror;
+  readonly definitions: Pick<Mirror, "values" | "onChange">;
   readonly objects: Objects;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -36,15 +36,21 @@ export async function runDefinitions(
   signal: AbortSignal,
 ): Promise<void> {
   const { definitions, clock, random, log } = options;
+  /** How they all are to be, worked out once for each state of them: each is looked at after every change. */
+  let settled: ReadonlyMap<string, Settled> | undefined;
   const queue = new KeyQueue({
     name: "definitions",
     clock,
     random,
     log,
     workers: 1,
-    look: (name, within) => settle(options, name, within),
+    look: (name, within) => {
+      settled ??= settleAll(options);
+      return settle(options, settled.get(name), within);
+    },
   });
   const addAll = (): void => {
+    settled = undefined;
     // A name that one gives up another may be waiting for.
     for (const { key } of definitions.values()) queue.add(key.name);
   };
@@ -53,25 +59,37 @@ export async function runDefinitions(
   await queue.run(signal);
 }
 
-async function settle(
-  options: DefinitionLoopOptions,
-  name: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const { definitions, clock, objects } = options;
+/** A definition as it is, and as it is to be. */
+interface Settled {
+  readonly current: JsonObject;
+  readonly next: JsonObject;
+}
+
+function settleAll({
+  definitions,
+  clock,
+}: Pick<DefinitionLoopOptions, "definitions" | "clock">): ReadonlyMap<string, Settled> {
   const all = [...definitions.values()].sort((a, b) => a.revision - b.revision);
   const before = all.map(({ object }) => object);
-  const settled = settleDefinitions(before, timeFromMs(clock.now()));
-  const index = before.findIndex((object) => nameOf(object) === name);
-  const next = settled[index];
-  const current = before[index];
-  if (next === undefined || current === undefined) return undefined;
+  const after = settleDefinitions(before, timeFromMs(clock.now()));
+  return new Map(
+    before.map((current, index) => [nameOf(current), { current, next: after[index] ?? current }]),
+  );
+}
+
+async function settle(
+  options: DefinitionLoopOptions,
+  settled: Settled | undefined,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (settled === undefined) return undefined;
+  const { current, next } = settled;
   if (next === current) {
     return isTerminating(current) ? await clear(options, current, signal) : undefined;
   }
-  await objects.update(
-    resourceOf(objects),
-    { namespace: "", name, subresource: "status" },
+  await options.objects.update(
+    resourceOf(options.objects),
+    { namespace: "", name: nameOf(current), subresource: "status" },
     (live) => ({ ...live, status: next["status"] ?? {} }),
     signal,
   );

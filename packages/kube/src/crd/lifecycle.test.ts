@@ -231,3 +231,20 @@ test("a definition that was never established has no objects", () => {
     "Terminating=False NeverEstablished: resource was never established",
   ]);
 });
+
+test("a schema is looked into once, however often anything else is settled", () => {
+  let reads = 0;
+  const openAPIV3Schema = {
+    type: "object",
+    get properties(): JsonObject {
+      reads += 1;
+      return {};
+    },
+  };
+  const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }];
+  const settled = settleDefinitions([definition("widgets", { spec: { versions } })], now);
+  const before = reads;
+  assert.ok(before > 0);
+  settleDefinitions([...settled, definition("gadgets")], later);
+  assert.equal(reads, before);
+});

@@ -47,7 +47,8 @@ export function settleDefinitions(
   for (let round = 0; round <= definitions.length; round += 1) {
     const before = settled;
     for (const [index, definition] of settled.entries()) {
-      settled = settled.with(index, settleDefinition(definition, settled, now));
+      const next = settleDefinition(definition, settled, now);
+      if (next !== definition) settled = settled.with(index, next);
     }
     if (settled.every((definition, index) => definition === before[index])) break;
   }
@@ -87,9 +88,18 @@ function judgeStructure(definition: JsonObject, now: string): JsonObject {
   return saying(definition, condition, now);
 }
 
+/** What was found out about a spec, which is asked for whenever any definition changes: `null` is nothing. */
+const structures = new WeakMap<JsonObject, DefinitionCondition | null>();
+
 function structureCondition(definition: JsonObject): DefinitionCondition | undefined {
-  const errors: FieldError[] = [];
   const spec = objectOf(definition, "spec");
+  let known = structures.get(spec);
+  if (known === undefined) structures.set(spec, (known = judgeSchemas(spec) ?? null));
+  return known ?? undefined;
+}
+
+function judgeSchemas(spec: JsonObject): DefinitionCondition | undefined {
+  const errors: FieldError[] = [];
   if (flagOf(spec, "preserveUnknownFields")) {
     errors.push(invalidField("spec.preserveUnknownFields", true, "must be false"));
   }
