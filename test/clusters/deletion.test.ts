@@ -2,6 +2,9 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { until } from "@keelson/base/testing";
+import { statement } from "@keelson/database";
+import { never } from "./events-bed.ts";
 import {
   alice,
   available,
@@ -13,6 +16,13 @@ import {
 } from "./clusters-rest.ts";
 
 const finalized = { conditions: [{ type: "Finalized", status: "True", reason: "", message: "" }] };
+
+const reportFinalizer = statement<string>(
+  "reportFinalizer",
+  (sql, id) => sql`
+    WITH locked AS (SELECT id FROM clusters WHERE id = ${id} FOR NO KEY UPDATE)
+    INSERT INTO finalizers (kind, resource_id, controller_name) SELECT 'cluster', id, 'late' FROM locked`,
+);
 
 async function told(it: ClustersRest): Promise<readonly string[]> {
   return (await it.events())
@@ -204,6 +214,29 @@ suite("deletion", () => {
     await it.tables.query(`UPDATE finalizers SET finalized_at = now()`);
     await it.settle();
     assert.equal(await code(it.ask(alice, "GET", q)), 404);
+    assert.equal(await code(it.ask(alice, "GET", `/clusters/${id}`)), 404);
+  });
+
+  test("a finalizer that is reported while the last nodepool ends is waited for", async () => {
+    await using it = await startClustersRest();
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });
+    const id = await it.cluster(alice);
+    const { body } = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    await it.ask(alice, "DELETE", `/clusters/${id}`);
+    // What a report of a controller does, whose transaction takes its time.
+    const { reporting } = await it.tables.database.transaction(async (sql) => {
+      await sql.run(reportFinalizer, id);
+      const reporting = it.report(`/nodepools/${body.id}`, "dns", finalized);
+      await until(
+        async () => (await it.tables.query(`SELECT FROM pg_locks WHERE NOT granted`)).length > 0,
+      );
+      return { reporting };
+    }, never);
+    assert.equal((await reporting).code, 200);
+    await it.settle();
+    assert.equal(await code(it.ask(alice, "GET", `/nodepools/${body.id}`)), 404);
+    assert.equal((await it.ask(alice, "GET", `/clusters/${id}`)).body.status.phase, "Deleting");
+    await it.report(`/clusters/${id}`, "late", finalized);
     assert.equal(await code(it.ask(alice, "GET", `/clusters/${id}`)), 404);
   });
 

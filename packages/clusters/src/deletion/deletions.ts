@@ -10,14 +10,16 @@ import { requireVersion, type IfMatch } from "../resources/preconditions.ts";
 import { idsOf, type Resource } from "../resources/resource.ts";
 import {
   dropFinalizers,
+  findDone,
   finishDeletions,
+  lockAll,
   lockNodepools,
   recordFinalizers,
   requestDeletion,
 } from "../sql/deletions.ts";
 import { lockResource, toResource } from "../sql/resources.ts";
 
-/** How many one statement finishes at most. */
+/** How many one transaction finishes at most. */
 const batchMax = 500;
 
 export class Deletions {
@@ -66,7 +68,7 @@ export class Deletions {
     ids: readonly string[],
     caller: Caller,
   ): Promise<readonly string[]> {
-    const asked = { kind: kind.name, ids, limit: ids.length, caller: caller.identity };
+    const asked = { kind: kind.name, ids, caller: caller.identity };
     const rows = await sql.run(finishDeletions, asked);
     return rows.map(({ id }) => id);
   }
@@ -91,12 +93,20 @@ export class Deletions {
     }
   }
 
+  /** Of `ids`, or of all whom nobody else has locked. */
   async #finish(kind: Kind, ids: readonly string[] | null, signal: AbortSignal): Promise<number> {
     const { database, outbox } = this.#lifecycle;
-    const asked = { kind: kind.name, ids, limit: batchMax, caller: null };
-    const rows = await database.run(finishDeletions, asked, signal);
-    if (rows.length > 0) outbox.wakeups.wakeHere(outbox.writtenChannel);
-    return rows.length;
+    const asked = { kind: kind.name, limit: batchMax };
+    const found = ids ?? (await database.run(findDone, asked, signal)).map(({ id }) => id);
+    if (found.length === 0) return 0;
+    const finished = await database.transaction(async (sql) => {
+      const locking = { kind: kind.name, ids: found, skipsLocked: ids === null };
+      const locked = (await sql.run(lockAll, locking)).map(({ id }) => id);
+      // In a statement after the lock: only then does it see whom the holder before us was told to wait for.
+      return sql.run(finishDeletions, { kind: kind.name, ids: locked, caller: null });
+    }, signal);
+    if (finished.length > 0) outbox.wakeups.wakeHere(outbox.writtenChannel);
+    return finished.length;
   }
 
   async #requireOpenGate(

@@ -79,31 +79,40 @@ export const dropFinalizers = statement<{
     WHERE kind = ${kind} AND resource_id = ANY (${ids}::uuid[]) AND finalized_at IS NULL`,
 );
 
-/**
- * Those that are done with their deletion, out of `ids` or (null) of all: no finalizer is open, no nodepool is left.
- */
+/** Those that are done with their deletion. */
+export const findDone = statement<
+  { readonly kind: KindName; readonly limit: number },
+  { id: string }
+>(
+  "findDone",
+  (sql, { kind, limit }) => sql`
+    SELECT d.id FROM ${sql(tables[kind].resources)} d WHERE ${isDone(sql, kind)} ORDER BY d.id LIMIT ${limit}`,
+);
+
+/** Locks resources before they are judged; with `skipsLocked` those that nobody else has locked. */
+export const lockAll = statement<
+  { readonly kind: KindName; readonly ids: readonly string[]; readonly skipsLocked: boolean },
+  { id: string }
+>(
+  "lockAll",
+  (sql, { kind, ids, skipsLocked }) => sql`
+    SELECT id FROM ${sql(tables[kind].resources)} WHERE id = ANY (${ids}::uuid[])
+    ORDER BY id FOR NO KEY UPDATE ${skipsLocked ? sql`SKIP LOCKED` : sql``}`,
+);
+
+/** Ends the deletion of those of `ids` that are done with it. They are locked. */
 export const finishDeletions = statement<
   {
     readonly kind: KindName;
-    readonly ids: readonly string[] | null;
-    readonly limit: number;
+    readonly ids: readonly string[];
     readonly caller: Identity | null;
   },
   { id: string; cluster_id: string }
->("finishDeletions", (sql, { kind, ids, limit, caller }) => {
+>("finishDeletions", (sql, { kind, ids, caller }) => {
   const { resources, reports, schedule, key, platform, clusterId, nodepoolId } = tables[kind];
   return sql`
     WITH done AS (
-      SELECT d.id FROM ${sql(resources)} d
-      WHERE d.deletion_timestamp IS NOT NULL AND d.deleted_at IS NULL
-        ${ids === null ? sql`` : sql`AND d.id = ANY (${ids}::uuid[])`}
-        AND NOT ${isHeld(sql, kind, sql`d.id`)}
-        ${
-          kind === "cluster"
-            ? sql`AND NOT EXISTS (SELECT FROM nodepools n WHERE n.cluster_id = d.id AND n.deleted_at IS NULL)`
-            : sql``
-        }
-      ORDER BY d.id LIMIT ${limit} FOR NO KEY UPDATE ${ids === null ? sql`SKIP LOCKED` : sql``}
+      SELECT d.id FROM ${sql(resources)} d WHERE d.id = ANY (${ids}::uuid[]) AND ${isDone(sql, kind)}
     ), r AS (
       UPDATE ${sql(resources)} SET deleted_at = clock_timestamp(), status_dirty = false, status_expires_at = NULL
       WHERE id IN (SELECT id FROM done) RETURNING *
@@ -124,6 +133,17 @@ export const finishDeletions = statement<
     )
     SELECT r.id, ${clusterId(sql)} AS cluster_id FROM r`;
 });
+
+/** Whether the resource `d` is being deleted and has nothing to wait for: no finalizer is open, no nodepool is left. */
+function isDone(sql: Sql, kind: KindName): Fragment {
+  return sql`
+    d.deletion_timestamp IS NOT NULL AND d.deleted_at IS NULL AND NOT ${isHeld(sql, kind, sql`d.id`)}
+    ${
+      kind === "cluster"
+        ? sql`AND NOT EXISTS (SELECT FROM nodepools n WHERE n.cluster_id = d.id AND n.deleted_at IS NULL)`
+        : sql``
+    }`;
+}
 
 /** Whether a finalizer of a resource is open. */
 export function isHeld(sql: Sql, kind: KindName, id: Fragment): Fragment {
