@@ -50,11 +50,9 @@ export const defineApiserver: Define = (command, context) => {
       const config = await configOf(options, context, "apiserver");
       const { exportLines } = await import("./apiserver-transfer.ts");
       const names = (options.kinds ?? "").split(",").map((name) => name.trim());
-      await exportLines(
-        config,
-        names.filter((name) => name !== ""),
-        context.openTerminal(),
-      );
+      const kinds = names.filter((name) => name !== "");
+      const terminal = context.openTerminal();
+      await context.run((signal) => exportLines(config, { kinds, terminal }, signal));
     });
 
   withExamples(withSettings(command.command("import")), [
@@ -65,6 +63,9 @@ export const defineApiserver: Define = (command, context) => {
     .action(async (file: string, _own: object, typed: Command) => {
       const config = await configOf(typed.optsWithGlobals(), context, "apiserver");
       const { importLines } = await import("./apiserver-transfer.ts");
-      if (!(await importLines(config, file, context.openTerminal()))) throw quietFailure();
+      const terminal = context.openTerminal();
+      await context.run(async (signal) => {
+        if (!(await importLines(config, { file, terminal }, signal))) throw quietFailure();
+      });
     });
 };

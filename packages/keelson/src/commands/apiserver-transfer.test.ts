@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -72,4 +72,51 @@ test("an import that could not bring in all of an object counts it as missing, u
 
   const second = bring(owned, memory("b", {}), memory("c", { status: { phase: "ready" } }));
   assert.deepEqual(second, { code: 0, stdout: "memories 3 of 3 (1 created)\n", stderr: "" });
+});
+
+test("an export of a store that is not there is refused, and makes none", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-export-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  const words = [entry, "apiserver", "export", "--data-dir", "elsewhere"];
+  const options = { cwd, env: { PATH: process.env["PATH"] ?? "" }, encoding: "utf8" } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
+  const path = join(cwd, "elsewhere", "apiserver.db");
+  const fix = "name the folder it is in with --data-dir, or the file with --sqlite-path";
+  assert.deepEqual(
+    [status, stdout, stderr],
+    [2, "", `keelson: there is no store at ${path} (ENOENT): ${fix}\n`],
+  );
+  assert.deepEqual(await readdir(cwd), []);
+});
+
+test("one Ctrl-C ends an import that waits for its input, and nothing is brought in", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-import-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  const child = spawn(process.execPath, [entry, "apiserver", "import", "-"], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  const ended = once(child, "close", { signal: t.signal }) as Promise<[number | null]>;
+  // More than a pipe holds: it has begun to read.
+  await new Promise((resolve) => child.stdin.write("\n".repeat(1_000_000), resolve));
+  child.stdin.on("error", () => undefined);
+  child.kill("SIGINT");
+  const [[code], said] = await Promise.all([ended, text(child.stderr)]);
+  assert.deepEqual([code, said, await readdir(cwd)], [130, "", []]);
+});
+
+test("an import says why a file cannot be read", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-import-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  const options = { cwd, env: { PATH: process.env["PATH"] ?? "" }, encoding: "utf8" } as const;
+  for (const [file, reason] of [
+    ["nowhere.jsonl", "cannot be read (ENOENT)"],
+    [".", "is a folder"],
+  ] as const) {
+    const words = [entry, "apiserver", "import", file];
+    const { status, stderr } = spawnSync(process.execPath, words, options);
+    assert.deepEqual([status, stderr], [2, `keelson: ${file} ${reason}\n`]);
+  }
 });

@@ -1,7 +1,7 @@
 // `keelson apiserver export` and `import`: objects of the Ark kinds between a cluster and a store.
 
 import { once } from "node:events";
-import { open, type FileHandle } from "node:fs/promises";
+import { access, open, type FileHandle } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { stdin, stdout } from "node:process";
 
@@ -21,12 +21,12 @@ import type { Terminal } from "./terminal.ts";
 /** Objects to standard output, a line each; counts to standard error. */
 export async function exportLines(
   config: Config,
-  kinds: readonly string[],
-  terminal: Terminal,
+  { kinds, terminal }: { readonly kinds: readonly string[]; readonly terminal: Terminal },
+  signal: AbortSignal,
 ): Promise<void> {
-  const { signal } = new AbortController();
   try {
     const chosen = chosenKinds(kinds);
+    await requireStore(config);
     await using place = await openPlace(config, signal);
     const write = async (line: string): Promise<void> => {
       terminal.write(`${line}\n`);
@@ -42,12 +42,11 @@ export async function exportLines(
 /** Objects from a file, `-` for standard input. Answers whether all of them are there in the end, and whole. */
 export async function importLines(
   config: Config,
-  file: string,
-  terminal: Terminal,
+  { file, terminal }: { readonly file: string; readonly terminal: Terminal },
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const { signal } = new AbortController();
   try {
-    const objects = await readLines(file);
+    const objects = await readLines(file, signal);
     const kinds = arkKindsInOrder();
     const foreign = objects.find(
       (one) =>
@@ -79,6 +78,20 @@ export async function importLines(
   }
 }
 
+/** Throws where the file of the store is not there: it would be made, and of an empty one nothing is exported without a word. */
+async function requireStore({ kubeconfig, storageDriver, sqlitePath }: Config): Promise<void> {
+  if (kubeconfig !== undefined || storageDriver !== "sqlite") return;
+  try {
+    await access(sqlitePath);
+  } catch (cause) {
+    const fix = "name the folder it is in with --data-dir, or the file with --sqlite-path";
+    const reason = (cause as NodeJS.ErrnoException).code;
+    throw new StartError("USAGE", `there is no store at ${sqlitePath} (${reason}): ${fix}`, {
+      cause,
+    });
+  }
+}
+
 /** The cluster of `--kubeconfig`, else the store of the storage settings. */
 async function openPlace(
   config: Config,
@@ -91,23 +104,29 @@ async function openPlace(
   return { client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
 
-async function readLines(file: string): Promise<readonly Travelling[]> {
+async function readLines(file: string, signal: AbortSignal): Promise<readonly Travelling[]> {
   const objects: Travelling[] = [];
   let number = 0;
   const input = file === "-" ? stdin : (await openFile(file)).createReadStream();
-  for await (const line of createInterface(input)) {
+  for await (const line of createInterface({ input, signal })) {
     number += 1;
     if (line.trim() !== "") objects.push(travellingOf(line, number));
   }
+  signal.throwIfAborted(); // It ends as if the file did.
   return objects;
 }
 
 async function openFile(path: string): Promise<FileHandle> {
+  let file: FileHandle;
   try {
-    return await open(path);
+    file = await open(path);
   } catch (cause) {
-    throw new StartError("USAGE", `${path} cannot be read`, { cause });
+    const reason = (cause as NodeJS.ErrnoException).code;
+    throw new StartError("USAGE", `${path} cannot be read (${reason})`, { cause });
   }
+  if (!(await file.stat()).isDirectory()) return file;
+  await file.close();
+  throw new StartError("USAGE", `${path} is a folder`);
 }
 
 function transferFailure(error: unknown): unknown {
