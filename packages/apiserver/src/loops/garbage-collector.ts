@@ -323,19 +323,14 @@ class Collector {
     uids: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#options.objects.update(
-      resource,
-      reference,
-      (live) => {
-        if (uidOf(live) !== reference.uid) return undefined;
-        const owners = ownersOf(live);
-        const kept = owners.filter((owner) => !uids.has(textAt(owner, "uid")));
-        return kept.length === owners.length
-          ? undefined
-          : withMetadata(live, "ownerReferences", kept);
-      },
-      signal,
-    );
+    const drop = (live: JsonObject): JsonObject | undefined => {
+      const owners = ownersOf(live);
+      const kept = owners.filter((owner) => !uids.has(textAt(owner, "uid")));
+      return kept.length === owners.length
+        ? undefined
+        : withMetadata(live, "ownerReferences", kept);
+    };
+    await this.#change(resource, reference, drop, signal);
   }
 
   /** Lets its owners go before it. */
@@ -344,20 +339,15 @@ class Collector {
     reference: ObjectReference,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#options.objects.update(
-      resource,
-      reference,
-      (live) => {
-        if (uidOf(live) !== reference.uid) return undefined;
-        const owners = ownersOf(live);
-        if (!owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) return undefined;
-        const free = owners.map((owner) =>
-          owner["blockOwnerDeletion"] === true ? { ...owner, blockOwnerDeletion: false } : owner,
-        );
-        return withMetadata(live, "ownerReferences", free);
-      },
-      signal,
-    );
+    const unblock = (live: JsonObject): JsonObject | undefined => {
+      const owners = ownersOf(live);
+      if (!owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) return undefined;
+      const free = owners.map((owner) =>
+        owner["blockOwnerDeletion"] === true ? { ...owner, blockOwnerDeletion: false } : owner,
+      );
+      return withMetadata(live, "ownerReferences", free);
+    };
+    await this.#change(resource, reference, unblock, signal);
   }
 
   async #removeFinalizer(
@@ -366,19 +356,27 @@ class Collector {
     finalizer: string,
     signal: AbortSignal,
   ): Promise<void> {
+    const remove = (live: JsonObject): JsonObject | undefined => {
+      const finalizers = finalizersOf(live);
+      const others = finalizers.filter((name) => name !== finalizer);
+      return others.length === finalizers.length
+        ? undefined
+        : withMetadata(live, "finalizers", others);
+    };
+    await this.#change(resource, reference, remove, signal);
+  }
+
+  /** Changes an object as it is by now, unless it is another of the same name; `undefined` is no change. */
+  async #change(
+    resource: Resource,
+    reference: ObjectReference,
+    change: (live: JsonObject) => JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     await this.#options.objects.update(
       resource,
       reference,
-      (live) => {
-        if (uidOf(live) !== reference.uid) return undefined;
-        const finalizers = finalizersOf(live);
-        if (!finalizers.includes(finalizer)) return undefined;
-        return withMetadata(
-          live,
-          "finalizers",
-          finalizers.filter((name) => name !== finalizer),
-        );
-      },
+      (live) => (uidOf(live) === reference.uid ? change(live) : undefined),
       signal,
     );
   }
