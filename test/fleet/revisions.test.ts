@@ -61,6 +61,21 @@ eachFleetRest("fleet's API, revisions", (fresh) => {
     );
   });
 
+  test("F12: a spec whose numbers are written otherwise is the same, and nothing is written", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const put = async (number: string): Promise<unknown> => {
+      const change = `{"op":"update","id":${id},"desired_spec":{"spec":{"replicas":${number}}}}`;
+      const { body } = await it.ask("POST", "/batch", `{"changes":[${change}]}`);
+      return [body.results[0].outcome, body.results[0].generation];
+    };
+    assert.deepEqual(await put("100"), ["updated", 2]);
+    for (const number of ["1e2", "100.0", "1000e-1"]) {
+      assert.deepEqual(await put(number), ["unchanged", 2], number);
+    }
+    assert.deepEqual(await put("1e3"), ["updated", 3]);
+  });
+
   test("F15: a hundred at once are a hundred generations, and a stale one is refused", async () => {
     await using it = await fresh();
     const id = await create(it);

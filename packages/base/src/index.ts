@@ -16,7 +16,7 @@ export {
   type Identity,
 } from "./identity.ts";
 export { cloneJson } from "./json/clone-json.ts";
-export { jsonEqual } from "./json/json-equal.ts";
+export { jsonEqual, jsonSame } from "./json/json-equal.ts";
 export { JsonSyntaxError, type JsonSyntaxErrorCode } from "./json/json-syntax-error.ts";
 export {
   isJsonArray,

@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import * as fc from "fast-check";
 
 import { anyJson } from "./any-json.test.ts";
-import { jsonEqual } from "./json-equal.ts";
+import { jsonEqual, jsonSame } from "./json-equal.ts";
 import { isJsonArray, isJsonObject, JsonNumber, type Json } from "./json.ts";
 import { readJson } from "./read-json.ts";
 import { writeJson } from "./write-json.ts";
@@ -52,6 +52,41 @@ suite("jsonEqual", () => {
     const options = { depthMax: 100_000 };
     assert.ok(jsonEqual(readJson(text, options), readJson(text, options)));
     assert.ok(!jsonEqual(readJson(text, options), readJson(text.replace("1.0", "1.00"), options)));
+  });
+});
+
+suite("jsonSame", () => {
+  const alike: readonly (readonly string[])[] = [
+    ["0", "-0", "0.0", "0e9", "-0.000e-7"],
+    ["100", "1e2", "1E+2", "100.00", "0.1e3", "1000e-1"],
+    ["-0.0015", "-1.5e-3", "-0.15E-2", "-15e-4"],
+    ["9007199254740993", "9007199254740993.0", "9007199254740.993e3"],
+    ["1e400", "10e399"],
+    ["1e-400"],
+    ["9007199254740992"],
+    ["15e-4"],
+    ["1"],
+  ];
+  test("holds of numbers that are equal, however they are written, and of no others", () => {
+    for (const [group, texts] of alike.entries()) {
+      for (const a of texts) {
+        for (const [other, others] of alike.entries()) {
+          for (const b of others) {
+            const [left, right] = [readJson(`{"a":[${a}]}`), readJson(`{"a":[${b}]}`)];
+            assert.equal(jsonSame(left, right), group === other, `${a} and ${b}`);
+          }
+        }
+      }
+    }
+    assert.ok(!jsonSame(1, "1") && !jsonSame(0, null) && !jsonSame(0, []));
+  });
+
+  test("holds of whatever is equal", () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        assert.ok(jsonSame(value, readJson(writeJson(value))));
+      }),
+    );
   });
 });
 

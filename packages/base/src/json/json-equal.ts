@@ -7,16 +7,32 @@ import { isJsonArray, isJsonObject, JsonNumber, type Json } from "./json.ts";
  * `undefined` do not count. Depth does not overflow the stack.
  */
 export function jsonEqual(a: Json, b: Json): boolean {
+  return allEqual(a, b, numberText);
+}
+
+/** Whether two values mean the same: 100, `100.0` and `1e2` do, as they do to PostgreSQL. */
+export function jsonSame(a: Json, b: Json): boolean {
+  return allEqual(a, b, numberValue);
+}
+
+/** A text by which numbers compare; undefined for what is none. */
+type NumberKey = (value: Json) => string | undefined;
+
+function allEqual(a: Json, b: Json, keyOf: NumberKey): boolean {
   const left: Json[] = [a];
   const right: Json[] = [b];
   while (left.length > 0) {
-    if (!pairEqual(left.pop() ?? null, right.pop() ?? null, left, right)) return false;
+    const pair = [left.pop() ?? null, right.pop() ?? null] as const;
+    if (!pairEqual(pair, { left, right, keyOf })) return false;
   }
   return true;
 }
 
 /** Compares two values but for their items and members, which it leaves to be compared pairwise. */
-function pairEqual(a: Json, b: Json, left: Json[], right: Json[]): boolean {
+function pairEqual(
+  [a, b]: readonly [Json, Json],
+  { left, right, keyOf }: { left: Json[]; right: Json[]; keyOf: NumberKey },
+): boolean {
   if (a === b) return true;
   if (isJsonArray(a)) {
     if (!isJsonArray(b) || a.length !== b.length) return false;
@@ -38,11 +54,26 @@ function pairEqual(a: Json, b: Json, left: Json[], right: Json[]): boolean {
     }
     return members === Object.keys(b).filter((key) => b[key] !== undefined).length;
   }
-  const text = numberText(a);
-  return text !== undefined && text === numberText(b);
+  const key = keyOf(a);
+  return key !== undefined && key === keyOf(b);
 }
 
 function numberText(value: Json): string | undefined {
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   return value instanceof JsonNumber ? value.text : undefined;
+}
+
+/** The digits that count and the power of ten of the last one: the same for each text of a number. */
+function numberValue(value: Json): string | undefined {
+  const text = numberText(value);
+  if (text === undefined) return undefined;
+  const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const digits = whole + fraction;
+  let [first, end] = [0, digits.length];
+  while (digits[first] === "0") first += 1;
+  while (end > first && digits[end - 1] === "0") end -= 1;
+  if (first === end) return "0";
+  const power = BigInt(exponent) + BigInt(digits.length - end - fraction.length);
+  return `${mantissa.startsWith("-") ? "-" : ""}${digits.slice(first, end)}e${power}`;
 }

@@ -1,7 +1,7 @@
 // What a PUT asks for, and what a resource is after it.
 
 import {
-  jsonEqual,
+  jsonSame,
   refuseProblems,
   RestError,
   validationFailed,
@@ -115,7 +115,8 @@ export function replaced(
   const apiVersion = earlier?.apiVersion ?? asked.apiVersion ?? resource.apiVersion;
   const desiredSpec =
     earlier?.desiredSpec ?? newSpec({ ...resource, apiVersion }, asked.desiredSpec, markers);
-  const isNewSpec = !jsonEqual(desiredSpec, resource.desiredSpec);
+  // By value, as the database compares them: it keeps 1e2 as 100.
+  const isNewSpec = !jsonSame(desiredSpec, resource.desiredSpec);
   const given = earlier?.revision ?? asked.revision;
   if (isNewSpec && given === undefined && resource.revision === integerMax) {
     const message = `must be given: the last one was ${integerMax}`;
