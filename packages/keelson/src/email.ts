@@ -1,6 +1,6 @@
-/** Whether an identity may have this address: exactly one `@`, neither half empty, a dot in the domain. */
+/** Whether an identity may have this address: exactly one `@`, neither half empty, a dot in the domain, and nothing that no column or log line holds. */
 export function isEmail(text: string): boolean {
-  return /^[^@\s]+@[^@\s]+$/.test(text) && domainOf(text).includes(".");
+  return /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u.test(text) && domainOf(text).includes(".");
 }
 
 /** The part after the `@`. */

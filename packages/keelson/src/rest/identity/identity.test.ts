@@ -287,11 +287,11 @@ const rows: Record<Mode, readonly Row[]> = {
       headers: async () => bearer(await provider.sign({ sub: "carol" })),
       outcome: "INVALID_TOKEN",
     },
-    {
-      credential: "good, but the address is none",
-      headers: async () => bearer(await provider.sign({ email: "carol" })),
-      outcome: "INVALID_EMAIL",
-    },
+    ...["carol", "ca\0rol@example.com", "carol@exam\ud800ple.com"].map((email) => ({
+      credential: `good, but the address is ${JSON.stringify(email)}`,
+      headers: async () => bearer(await provider.sign({ email })),
+      outcome: "INVALID_EMAIL" as const,
+    })),
     {
       credential: "good, but the address is not verified",
       headers: async () =>
