@@ -53,6 +53,19 @@ eachPostgres("migrations that are SQL files", (server) => {
     );
   });
 
+  test("refuse a file that undoes itself, and take one that ends its transaction", async () => {
+    await using app = await migratedApp(await server());
+    const undone = { name: "002.sql", text: "INSERT INTO todos VALUES (2); ROLLBACK" };
+    await assert.rejects(
+      app.apply([first, undone]),
+      /^MigrationFailed: 002\.sql: it ends with ROLLBACK/,
+    );
+    const wrapped = { name: "002.sql", text: "BEGIN; INSERT INTO todos VALUES (3); COMMIT" };
+    assert.deepEqual(await app.apply([first, wrapped]), [wrapped.name]);
+    assert.deepEqual(await app.apply([first, wrapped]), []);
+    assert.deepEqual(await app.query("SELECT * FROM todos"), [{ id: 1 }, { id: 3 }]);
+  });
+
   test("may begin with the mark of their encoding, as some editors write it", async () => {
     await using app = await migratedApp(await server());
     const marked = { ...first, text: `\u{feff}${first.text}` };

@@ -88,8 +88,23 @@ async function applyFile(
   try {
     await session.run({ name: "reset", text: "RESET ALL" }, signal);
     await session.transaction(async () => {
+      const [begun] = await session.run<{ readonly id: string }>(
+        { name: "readTransaction", text: "SELECT pg_current_xact_id()::text AS id" },
+        signal,
+      );
       // Some editors mark the encoding, which is no SQL; psql passes over it, too.
       await session.run({ name, text: text.replace(/^\u{feff}/u, "") }, signal);
+      const [ended] = await session.run<{ readonly status: string }>(
+        {
+          name: "readTransactionStatus",
+          text: "SELECT pg_xact_status($1::text::xid8) AS status",
+          values: [begun?.id ?? ""],
+        },
+        signal,
+      );
+      if (ended?.status === "aborted") {
+        throw new Error("it ends with ROLLBACK what it is run in: nothing before that stays");
+      }
       await session.run(
         {
           name: "noteFile",
