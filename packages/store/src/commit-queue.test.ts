@@ -63,6 +63,23 @@ suite("a queue of writes", () => {
     );
   });
 
+  test("lets no large second write that waits take the place of others", async () => {
+    const { queue, batches } = slowQueue();
+    const large = {
+      ...create("a"),
+      body: Body.of({ name: "x".repeat(defaultLimits.batchTextMax) }),
+    };
+    const all = [create("a"), large, create("b")].map((write) => queue.submit(write, signal));
+    await turn();
+    assert.deepEqual(batches[0]?.names, ["a", "b"]);
+    batches[0]?.finish();
+    await turn();
+    await turn();
+    assert.deepEqual(batches[1]?.names, ["a"]);
+    batches[1]?.finish();
+    await Promise.all(all);
+  });
+
   test("lets go at once of a write that gives up while another's commit runs", async () => {
     const { queue, batches } = slowQueue();
     const first = queue.submit(create("a"), signal);
@@ -159,6 +176,23 @@ suite("a queue of writes", () => {
       assert.deepEqual(batches[2]?.names, ["n3"]);
       batches[2]?.finish();
       await Promise.all([...first, ...second]);
+    });
+
+    test("begins with those that came after second writes, and need not wait with them", async () => {
+      const { queue, batches } = slowQueue({ commitsAside: true });
+      const submit = (some: readonly string[]): Promise<unknown>[] =>
+        some.map((name) => queue.submit(create(name), signal));
+      const all = [...submit(names(0, 8)), ...submit(names(0, 8)), ...submit(names(8, 1))];
+      assert.deepEqual(
+        batches.map((batch) => batch.names),
+        [names(0, 8), names(8, 1)],
+      );
+      for (const { finish } of batches) finish();
+      await turn();
+      await turn();
+      assert.deepEqual(batches[2]?.names, names(0, 8));
+      batches[2]?.finish();
+      await Promise.all(all);
     });
 
     test("closes when the last batch has ended, and refuses what waits", async () => {

@@ -95,6 +95,7 @@ export class CommitQueue {
     };
     pending.place = this.#pending.push(pending);
     this.#pendingText += pending.textSize;
+    if (!this.#keysUnderWay.has(pending.key)) this.#isFutile = false;
     if (this.#underWay.size > 0) this.#listen(pending);
     this.#schedule();
     return promise;
@@ -198,10 +199,10 @@ export class CommitQueue {
         pending.reject(signal.reason);
         continue;
       }
+      if (keys.has(key) || this.#keysUnderWay.has(key)) continue;
       text += pending.textSize;
       const isFull = batch.length > 0 && text > batchTextMax;
       if (isFull || batch.length >= batchWritesMax) break;
-      if (keys.has(key) || this.#keysUnderWay.has(key)) continue;
       keys.add(key);
       batch.push(pending);
       this.#remove(pending);
