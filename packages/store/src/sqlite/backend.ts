@@ -18,7 +18,7 @@ import type {
   Size,
   Write,
 } from "../backend.ts";
-import { fromColumns, storedBody } from "../columns.ts";
+import { storedBody } from "../columns.ts";
 import { Expired, TooNew } from "../errors.ts";
 import { joinKind, type Key, type Scope, splitKind } from "../key.ts";
 import { type LogRow, toEntry } from "../log-row.ts";
@@ -27,7 +27,7 @@ import { Checkpointer } from "./checkpointer.ts";
 import { Connection, keyParameters, openReader, openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { lockFile } from "./lock.ts";
-import { type ObjectRow, scanAt, scanNow } from "./scan.ts";
+import { rowOf, scanAt, scanNow } from "./scan.ts";
 import { type PlainOutcome, type PlainWrite, Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
 
@@ -88,14 +88,7 @@ export class SqliteBackend implements Backend {
   }
 
   async read(key: Key, signal: AbortSignal): Promise<{ head: Revision; row: Row | undefined }> {
-    return this.#read(signal, ({ head }) => {
-      const found = this.#reader.one("selectObject", ...keyParameters(key)) as
-        | ObjectRow
-        | undefined;
-      if (found === undefined) return { head, row: undefined };
-      const { uid, resource_version: revision, object } = found;
-      return { head, row: { key, uid, revision, body: fromColumns(key, object) } };
-    });
+    return this.#read(signal, ({ head }) => ({ head, row: rowOf(this.#reader, key) }));
   }
 
   async head(signal: AbortSignal): Promise<Revision> {
