@@ -280,6 +280,7 @@ clusterSuite("delivery to a cluster", () => {
     const maps = await it.configMaps();
     const object = await maps.get({ namespace: "default", name: "web" }, t.signal);
     const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
+    assert.ok(held);
     await it.rest.ask("DELETE", `/resources/${id}`);
     const body = await it.becomes(id, ({ conditions }) =>
       (conditions as { type: string; status: string; message: string }[]).some(

@@ -50,6 +50,7 @@ clusterSuite("how things end", () => {
     const maps = await it.configMaps();
     const object = await maps.get(ref, t.signal);
     const held = await maps.addFinalizer(object, "example.com/hold", t.signal);
+    assert.ok(held);
     await it.rest.ask("DELETE", `/resources/${old}`);
     assert.equal((await it.rest.ask("DELETE", `/resources/${old}`)).code, 202);
     const next = await it.create({ ...web, desired_spec: { data: { b: "2" } } });
@@ -190,6 +191,7 @@ clusterSuite("how things end", () => {
       "example.com/hold",
       t.signal,
     );
+    assert.ok(held);
     await it.rest.ask("PUT", `/resources/${id}`, { immutable_policy: "recreate" });
     const waiting = await it.becomes(id, (body) =>
       (conditionOf(body, "Waiting")?.message ?? "").includes("example.com/hold"),

@@ -75,6 +75,15 @@ suite("ResourceClient", () => {
     const other = { ...stale, metadata: { ...stale.metadata, uid: "another" } };
     assert.equal(await objects.removeFinalizer(other, "ours", never), undefined);
     assert.equal(await objects.addFinalizer(stale, "ours", never), stale, "nothing to send");
+    conflicts = 1;
+    assert.equal(await objects.addFinalizer(other, "more", never), undefined, "it has not got it");
+  });
+
+  test("an object that is gone is given no finalizer, and nobody is told that it was", async () => {
+    const { objects } = fixture(() => {
+      throw failures.notFound({ group: "", resource: "things" }, "a");
+    });
+    assert.equal(await objects.addFinalizer(thing("7"), "ours", never), undefined);
   });
 });
 

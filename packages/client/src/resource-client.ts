@@ -230,13 +230,13 @@ export class ResourceClient<T extends KubeObject = DynamicObject> {
     await this.#send("DELETE", path + query, { body: deleteBody(options), options }, signal);
   }
 
-  /** Adds a finalizer, unless it is there. Nothing is sent when the object already has it. */
-  async addFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T> {
+  /** Adds a finalizer, unless it is there: then nothing is sent. Undefined when the object is gone, and does not have it. */
+  async addFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T | undefined> {
     return await this.#changeFinalizers(
       object,
       (present) => (present.includes(finalizer) ? present : [...present, finalizer]),
       signal,
-    ).then((changed) => changed ?? object);
+    );
   }
 
   /** Takes a finalizer away, unless it is gone. Undefined when the object went with it. */

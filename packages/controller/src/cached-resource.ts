@@ -107,16 +107,21 @@ export class CachedResource<T extends KubeObject = DynamicObject> {
     return remains;
   }
 
-  async addFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T> {
+  /** Resolves with the object, or with undefined when it is gone, and does not have it. */
+  async addFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T | undefined> {
     const objects = await this.#objects(signal);
-    return this.#keep(await objects.addFinalizer(object, finalizer, signal), {});
+    return this.#keepRemains(object, await objects.addFinalizer(object, finalizer, signal));
   }
 
+  /** Resolves with what remains of the object, or with undefined when it is gone. */
   async removeFinalizer(object: T, finalizer: string, signal: AbortSignal): Promise<T | undefined> {
     const objects = await this.#objects(signal);
-    const remains = await objects.removeFinalizer(object, finalizer, signal);
+    return this.#keepRemains(object, await objects.removeFinalizer(object, finalizer, signal));
+  }
+
+  #keepRemains(before: T, remains: T | undefined): T | undefined {
     if (remains !== undefined) return this.#keep(remains, {});
-    this.cache.acceptDeletion(refOf(object), object.metadata.uid);
+    this.cache.acceptDeletion(refOf(before), before.metadata.uid);
     return undefined;
   }
 

@@ -95,6 +95,7 @@ export const requestSteps: Readonly<Record<string, (world: RequestWorld) => Prom
     const wrong = { ...ref, preconditions: { uid: "another" } };
     await assert.rejects(maps.delete(wrong, signal), isConflict);
     const held = await maps.addFinalizer(one, "keelson.dev/test", signal);
+    assert.ok(held);
     const remains = await maps.delete(ref, signal);
     assert.notEqual(remains?.metadata.deletionTimestamp, undefined);
     assert.equal(await maps.removeFinalizer(held, "keelson.dev/test", signal), undefined);

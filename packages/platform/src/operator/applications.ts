@@ -132,6 +132,7 @@ export class Applications {
     const { app } = read;
     // Before anything is made outside: from here on it cannot go without us.
     const held = await this.#resource.addFinalizer(object, finalizer, signal);
+    if (held === undefined) return done;
     visit.object = held;
     visit.status = this.#seen.statusOf(held);
     const { uid = "", generation = 0, annotations = {} } = held.metadata;

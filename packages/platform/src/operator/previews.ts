@@ -131,8 +131,10 @@ export class Previews {
       return done;
     }
     // Before anything is made outside: from here on it cannot go without us.
-    visit.object = await this.#resource.addFinalizer(object, finalizer, signal);
-    visit.status = this.#seen.statusOf(visit.object);
+    const held = await this.#resource.addFinalizer(object, finalizer, signal);
+    if (held === undefined) return done;
+    visit.object = held;
+    visit.status = this.#seen.statusOf(held);
     const { app } = made;
     visit.status.say({ expiresAt: this.#expiresAt(object, spec), namespace: app.namespace });
     return await this.#pass(visit, { app, spec, parent }, signal);
