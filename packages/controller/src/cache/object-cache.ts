@@ -124,6 +124,7 @@ export class ObjectCache<T extends KubeObject = DynamicObject> implements Mirror
     if (current !== undefined && !isLater(versionOf(object), versionOf(current))) return;
     // A state that the reflector has passed: the object has changed since, or is gone.
     if (!isLater(versionOf(object), this.#version)) return;
+    if (this.#isDeleted(key, object)) return; // Its answer comes after that of a delete.
     if (this.#selects(object)) {
       if (isLater(versionOf(object), this.#ownVersion)) this.#ownVersion = versionOf(object);
       this.#put(key, this.#transform(object));
