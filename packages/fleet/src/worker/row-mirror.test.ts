@@ -41,6 +41,16 @@ test("an object of a row that is not known yet is told of it as soon as it is", 
   assert.deepEqual(told, [[5, "present"]]);
 });
 
+test("one that is gone when the watch begins anew is not told of any more", () => {
+  const known: number[] = [];
+  const { mirror, told } = mirrored(known);
+  mirror.change("ADDED", marked(5));
+  known.push(5);
+  mirror.replace([], "9");
+  mirror.lookAgain(new Set([5]));
+  assert.deepEqual(told, []);
+});
+
 test("also while the row before it is known, which is being deleted", () => {
   const known = [4];
   const { mirror, told, strangers } = mirrored(known);

@@ -37,6 +37,7 @@ export class RowMirror implements Mirror {
     const { rows, observer, kind, namespace } = this.#options;
     this.#version = version;
     this.#others.clear();
+    this.#strangers.clear(); // Those that are there are told of anew; the others went unseen.
     const present = new Set<string>();
     for (const object of objects) {
       present.add(keyOf(refOf(object)));
