@@ -1,6 +1,6 @@
 // Who was turned away: recorded off the path of requests, so that whoever is turned away costs nobody else anything.
 
-import { isCancellation, type Clock, type JsonObject, type Log } from "@keelson/base";
+import { isCancellation, untilAbort, type Clock, type JsonObject, type Log } from "@keelson/base";
 import { isTransient, type Database } from "@keelson/database";
 import type { KindName } from "../kinds.ts";
 import type { ClustersMetrics } from "../metrics.ts";
@@ -74,14 +74,11 @@ export class Denials {
   }
 
   async #called(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const stop = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", stop, { once: true });
     try {
-      if (!signal.aborted) await promise;
+      await untilAbort(promise, signal);
     } finally {
-      signal.removeEventListener("abort", stop);
       this.#wake = () => {};
     }
   }

@@ -1,7 +1,7 @@
 // Reads of single rows that come in one turn of the event loop, asked for by one statement.
 
 import { setImmediate } from "node:timers";
-import { onAbort } from "@keelson/base";
+import { untilAbort } from "@keelson/base";
 
 /** How many one statement reads at most. */
 const batchMax = 256;
@@ -35,9 +35,7 @@ export class GatheredReads<Row extends { readonly id: string }> {
       this.#waiting.set(id, asked);
       if (this.#waiting.size === batchMax) this.#send();
     }
-    const gone = Promise.withResolvers<never>();
-    using _abort = onAbort(signal, () => gone.reject(signal.reason));
-    return await Promise.race([asked.promise, gone.promise]);
+    return await untilAbort(asked.promise, signal);
   }
 
   #send(): void {

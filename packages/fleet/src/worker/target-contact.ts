@@ -1,6 +1,14 @@
 // Whether a target is there, as this process sees it; and its health in the table.
 
-import { Backoff, isCancellation, onAbort, type Clock, type Log, type Random } from "@keelson/base";
+import {
+  Backoff,
+  isCancellation,
+  onAbort,
+  untilAbort,
+  type Clock,
+  type Log,
+  type Random,
+} from "@keelson/base";
 import type { Client } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { dueAgain, markTarget } from "../sql/served-targets.ts";
@@ -64,10 +72,7 @@ export class TargetContact {
 
   /** Resolves while the target is there, or once it is again. */
   async whenThere(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _stop = onAbort(signal, resolve);
-    await Promise.race([this.#there.promise, promise]);
-    signal.throwIfAborted();
+    await untilAbort(this.#there.promise, signal);
   }
 
   /** Asks and tells until `signal`. */
