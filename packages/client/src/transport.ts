@@ -319,7 +319,8 @@ function neverSent(error: unknown): boolean {
 
 /** The server's certificate is not one we trust: perhaps its authority was replaced. */
 function isUntrusted(error: unknown): boolean {
-  return /^(CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_TLS_CERT)/.test(codeOf(error));
+  const code = codeOf(error);
+  return isDistrust(code) || code.startsWith("ERR_TLS_CERT");
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 // Requests to the REST API of a Keelson server.
 
 import {
+  isDistrust,
   isJsonArray,
   isJsonObject,
   readJson,
@@ -220,7 +221,7 @@ export function unreachableText(url: string, error: unknown): string {
     const next = `does it speak TLS? then write --server ${url.replace(/^http/, "https")}`;
     return text("it hung up", next);
   }
-  if (untrusted.has(code)) {
+  if (isDistrust(code)) {
     const next = "name the file of its authority in NODE_EXTRA_CA_CERTS";
     return text("its certificate is not trusted", next);
   }
@@ -232,11 +233,3 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ENOTFOUND: "no such host",
 };
-
-const untrusted: ReadonlySet<string> = new Set([
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
