@@ -204,6 +204,20 @@ suite("kubeconfig", () => {
     });
   });
 
+  test("a plugin's cluster whose authority cannot be read is refused by the file's name", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "plugin" };
+    const file = write(folder.path, "config", {
+      ...good,
+      clusters: { c: { server: "https://c", "certificate-authority": "gone.crt" } },
+      users: { u: { exec } },
+    });
+    await assert.rejects(loadKubeconfig({ files: [file] }, options()), {
+      code: "BAD_KUBECONFIG",
+      message: `the certificate-authority ${join(folder.path, "gone.crt")} cannot be read`,
+    });
+  });
+
   test("entries that are not finished, and files that are empty, are in nobody's way", async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "keelson-kubeconfig-"));
     const empty = join(folder.path, "empty");

@@ -237,7 +237,12 @@ function absolute(path: string, file: string | undefined): string {
 }
 
 function fileText(path: string): string | undefined {
-  return path === "" ? undefined : readFileSync(path, "utf8");
+  if (path === "") return undefined;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new BadKubeconfig(`the certificate-authority ${path} cannot be read`, { cause });
+  }
 }
 
 function impersonationOf(said: JsonObject): Credential["headers"] {
