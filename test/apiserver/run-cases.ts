@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 
+import { forEachAtOnce } from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
 
 import { until } from "../tools/until.ts";
@@ -40,23 +41,19 @@ export async function runCases(
     signal,
   );
   const recording = new Map<string, readonly Observation[]>();
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let one = cases[next++]; one !== undefined; one = cases[next++]) {
-      signal.throwIfAborted();
-      const id = idOf(one.name);
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(caseMs)]);
-      const namespace = namespaceOf(one.name);
-      using lab = new Lab({ target, namespace, id, codec, signal: deadline });
-      try {
-        await one.run(lab);
-      } catch (error) {
-        lab.note(broke, String(error));
-      }
-      recording.set(one.name, lab.observations);
+  const runOne = async (one: Case, within: AbortSignal): Promise<void> => {
+    const id = idOf(one.name);
+    const deadline = AbortSignal.any([within, AbortSignal.timeout(caseMs)]);
+    const namespace = namespaceOf(one.name);
+    using lab = new Lab({ target, namespace, id, codec, signal: deadline });
+    try {
+      await one.run(lab);
+    } catch (error) {
+      lab.note(broke, String(error));
     }
+    recording.set(one.name, lab.observations);
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  await forEachAtOnce(cases, { atOnce: concurrency, run: runOne }, signal);
   return recording;
 }
 
@@ -75,18 +72,15 @@ async function createNamespaces(
   signal: AbortSignal,
 ): Promise<void> {
   if (new Set(names).size !== names.length) throw new Error("two cases have one name");
-  const waiting = [...names];
-  const worker = async (): Promise<void> => {
-    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-      const { status, text } = await client.send(
-        { method: "POST", path: "/api/v1/namespaces", body },
-        signal,
-      );
-      if (status !== 201) throw new Error(`cannot create namespace ${name}: ${status} ${text}`);
-    }
+  const create = async (name: string, within: AbortSignal): Promise<void> => {
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+    const { status, text } = await client.send(
+      { method: "POST", path: "/api/v1/namespaces", body },
+      within,
+    );
+    if (status !== 201) throw new Error(`cannot create namespace ${name}: ${status} ${text}`);
   };
-  await Promise.all(Array.from({ length: concurrencyDefault }, worker));
+  await forEachAtOnce(names, { atOnce: concurrencyDefault, run: create }, signal);
   // Pods are refused before their account is there.
   const wanted = new Set(names);
   await until(

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { seededRandom, type Json, type Random } from "@keelson/base";
+import { forEachAtOnce, seededRandom, type Json, type Random } from "@keelson/base";
 
 import { aligned } from "../tools/aligned.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
@@ -51,26 +51,15 @@ export async function runTrials(
   signal: AbortSignal,
 ): Promise<TrialReport> {
   const report = new TrialReport(title, seed);
-  let next = only ?? 0;
-  const end = only === undefined ? count : only + 1;
-  const failed = new AbortController();
-  let broken: Error | undefined;
-  const either = AbortSignal.any([signal, failed.signal]);
-  const worker = async (): Promise<void> => {
-    while (next < end && !either.aborted) {
-      const index = next++;
-      try {
-        report.add(index, await run(seededRandom(`${seed}/${index}`), index, either));
-      } catch (error) {
-        // The others break because this one did.
-        broken ??= new Error(`trial ${index} of seed ${seed} broke`, { cause: error });
-        failed.abort();
-      }
+  const indexes = only === undefined ? Array.from({ length: count }, (_, index) => index) : [only];
+  const runOne = async (index: number, within: AbortSignal): Promise<void> => {
+    try {
+      report.add(index, await run(seededRandom(`${seed}/${index}`), index, within));
+    } catch (error) {
+      throw new Error(`trial ${index} of seed ${seed} broke`, { cause: error });
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
-  if (broken !== undefined) throw broken;
-  signal.throwIfAborted();
+  await forEachAtOnce(indexes, { atOnce: concurrency, run: runOne }, signal);
   return report;
 }
 

@@ -1,5 +1,7 @@
 // Which fields a field selector may name: found by trying all that could be meant.
 
+import { forEachAtOnce } from "@keelson/base";
+
 import type { Oracle } from "../cluster.ts";
 import type { DiscoveredKind } from "./discovery.ts";
 import { collectionPath } from "./paths.ts";
@@ -19,17 +21,15 @@ export async function fieldLabelsOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (!kind.verbs.includes("list")) return [];
-  const queue = candidates.filter((path) => !universal.has(path));
   const found: string[] = [];
-  const worker = async (): Promise<void> => {
-    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-      const query = new URLSearchParams({ fieldSelector: `${path}=x`, limit: "1" });
-      const target = `${collectionPath(kind)}?${query.toString()}`;
-      const { status } = await oracle.client.send({ path: target }, signal);
-      if (status === 200) found.push(path);
-    }
+  const tryOne = async (path: string, within: AbortSignal): Promise<void> => {
+    const query = new URLSearchParams({ fieldSelector: `${path}=x`, limit: "1" });
+    const target = `${collectionPath(kind)}?${query.toString()}`;
+    const { status } = await oracle.client.send({ path: target }, within);
+    if (status === 200) found.push(path);
   };
-  await Promise.all(Array.from({ length: concurrencyMax }, worker));
+  const paths = candidates.filter((path) => !universal.has(path));
+  await forEachAtOnce(paths, { atOnce: concurrencyMax, run: tryOne }, signal);
   return found.sort();
 }
 

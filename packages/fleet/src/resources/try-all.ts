@@ -1,6 +1,6 @@
 // Many trials at once: one result each, in their order.
 
-import { RestError, type JsonObject } from "@keelson/base";
+import { forEachAtOnce, RestError, type JsonObject } from "@keelson/base";
 import type { Database } from "@keelson/database";
 import { findStates, toStates } from "../sql/diffs.ts";
 import { tryOnTarget, type Trial, type TrialOptions } from "./try-on-target.ts";
@@ -18,14 +18,19 @@ export async function tryAll(
   const rows = await options.database.run(findStates, ids, signal);
   const known = new Map(rows.map((row) => [row.id, toStates(row)]));
   const results: JsonObject[] = [];
-  const rest = trials.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, trial] of rest) {
-      const states = known.get(trial.resource.id);
-      results[index] = await tryOnTarget(options, { ...trial, states }, signal).catch(toldRefusal);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(inFlightMax, trials.length) }, work));
+  await forEachAtOnce(
+    trials.entries(),
+    {
+      atOnce: inFlightMax,
+      run: async ([index, trial], within) => {
+        const states = known.get(trial.resource.id);
+        results[index] = await tryOnTarget(options, { ...trial, states }, within).catch(
+          toldRefusal,
+        );
+      },
+    },
+    signal,
+  );
   return results;
 }
 

@@ -1,7 +1,7 @@
 // Lines become objects again. It may be broken off and begun anew as often as one likes: what is there is left as it is, what it
 // lacks is added.
 
-import { jsonEqual, type Json, type JsonObject } from "@keelson/base";
+import { forEachAtOnce, jsonEqual, type Json, type JsonObject } from "@keelson/base";
 import {
   isAlreadyExists,
   isConflict,
@@ -18,7 +18,7 @@ import type { TravellingKind } from "./ark-order.ts";
 import type { Travelling } from "./object-line.ts";
 
 const fieldManager = "keelson-import";
-/** How many objects are brought in at a time. */
+/** How many objects are brought in at once: a server has time for others while it waits for its disk. */
 const atOnce = 16;
 /** How often a change is tried again because somebody else has changed the object meanwhile. */
 const conflictTriesMax = 5;
@@ -101,12 +101,13 @@ class Importing {
     let waiting = tally.given;
     for (;;) {
       const refused: { readonly object: Travelling; readonly error: StatusError }[] = [];
-      await eachOf(waiting, async (object) => {
+      const createOne = async (object: Travelling): Promise<void> => {
         const outcome = await this.#createOne(resource, object, signal);
         if (outcome === "created") tally.created += 1;
         else if (outcome === "differs") tally.differing.add(object);
         else if (outcome instanceof StatusError) refused.push({ object, error: outcome });
-      });
+      };
+      await forEachAtOnce(waiting, { atOnce, run: createOne }, signal);
       if (refused.length === waiting.length || refused.length === 0) {
         for (const { object, error } of refused) {
           tally.failed.add(object);
@@ -154,7 +155,7 @@ class Importing {
     const { warn } = this.#options;
     if (tally.given.length === 0) return;
     const resource = await this.#options.client.resource(tally.kind, signal);
-    await eachOf(tally.given, async (object) => {
+    const completeOne = async (object: Travelling): Promise<void> => {
       if (tally.failed.has(object) || tally.differing.has(object)) return;
       try {
         if (!(await this.#addOwners(resource, object, signal))) tally.failed.add(object);
@@ -165,7 +166,8 @@ class Importing {
         tally.failed.add(object);
         warn(`${shown(object)} is incomplete: ${error.message}`);
       }
-    });
+    };
+    await forEachAtOnce(tally.given, { atOnce, run: completeOne }, signal);
   }
 
   /** Answers whether all of them are there. */
@@ -254,20 +256,6 @@ class Importing {
       present: whole.length,
     };
   }
-}
-
-/** Several at a time: a server has time for others while it waits for its disk. */
-async function eachOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (;;) {
-      const item = items[next];
-      next += 1;
-      if (next > items.length || item === undefined) return;
-      await run(item);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
 }
 
 /** Changes an object as it is now; again if somebody was faster. Undefined from `next`: nothing to do. */
