@@ -235,6 +235,9 @@ clusterSuite("many clusters", () => {
             [shown.status, shown.health, reachable.status],
             ["pending", "Unknown", "False"],
           );
+          // The trouble is the target's: it is told of each resource, and no attempt of any has failed.
+          const { class: errorClass, generation, attempts } = shown.last_error;
+          assert.deepEqual([errorClass, generation, attempts], ["unreachable", null, 0]);
           const backMs = performance.now();
           b.proxy.isRefusing = false;
           await until(async () => {

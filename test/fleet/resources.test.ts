@@ -67,6 +67,39 @@ eachFleetRest("fleet's API", (fresh) => {
     );
   });
 
+  test("5: a target's trouble is the last error of its resources, and leaves each its status", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    await it.tables.query(`INSERT INTO targets (cluster_id, agent) VALUES ('prod', true)`);
+    const shown = async (change: string) => {
+      await it.tables.query(change);
+      const { status, health, last_error } = (await it.ask("GET", `/resources/${id}`)).body;
+      const { class: errorClass, message, generation } = last_error ?? {};
+      return [status, health, errorClass, message, generation];
+    };
+    const away = (message: string): string =>
+      `UPDATE targets SET health = 'Unreachable', health_message = '${message}'`;
+    assert.deepEqual(
+      [
+        await shown(away("unauthorized: who are you")),
+        await shown(away("its key is not given")),
+        // Its own failure says why its status is what it is; one of an earlier generation does not.
+        await shown(
+          `UPDATE resource_attempts SET failed_generation = 1, error_class = 'invalid', error_message = 'no'`,
+        ),
+        await shown(`UPDATE resources SET desired_spec = '{}'`),
+        await shown(`UPDATE targets SET health = 'Healthy', health_message = NULL`),
+      ],
+      [
+        ["pending", "Unknown", "unauthorized", "who are you", null],
+        ["pending", "Unknown", "unreachable", "its key is not given", null],
+        ["error", "Unknown", "invalid", "no", 1],
+        ["pending", "Unknown", "unreachable", "its key is not given", null],
+        ["pending", "Unknown", "invalid", "no", 1],
+      ],
+    );
+  });
+
   test("F2: whatever is wrong is named by its field, and nothing is written", async () => {
     await using it = await fresh();
     const id = await create(it);

@@ -3,6 +3,7 @@
 import { readJson, type Json, type JsonObject } from "@keelson/base";
 import { specOf } from "../sql/resources.ts";
 import type { DetailsRow, ListedRow, RevisionRow } from "../sql/resource-details.ts";
+import { troubleOf } from "../worker/failure.ts";
 import { conditionsOf } from "./conditions.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
 
@@ -64,13 +65,29 @@ export function detailsAnswer(row: DetailsRow, markers: SecretMarkers): JsonObje
   };
 }
 
+/** What stops it now: its own failure at the present generation, else its target's trouble, else what failed before. */
 function lastError(row: DetailsRow): Json {
+  const isStuck = row.error_class !== null && row.failed_generation === row.generation;
+  if (!isStuck && row.target_health === "Unreachable") return targetError(row);
   if (row.error_class === null) return null;
   return {
     class: row.error_class,
     message: row.error_message,
     generation: row.failed_generation,
     http_status: row.http_status,
+    attempts: row.attempts,
+    next_attempt_at: row.due_at,
+  };
+}
+
+/** No attempt of the resource has failed by it. */
+function targetError(row: DetailsRow): Json {
+  const { reason, message } = troubleOf(row.target_message ?? "");
+  return {
+    class: reason,
+    message,
+    generation: null,
+    http_status: null,
     attempts: row.attempts,
     next_attempt_at: row.due_at,
   };

@@ -41,6 +41,20 @@ export interface TargetFailure {
   readonly message: string;
 }
 
+/** A target's failure, as its row keeps it. */
+export function troubleText({ reason, message }: TargetFailure): string {
+  return `${reason}: ${message}`;
+}
+
+/** What such a text tells; one of another form is about a way that nobody could even try. */
+export function troubleOf(text: string): Pick<TargetFailure, "reason" | "message"> {
+  for (const reason of ["unreachable", "unauthorized"] as const) {
+    const start = `${reason}: `;
+    if (text.startsWith(start)) return { reason, message: text.slice(start.length) };
+  }
+  return { reason: "unreachable", message: text };
+}
+
 /** The kind lives in namespaces and the resource names none, or the other way round. */
 export class WrongScope extends Error {
   readonly code = "WRONG_SCOPE";

@@ -12,7 +12,7 @@ import {
 import type { Client } from "@keelson/client";
 import type { Database } from "@keelson/database";
 import { dueAgain, markTarget } from "../sql/served-targets.ts";
-import type { TargetFailure } from "./failure.ts";
+import { troubleText, type TargetFailure } from "./failure.ts";
 import { probeTarget, type TargetHealth } from "./probe-target.ts";
 
 export interface TargetContactOptions {
@@ -133,6 +133,6 @@ export class TargetContact {
   }
 }
 
-function unreachable({ reason, message }: TargetFailure): TargetHealth {
-  return { health: "Unreachable", message: `${reason}: ${message}` };
+function unreachable(failure: TargetFailure): TargetHealth {
+  return { health: "Unreachable", message: troubleText(failure) };
 }
