@@ -30,6 +30,11 @@ const insertSecret = statement<undefined, { id: number }>(
     VALUES ('prod', 'default', 'Secret', 'late', 'v1', '{"stringData":{"a":"1"}}') RETURNING id`,
 );
 
+const pauseRow = statement<number>(
+  "pauseRow",
+  (sql, id) => sql`UPDATE resources SET paused = true WHERE id = ${id}`,
+);
+
 clusterSuite("wake-ups of workers", () => {
   test("a worker without work keeps its leases and asks for nothing else", async (t) => {
     await using it = await startBed(t.signal);
@@ -52,6 +57,40 @@ clusterSuite("wake-ups of workers", () => {
       // A machine that stands still for longer than the lease makes it begin anew; one that polls does so always.
       assert.ok(stretch < 10, others.join(", "));
     }
+  });
+
+  test("what is paused in the moment in which work is asked for it is not claimed again and again", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const { tables } = it.rest;
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    await using writer = tables.openAnother({ connectionsMax: 1 });
+    let asking: Promise<unknown> = Promise.resolve();
+    await writer.transaction(async (sql) => {
+      await sql.run(pauseRow, id);
+      asking = it.rest.ask("POST", `/resources/${id}/sync`);
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until(async () => (await tables.query(waiting)).length > 0, t.signal);
+    }, t.signal);
+    await asking;
+    const attempts = async () => {
+      const [row] = await tables.query<{ is_due: boolean; claims: number }>(
+        `SELECT due_at IS NOT NULL AS is_due, fence::integer AS claims FROM resource_attempts`,
+      );
+      return row ?? { is_due: false, claims: 0 };
+    };
+    const { claims: before } = await attempts();
+    let seen = await attempts();
+    await until(async () => {
+      seen = await attempts();
+      return !seen.is_due || seen.claims > before + 10;
+    }, t.signal);
+    assert.equal(seen.is_due, false, `claimed ${seen.claims - before} times`);
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
+    assert.equal(await it.status(id), "out-of-sync");
+    await it.rest.ask("POST", `/resources/${id}/resume`);
+    await it.becomes(id, synced);
   });
 
   test("4.3: what is in a cluster and nobody's costs the database nothing", async (t) => {

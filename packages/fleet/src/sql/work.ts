@@ -235,6 +235,18 @@ export const releaseClaim = statement<Held>(
 );
 
 /**
+ * Gives back the claim of a row that is paused: nothing is due, unless more was asked for meanwhile. Who asks for work in
+ * the very moment of a pause does not see it, and has made it due.
+ */
+export const releasePaused = statement<Held & { readonly requests: string }>(
+  "releasePaused",
+  (sql, { id, fence, requests }) => sql`
+    UPDATE resource_attempts
+    SET lease_owner = NULL, lease_until = NULL, due_at = CASE WHEN requests <> ${requests} THEN due_at END
+    WHERE resource_id = ${id} AND fence = ${fence}`,
+);
+
+/**
  * The object is gone: so is its row, with everything that hangs on it. What is remembered is enough to know it should an
  * old request bring it back.
  */

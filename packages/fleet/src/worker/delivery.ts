@@ -19,6 +19,7 @@ import {
   recordAppliedAlone,
   recordFailed,
   releaseClaim,
+  releasePaused,
   settleWaiting,
   type Applied,
   type Held,
@@ -136,7 +137,8 @@ export class Delivery {
     if (known === undefined) return done; // Gone, or another's by now.
     const { resource } = known;
     if (known.isPaused) {
-      await this.#options.database.run(releaseClaim, claim, signal);
+      const release = resource.paused ? releasePaused : releaseClaim;
+      await this.#options.database.run(release, claim, signal);
       return left; // It may have been resumed by now.
     }
     try {
