@@ -1,7 +1,14 @@
 // Bodies are read without loss, and checked for what no database of ours takes.
 
 import { isUtf8 } from "node:buffer";
-import { JsonSyntaxError, readJson, RestError, validationFailed, type Json } from "@keelson/base";
+import {
+  JsonNumber,
+  JsonSyntaxError,
+  readJson,
+  RestError,
+  validationFailed,
+  type Json,
+} from "@keelson/base";
 import type { FastifyInstance } from "fastify";
 
 /** Makes `application/json` the only kind of body, read by `readJson`. No bytes at all are no body. */
@@ -16,14 +23,19 @@ export function readJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Throws `VALIDATION_FAILED` for what is not UTF-8, not JSON, says a key twice or has a NUL in a text. */
+/**
+ * Throws `VALIDATION_FAILED` for what is not UTF-8, not JSON, says a key twice, has a NUL in a text, or numbers that are
+ * too long once they are written out.
+ */
 function parseBody(bytes: Buffer): Json | undefined {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw validationFailed({ field: "body", message: "must be UTF-8" });
   try {
-    const value = readJson(bytes.toString("utf8"), { duplicates: "refuse" });
+    const text = bytes.toString("utf8");
+    const value = readJson(text, { duplicates: "refuse" });
     // A NUL can only be written as an escape; almost no body has one.
     if (bytes.includes(nulEscape)) refuseNul(value);
+    if (mayBeLong(text)) refuseLongNumbers(value);
     return value;
   } catch (error) {
     if (error instanceof RestError || !(error instanceof JsonSyntaxError)) throw error;
@@ -36,21 +48,57 @@ function parseBody(bytes: Buffer): Json | undefined {
 
 const nulEscape = Buffer.from("\\u0000");
 
-/** Throws for the first text or key with a NUL, naming its path. With a stack of its own: bodies may be deep. */
+/** Throws for the first text or key with a NUL, naming its path. */
 function refuseNul(root: Json): void {
-  const rest: (readonly [Json, string])[] = [[root, ""]];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const [value, path] = next;
+  for (const [value, path] of everythingIn(root)) {
     if (typeof value === "string" && value.includes("\0")) throw nulAt(path);
     if (typeof value !== "object" || value === null) continue;
-    for (const [key, member] of Object.entries(value)) {
-      if (key.includes("\0")) throw nulAt(path);
-      const inner = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-      rest.push([member as Json, inner]);
-    }
+    for (const key of Object.keys(value)) if (key.includes("\0")) throw nulAt(path);
   }
 }
 
 function nulAt(path: string): RestError {
   return validationFailed({ field: path || "body", message: "must not contain NUL" });
+}
+
+/**
+ * How many zeros the exponents of a body may stand for. `jsonb` writes them out whenever it is read: without a bound a
+ * row of a few bytes becomes gigabytes, and whatever reads it, a list of everybody's too, fails for ever.
+ */
+const zerosMax = 1024 * 1024;
+
+const exponent = /[eE]([+-]?\d+)/g;
+
+/** Whether all that looks like an exponent comes near the bound. Almost no body does. */
+function mayBeLong(text: string): boolean {
+  let zeros = 0;
+  for (const [, digits] of text.matchAll(exponent)) zeros += Math.abs(Number(digits));
+  return zeros > zerosMax;
+}
+
+function refuseLongNumbers(root: Json): void {
+  let zeros = 0;
+  for (const [value, path] of everythingIn(root)) {
+    if (typeof value !== "number" && !(value instanceof JsonNumber)) continue;
+    zeros += Math.abs(Number(/[eE](.+)$/.exec(String(value))?.[1] ?? 0));
+    if (zeros <= zerosMax) continue;
+    const message = "is too long when it is written out, with the numbers before it";
+    throw validationFailed({ field: path || "body", message });
+  }
+}
+
+/** Every value with its path, parents first and in their order. With a stack of its own: bodies may be deep. */
+function* everythingIn(root: Json): Generator<readonly [Json, string]> {
+  const rest: (readonly [Json, string])[] = [[root, ""]];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    yield next;
+    const [value, path] = next;
+    if (typeof value !== "object" || value === null || value instanceof JsonNumber) continue;
+    const isList = Array.isArray(value);
+    const inner = Object.entries(value).map(([key, member]) => {
+      const name = isList ? `[${key}]` : path === "" ? key : `.${key}`;
+      return [member, `${path}${name}`] as const;
+    });
+    for (const one of inner.reverse()) rest.push(one);
+  }
 }

@@ -176,6 +176,14 @@ suite("the error shape", () => {
       /^spec: must not contain NUL$/,
     ],
     [
+      "numbers that are long when they are written out",
+      post(
+        '{"name":"a","count":1,"spec":{"x":[1e-500000,"e9999999",{"y":1E+500000}],"z":1e300000}}',
+      ),
+      "VALIDATION_FAILED",
+      /^spec\.z: is too long when it is written out, with the numbers before it$/,
+    ],
+    [
       "JSON 600 deep",
       post(`{"spec":${"[".repeat(600)}${"]".repeat(600)}}`),
       "VALIDATION_FAILED",
