@@ -68,6 +68,28 @@ suite("connections of the administrator", () => {
     assert.equal(asked, 3);
   });
 
+  test("a URL that was written wrong is read again once it is mended", async () => {
+    await using database = await createAppDatabase(await shared(), { rights: "ordinary" });
+    const app = database.app();
+    const wrong = "postgresql://boss:50%@127.0.0.1/plattr";
+    let url = wrong;
+    await using admin = new DatabaseAdmin({ idleMs: 0, adminUrl: () => Promise.resolve(url) });
+    const ensure = () => admin.ensure({ ...app, ledger: new MemoryLedger(), adopts: false }, never);
+    await assert.rejects(ensure(), TypeError);
+    url = database.adminUrl;
+    await ensure();
+    // The same of a new password.
+    const next = "half-of-50%";
+    await database.query(
+      `ALTER ROLE ${quoted(database.adminName)} PASSWORD ${literal(next)};
+       SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = '${database.adminName}'`,
+    );
+    url = wrong;
+    await assert.rejects(ensure(), TypeError);
+    url = database.urlOf(database.adminName, next);
+    assert.deepEqual(await ensure(), []);
+  });
+
   test("an administrator who may not is refused, with PostgreSQL's reason", async () => {
     await using database = await createAppDatabase(await shared(), { rights: "ordinary" });
     await database.query(

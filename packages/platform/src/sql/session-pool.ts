@@ -52,8 +52,7 @@ export class SessionPool implements AsyncDisposable {
 
   /** Where the administrator connects to. */
   async parts(signal: AbortSignal): Promise<ConnectionParts> {
-    this.#adminUrl ??= await this.#options.adminUrl(signal);
-    return parseConnectionUrl(this.#adminUrl);
+    return parseConnectionUrl(this.#adminUrl ?? (await this.#readAdminUrl(signal)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -118,15 +117,21 @@ export class SessionPool implements AsyncDisposable {
 
   /** A connection that is really there. A password that was changed meanwhile is asked for once more. */
   async #connect(signal: AbortSignal): Promise<Session> {
-    const known = (this.#adminUrl ??= await this.#options.adminUrl(signal));
+    const known = this.#adminUrl ?? (await this.#readAdminUrl(signal));
     try {
       return await this.#open(signal);
     } catch (error) {
       if (!isAuthenticationFailure(error)) throw error;
-      this.#adminUrl = await this.#options.adminUrl(signal);
-      if (this.#adminUrl === known) throw error;
+      if ((await this.#readAdminUrl(signal)) === known) throw error;
       return await this.#open(signal);
     }
+  }
+
+  /** One that is no URL is not kept: it is asked for again, and may be mended by then. */
+  async #readAdminUrl(signal: AbortSignal): Promise<string> {
+    const url = await this.#options.adminUrl(signal);
+    parseConnectionUrl(url);
+    return (this.#adminUrl = url);
   }
 
   async #open(signal: AbortSignal): Promise<Session> {
