@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ManualClock } from "@keelson/base/testing";
+import { MemoryLedger } from "@keelson/platform/testing";
 import { bucketState, prepareBuckets, wantedBucket } from "./bucket-bed.ts";
 import { LossyProxy, type Answer } from "./lossy-proxy.ts";
 import { withoutS3 } from "./s3-server.ts";
@@ -57,6 +58,36 @@ suite("an S3 server in trouble", { skip: withoutS3 }, () => {
     assert.deepEqual(await bucketState(bed.client, bucket), before);
     assert.deepEqual(ledger.contents, [`Bucket ${bucket} Ready`]);
     assert.equal((await admin.ensure(unknown, t.signal))[0], "createBucket");
+  });
+
+  test("is asked in another region than its buckets are in: one that is ours is not forgotten", async (t) => {
+    using bed = await prepareBuckets();
+    await using proxy = await LossyProxy.to(bed.server.port);
+    const admin = bed.admin({ endpoint: proxy.url });
+    const wanted = wantedBucket();
+    const { bucket, ledger } = wanted;
+    await admin.ensure(wanted, t.signal);
+    const before = ledger.contents;
+
+    proxy.decide = ({ method }) => (method === "HEAD" ? { status: 301 } : "pass");
+    for (const work of ["ensure", "remove", "retain"] as const) {
+      await assert.rejects(admin[work](wanted, t.signal), {
+        reason: "Refused",
+        message: `bucket ${bucket} is in another region than ${bed.server.region}: set AWS_REGION to that`,
+      });
+    }
+    assert.deepEqual(ledger.contents, before);
+    // What we have no note of is somebody else's, of our account or not.
+    const other = { ...wanted, ledger: new MemoryLedger() };
+    await assert.rejects(admin.ensure(other, t.signal), {
+      reason: "Conflict",
+      message: `bucket ${bucket} exists in another region`,
+    });
+    assert.deepEqual(other.ledger.written, []);
+
+    proxy.decide = () => "pass";
+    assert.equal(await admin.remove(wanted, t.signal), undefined);
+    assert.equal(await bucketState(bed.client, bucket), undefined);
   });
 
   test("does not answer, or is not there", async (t) => {

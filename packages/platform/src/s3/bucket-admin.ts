@@ -237,6 +237,12 @@ export class BucketAdmin implements Disposable {
     } catch (error) {
       if (isAnswer(error, ["404"])) return { is: "missing" };
       if (isAnswer(error, ["301"])) {
+        // One that we came to mark is still ours: the region we are told is what has changed.
+        const isNoted = state !== undefined && state !== "Creating";
+        if (isNoted && (await this.#isOurAccounts(bucket, state, signal))) {
+          const message = `bucket ${bucket} is in another region than ${this.#region}: set AWS_REGION to that`;
+          throw new StepError("Refused", message);
+        }
         return { is: "foreign", message: `bucket ${bucket} exists in another region` };
       }
       if (!isAnswer(error, ["403"])) throw error;
