@@ -289,11 +289,16 @@ clusterSuite("the operator, while apps run", () => {
       await bed.until(name, ({ phase }) => phase === "Running");
       assert.notEqual(await bed.find(middlewares, `${name}-api`), undefined);
     }
-    const foreign = { ...middlewares, metadata: { name: "own", namespace } };
-    await (await bed.resource(middlewares)).create(foreign, {}, t.signal);
+    // Somebody's own, and one that somebody has made of ours.
+    const { labels = {} } = (await bed.find(middlewares, `${name}-api`))?.metadata ?? {};
+    for (const metadata of [{ name: "own" }, { name: "copied", labels }]) {
+      const foreign = { ...middlewares, metadata: { ...metadata, namespace } };
+      await (await bed.resource(middlewares)).create(foreign, {}, t.signal);
+    }
     await using _nginx = bed.start();
     await until(async () => (await bed.find(middlewares, `${name}-api`)) === undefined, t.signal);
     assert.notEqual(await bed.find(middlewares, "own"), undefined);
+    assert.notEqual(await bed.find(middlewares, "copied"), undefined);
     await bed.delete(name);
     await bed.untilGone(name);
   });

@@ -2,10 +2,12 @@
 // not even serve.
 
 import type { Clock, Log } from "@keelson/base";
-import { hasCode, refOf, UnknownKind, type Client } from "@keelson/client";
+import { hasCode, refOf, UnknownKind, type Client, type DynamicObject } from "@keelson/client";
 
 import { fieldManager, managedByLabel } from "../children/child.ts";
+import { ownerKey, parseOwner } from "../ownership/owner.ts";
 import { middlewareKind } from "../workload/routing.ts";
+import { applicationKind } from "./applications.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 export interface ObsoleteRoutesOptions {
@@ -44,8 +46,19 @@ async function removeMiddlewares(
   const middlewares = await client.resource(middlewareKind, signal);
   const labelSelector = `${managedByLabel}=${fieldManager}`;
   const { items } = await middlewares.list({ labelSelector }, signal);
-  for (const middleware of items) {
+  for (const middleware of items.filter(isAnApps)) {
     const { uid = "" } = middleware.metadata;
     await middlewares.delete({ ...refOf(middleware), preconditions: { uid } }, signal);
   }
+}
+
+/** Labels are copied along with a manifest: only what has an owner was made for an app. */
+function isAnApps({
+  metadata: { annotations = {}, ownerReferences = [] },
+}: DynamicObject): boolean {
+  const { apiVersion, kind } = applicationKind;
+  return (
+    parseOwner(annotations[ownerKey]) !== undefined ||
+    ownerReferences.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind)
+  );
 }
