@@ -4,12 +4,12 @@ import { isJsonObject, type Json, JsonNumber, type JsonObject } from "@keelson/b
 
 /**
  * One condition on a label. As in Kubernetes, `NotIn` also holds for objects
- * without the label; `Gt` and `Lt` compare integers and fail on anything else.
+ * without the label; `Gt` and `Lt` compare integers of 64 bits and fail on anything else.
  */
 export type LabelRequirement =
   | { readonly key: string; readonly operator: "In" | "NotIn"; readonly values: readonly string[] }
   | { readonly key: string; readonly operator: "Exists" | "DoesNotExist" }
-  | { readonly key: string; readonly operator: "Gt" | "Lt"; readonly value: number };
+  | { readonly key: string; readonly operator: "Gt" | "Lt"; readonly value: string };
 
 /** One condition on a field, named by its path: `["spec", "type"]`. An absent field counts as `""`. */
 export interface FieldRequirement {
@@ -67,15 +67,20 @@ function holds(requirement: LabelRequirement, labels: JsonObject): boolean {
     case "DoesNotExist":
       return text === undefined;
     case "Gt":
-      return isInteger(text) && Number(text) > requirement.value;
-    case "Lt":
-      return isInteger(text) && Number(text) < requirement.value;
+    case "Lt": {
+      const found = integer(text);
+      const bound = integer(requirement.value);
+      if (found === undefined || bound === undefined) return false;
+      return requirement.operator === "Gt" ? found > bound : found < bound;
+    }
   }
 }
 
-/** The integers that every backend reads alike: no sign but minus, and few enough digits to be exact. */
-function isInteger(text: string | undefined): boolean {
-  return text !== undefined && /^-?[0-9]{1,15}$/.test(text);
+/** A decimal integer of 64 bits; undefined for any other text. No digit may be lost: labels hold times in nanoseconds, too. */
+function integer(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^-?[0-9]{1,63}$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value === BigInt.asIntN(64, value) ? value : undefined;
 }
 
 function fieldText(object: JsonObject, path: readonly string[]): string {

@@ -63,9 +63,10 @@ function labelRequirement({ key, operator, values }: LabelRequirement): StoreLab
     case "!":
       return { key, operator: "DoesNotExist" };
     case "gt":
-      return { key, operator: "Gt", value: Number(values[0]) };
-    case "lt":
-      return { key, operator: "Lt", value: Number(values[0]) };
+    case "lt": {
+      const [value = ""] = values;
+      return { key, operator: operator === "gt" ? "Gt" : "Lt", value };
+    }
   }
 }
 

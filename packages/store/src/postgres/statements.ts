@@ -245,9 +245,9 @@ function labelCondition(sql: Sql, requirement: LabelRequirement): PendingQuery<S
     case "DoesNotExist":
       return sql`(${value}) IS NULL`;
     case "Gt":
-      return sql`CASE WHEN (${value}) ~ '^-?[0-9]{1,15}$' THEN (${value})::bigint > ${requirement.value} ELSE false END`;
+      return sql`CASE WHEN (${value}) ~ '^-?[0-9]{1,63}$' THEN (${value})::numeric > ${requirement.value}::numeric ELSE false END`;
     case "Lt":
-      return sql`CASE WHEN (${value}) ~ '^-?[0-9]{1,15}$' THEN (${value})::bigint < ${requirement.value} ELSE false END`;
+      return sql`CASE WHEN (${value}) ~ '^-?[0-9]{1,63}$' THEN (${value})::numeric < ${requirement.value}::numeric ELSE false END`;
   }
 }
 

@@ -112,14 +112,14 @@ function labelCondition(requirement: LabelRequirement): string {
     case "DoesNotExist":
       return `${value} IS NULL`;
     case "Gt":
-      return `CAST(${value} AS INTEGER) > ?`;
+      return `CAST(${value} AS INTEGER) > CAST(? AS INTEGER)`;
     case "Lt":
-      return `CAST(${value} AS INTEGER) < ?`;
+      return `CAST(${value} AS INTEGER) < CAST(? AS INTEGER)`;
   }
 }
 
 /** The parameters of one condition on a label. */
-export function labelParameters(requirement: LabelRequirement): readonly (string | number)[] {
+export function labelParameters(requirement: LabelRequirement): readonly string[] {
   switch (requirement.operator) {
     case "In":
     case "NotIn":

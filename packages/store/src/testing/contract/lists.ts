@@ -329,7 +329,21 @@ export function describeLists(fixture: Fixture): void {
       await using store = await bed.open();
       const random = seededRandom("labels");
       const labelKeys = ["app", "tier", "a/b.c", 'we"ird', "constructor", "__proto__"];
-      const values = ["", "x", "y", "7", "-3", "007", "abc", "1e3", "9007199254740993"];
+      const values = [
+        "",
+        "x",
+        "y",
+        "7",
+        "-3",
+        "007",
+        "abc",
+        "1e3",
+        "9007199254740993",
+        "9007199254740992",
+        "9223372036854775807",
+        "9223372036854775808",
+      ];
+      const bounds = ["-5", "-3", "0", "6", "7", "9007199254740992", "9223372036854775806"];
       for (let n = 0; n < 120; n += 1) {
         const labels: Record<string, string> = {};
         for (const label of labelKeys) {
@@ -360,7 +374,7 @@ export function describeLists(fixture: Fixture): void {
         ] as const);
         if (operator === "Exists" || operator === "DoesNotExist") return { key: label, operator };
         if (operator === "Gt" || operator === "Lt")
-          return { key: label, operator, value: random.integer(12) - 5 };
+          return { key: label, operator, value: random.pick(bounds) };
         return {
           key: label,
           operator,
@@ -377,6 +391,22 @@ export function describeLists(fixture: Fixture): void {
         assert.deepEqual(paged.flatMap(names), expected, JSON.stringify(selector));
         assert.ok(paged.every(({ remaining }) => remaining === undefined));
       }
+    });
+
+    test("labels are compared as integers of 64 bits", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      const at = ["7", "1700000000000000000", "9223372036854775807", "9223372036854775808", "7a"];
+      for (const [n, value] of at.entries())
+        await store.create(key(`n${n}`), object(`n${n}`, { labels: { at: value } }), signal);
+      const found = async (operator: "Gt" | "Lt", value: string): Promise<readonly string[]> => {
+        const selector = { labels: [{ key: "at", operator, value }] };
+        return names(await store.list(everywhere, { selector }, signal));
+      };
+      assert.deepEqual(await found("Gt", "6"), ["n0", "n1", "n2"]);
+      assert.deepEqual(await found("Gt", "1699999999999999999"), ["n1", "n2"]);
+      assert.deepEqual(await found("Gt", "9223372036854775806"), ["n2"]);
+      assert.deepEqual(await found("Lt", "1700000000000000001"), ["n0", "n1"]);
     });
 
     test("a page with a selector is filled up to its limit", async () => {
