@@ -41,6 +41,12 @@ export interface Page {
  */
 const walkMax = 512;
 
+/**
+ * Conditions on labels that the database is asked to look at: it takes longer over each than we do, and SQLite takes a
+ * thousand and no more.
+ */
+const labelsMax = 16;
+
 /** What is listed, and how to learn what memory has of it. */
 export interface Collection {
   readonly scope: Scope;
@@ -94,7 +100,7 @@ export async function* walk(
       after,
       at,
       walk: Math.min(wanted, walkMax),
-      labels: selector.labels ?? [],
+      labels: (selector.labels ?? []).slice(0, labelsMax),
       name: nameOf(selector),
       ...(known === undefined ? {} : { known: known() }),
     };

@@ -409,6 +409,19 @@ export function describeLists(fixture: Fixture): void {
       assert.deepEqual(await found("Lt", "1700000000000000001"), ["n0", "n1"]);
     });
 
+    test("a selector may have thousands of conditions", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      for (const name of ["a", "b"])
+        await store.create(key(name), object(name, { labels: { [name]: "" } }), signal);
+      const labels = Array.from({ length: 4000 }, (_, n) => {
+        return { key: n === 3999 ? "a" : `k${n}`, operator: "DoesNotExist" as const };
+      });
+      assert.deepEqual(names(await store.list(everywhere, { selector: { labels } }, signal)), [
+        "b",
+      ]);
+    });
+
     test("a page with a selector is filled up to its limit", async () => {
       await using bed = await fixture.prepare();
       await using store = await bed.open();
