@@ -289,6 +289,10 @@ clusterSuite("delivery to a cluster", () => {
       ),
     );
     assert.equal(body.status, "deleting");
+    const sent = await it.rest.tables.query(
+      `SELECT generation, status, deleted_at IS NOT NULL AS is_sent FROM resource_applied_states`,
+    );
+    assert.deepEqual(sent, [{ generation: 1, status: "success", is_sent: true }]);
     await maps.removeFinalizer(held, "example.com/hold", t.signal);
     await it.goes(id);
     const put = await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: {} });

@@ -197,8 +197,16 @@ clusterSuite("how things end", () => {
       (conditionOf(body, "Waiting")?.message ?? "").includes("example.com/hold"),
     );
     assert.equal(waiting.status, "out-of-sync");
+    const isSentAway = async () =>
+      (
+        await it.rest.tables.query(
+          `SELECT deleted_at IS NOT NULL AS is FROM resource_applied_states`,
+        )
+      )[0]?.["is"];
+    assert.equal(await isSentAway(), true);
     await maps.removeFinalizer(held, "example.com/hold", t.signal);
     const anew = await it.becomes(id, (body) => synced(body) && body.generation === 2);
+    assert.equal(await isSentAway(), false);
     assert.notEqual(anew.current.uid, current.uid);
     assert.deepEqual(anew.current.spec.data, { a: "2" });
   });

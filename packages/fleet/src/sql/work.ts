@@ -271,17 +271,29 @@ export const purgeDeleted = statement<Held & { readonly reason: string }>(
     DELETE FROM resources r USING held, told WHERE r.id = held.resource_id AND r.deleted_at IS NOT NULL`,
 );
 
-/** Gives a claim back, waiting: it was done, and the cluster has not finished. */
+/** Gives a claim back, waiting: for another, or for the cluster to finish what was asked of it. */
 export const settleWaiting = statement<
-  Held & { readonly requests: string; readonly message: string; readonly retryMs: number }
+  Held & {
+    readonly requests: string;
+    readonly message: string;
+    readonly retryMs: number;
+    /** Whether the object's deletion was sent. */
+    readonly isSentAway: boolean;
+  }
 >(
   "settleWaiting",
-  (sql, { id, fence, requests, message, retryMs }) => sql`
-    UPDATE resource_attempts
-    SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = NULL,
-        error_class = NULL, http_status = NULL, error_message = ${storableText(message)},
-        repair_after = NULL,
-        due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
-                      THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
-    WHERE resource_id = ${id} AND fence = ${fence}`,
+  (sql, { id, fence, requests, message, retryMs, isSentAway }) => sql`
+    WITH settled AS (
+      UPDATE resource_attempts
+      SET lease_owner = NULL, lease_until = NULL, attempts = attempts + 1, failed_generation = NULL,
+          error_class = NULL, http_status = NULL, error_message = ${storableText(message)},
+          repair_after = NULL,
+          due_at = CASE WHEN requests = ${requests} OR repair_after IS NOT NULL
+                        THEN clock_timestamp() + ${retryMs} * interval '1 ms' ELSE due_at END
+      WHERE resource_id = ${id} AND fence = ${fence}
+      RETURNING resource_id
+    )
+    INSERT INTO resource_applied_states AS a (resource_id, deleted_at)
+    SELECT resource_id, now() FROM settled WHERE ${isSentAway}::boolean
+    ON CONFLICT (resource_id) DO UPDATE SET deleted_at = excluded.deleted_at WHERE a.deleted_at IS NULL`,
 );

@@ -158,7 +158,7 @@ export class Delivery {
     if (predecessorId !== undefined) {
       // Its object is still there, and its deletion would take ours along. Its end makes us due.
       const message = `resource ${predecessorId}, its predecessor, is still being deleted`;
-      return await this.#wait(claim, message, signal);
+      return await this.#wait(claim, { message, isSentAway: false }, signal);
     }
     const objects = await this.#objects(resource, signal);
     checkScope(resource, objects);
@@ -211,7 +211,7 @@ export class Delivery {
     const rest =
       found === undefined ? undefined : await this.#takeAway(objects, found, resource, signal);
     const message = `${failure.message}; it is deleted and made anew: ${remainsText(rest)}`;
-    return await this.#wait(claim, message, signal);
+    return await this.#wait(claim, { message, isSentAway: found !== undefined }, signal);
   }
 
   async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
@@ -229,7 +229,7 @@ export class Delivery {
     if (!isOurs(found, known)) return this.#purge(claim, "NotOurs", signal);
     const rest = await this.#takeAway(objects, found, resource, signal);
     if (rest === undefined) return this.#purge(claim, "Deleted", signal);
-    return await this.#wait(claim, remainsText(rest), signal);
+    return await this.#wait(claim, { message: remainsText(rest), isSentAway: true }, signal);
   }
 
   /** With its kind everything of it has gone. What we know of kinds may be from before that. */
@@ -251,9 +251,13 @@ export class Delivery {
   }
 
   /** Gives the claim back: there is nothing to do but to wait. */
-  async #wait(claim: Claim, message: string, signal: AbortSignal): Promise<CarriedOut> {
+  async #wait(
+    claim: Claim,
+    why: { readonly message: string; readonly isSentAway: boolean },
+    signal: AbortSignal,
+  ): Promise<CarriedOut> {
     const retryMs = this.#retryMs(claim.attempts, undefined);
-    await this.#options.database.run(settleWaiting, { ...claim, message, retryMs }, signal);
+    await this.#options.database.run(settleWaiting, { ...claim, ...why, retryMs }, signal);
     return left;
   }
 
