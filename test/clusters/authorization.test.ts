@@ -248,6 +248,8 @@ suite("authorization", () => {
       metadata: { a: "s3cret" },
     });
     await it.ask(bob, "GET", `/clusters/${unknownId}`); // That is not there: nobody was turned away.
+    await it.ask({}, "GET", "/events?topic=s3cret");
+    await it.ask(alice, "GET", "/events?topic=cluster-events");
     await it.settle();
     const rows = await it.tables.query<{ data: Record<string, unknown> }>(
       `SELECT actor, action, kind, resource_id, position, data FROM audit WHERE action = 'denied' ORDER BY id`,
@@ -261,11 +263,13 @@ suite("authorization", () => {
         ["anonymous", "UNTRUSTED_GATEWAY", "GET", "/api/v1/clusters/:id"],
         [bob, "RESOURCE_NOT_FOUND", "PUT", "/api/v1/clusters/:id"],
         [alice, "FORBIDDEN", "PUT", "/api/v1/clusters/:id/status"],
-      ].map(([actor, code, method, route]) => ({
+        ["anonymous", "AUTH_REQUIRED", "GET", "/api/v1/events"],
+        [alice, "FORBIDDEN", "GET", "/api/v1/events"],
+      ].map(([actor, code, method, route = ""]) => ({
         actor,
         action: "denied",
-        kind: "cluster",
-        resource_id: cluster,
+        kind: route.includes("clusters") ? "cluster" : null,
+        resource_id: route.includes("clusters") ? cluster : null,
         position: null,
         data: { code, method, route },
       })),

@@ -18,6 +18,7 @@ import { DatabaseError, type DatabaseOptions } from "@keelson/database";
 import { ApiDocument, buildRest, gatewayAuthenticator } from "@keelson/keelson";
 import { answerCheck } from "../services/answer-check.ts";
 import { eventsOn, freshDatabase, never } from "./events-bed.ts";
+import { topicsModule } from "./topics-module.ts";
 
 export interface Answer {
   readonly code: number;
@@ -106,6 +107,7 @@ export async function startClustersRest({
     ...options,
   });
   const document = new ApiDocument({ version: "0" });
+  const clusters = clustersRoutes(service, { events, clock: systemClock });
   const rest = setup.use(
     await buildRest({
       document,
@@ -115,7 +117,7 @@ export async function startClustersRest({
         error instanceof DatabaseError && error.isTransient
           ? new RestError("DATABASE_UNAVAILABLE", "the database is not available")
           : undefined,
-      modules: [clustersRoutes(service, { events, clock: systemClock })],
+      modules: [clusters, topicsModule(clusters)],
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 120_000, drainMs: 10_000 },
       clock: systemClock,
       random: systemRandom,

@@ -8,8 +8,9 @@ import {
   type LifecycleTransport,
 } from "@keelson/clusters";
 import type { ClustersDatabase } from "@keelson/clusters/testing";
-import { believingAuthenticator, buildRest, type RouteModule } from "@keelson/keelson";
+import { believingAuthenticator, buildRest } from "@keelson/keelson";
 import { eventsOn, freshDatabase, never, tell, type Told } from "./events-bed.ts";
+import { topicsModule } from "./topics-module.ts";
 
 export interface LifecycleServer extends AsyncDisposable {
   readonly tables: ClustersDatabase;
@@ -48,15 +49,6 @@ export async function startLifecycleServer({
     runStatusPass({ service, clock: systemClock, tickMs: 500 }, signal),
   );
   const clusters = clustersRoutes(service, { events, clock: systemClock, heartbeatMs });
-  const topics: RouteModule = {
-    name: "topics",
-    prefix: "/api/v1",
-    bodyBytesMax: 1_024,
-    routes: () => (app, _options, done) => {
-      app.get("/events", { exposeHeadRoute: false }, clusters.topicEvents);
-      done();
-    },
-  };
   const rest = setup.use(
     await buildRest({
       ...shared,
@@ -65,7 +57,7 @@ export async function startLifecycleServer({
       logsRequests: false,
       limits: { readMs: 30_000, writeMs: 30_000, idleMs: 30_000, drainMs: 2_000 },
       translate: () => undefined,
-      modules: [clusters, topics],
+      modules: [clusters, topicsModule(clusters)],
     }),
   );
   const url = await rest.listen({ address: "127.0.0.1", port: 0 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { RestError } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { until } from "../tools/until.ts";
 import { EventReader } from "../services/event-reader.ts";
@@ -211,6 +212,29 @@ suite("the stream of events", () => {
     ]);
     assert.deepEqual(await refused("/events?topic=cluster-events"), [400, "topic"]);
     assert.deepEqual(await refused("/events", { "last-event-id": "-1" }), [400, "Last-Event-ID"]);
+  });
+
+  test("requests with a topic are whose the topics are, refusals before anybody was known too", async () => {
+    const refused: unknown[] = [];
+    await using it = await startFleetRest({
+      tokens: { reader: { role: "reader" } },
+      topicEvents: {
+        answer: async () => {
+          throw new RestError("FORBIDDEN", "no");
+        },
+        onRefused: ({ url }, identity, error) => {
+          refused.push([url, identity?.user, (error as RestError).code]);
+        },
+      },
+    });
+    const path = "/events?topic=a";
+    assert.equal((await it.ask("GET", path, undefined, as("reader"))).code, 403);
+    assert.equal((await it.ask("GET", path)).code, 401);
+    assert.equal((await it.ask("GET", "/events")).code, 401); // Nobody's but ours.
+    assert.deepEqual(refused, [
+      [`/api/v1${path}`, "reader@token.local", "FORBIDDEN"],
+      [`/api/v1${path}`, undefined, "AUTH_REQUIRED"],
+    ]);
   });
 
   test("who comes back after retention, or from another log, is told to begin again", async (t) => {

@@ -36,6 +36,7 @@ import {
   Targets,
   WorkBell,
   type EventLimits,
+  type FleetRoutesOptions,
 } from "@keelson/fleet";
 import { createFleetDatabase, type FleetDatabase } from "@keelson/fleet/testing";
 import {
@@ -98,6 +99,8 @@ export interface FleetRestOptions extends Pick<DatabaseOptions, "onStatement"> {
   readonly metrics?: Metrics;
   /** Clusters that the API reaches by itself, for trials. */
   readonly own?: ReadonlyMap<string, Access>;
+  /** Who answers for topics; without it there are none. */
+  readonly topicEvents?: NonNullable<FleetRoutesOptions["topicEvents"]>;
 }
 
 /** A suite on each PostgreSQL there is, with what starts the API on it. */
@@ -118,6 +121,7 @@ export async function startFleetRest({
   log = silentLog,
   metrics = noMetrics,
   own = new Map(),
+  topicEvents,
 }: FleetRestOptions = {}): Promise<FleetRest> {
   await using setup = new AsyncDisposableStack();
   const server = postgres ?? (await sharedThrowawayPostgres("embedded"));
@@ -182,6 +186,7 @@ export async function startFleetRest({
           targetDryRuns: new TargetDryRuns({ ...trying, ...sealing }),
           events,
           eventLimits,
+          ...(topicEvents === undefined ? {} : { topicEvents }),
           bodyBytesMax,
           batchBytesMax: 4 * 1024 * 1024,
           clock: systemClock,

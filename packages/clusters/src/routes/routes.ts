@@ -31,35 +31,34 @@ interface Tools {
 }
 
 /**
- * A module for the REST server. `GET /events` belongs to the whole API: whoever answers it hands requests with a topic
- * to `topicEvents`, once the module is on its server.
+ * A module for the REST server. `GET /events` belongs to the whole API: whoever answers it hands requests with a topic,
+ * and what they are refused with, to `topicEvents`, once the module is on its server.
  */
 export function clustersRoutes(service: ClusterLifecycle, options: ClustersRoutesOptions) {
   let answerTopic: ReturnType<typeof topicEvents> | undefined;
+  const onRefused = (
+    request: FastifyRequest,
+    identity: Identity | undefined,
+    error: unknown,
+  ): void => recordDenial(service.denials, request, identity, error);
   return {
-    topicEvents: async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      if (answerTopic === undefined) throw new TypeError("the module is on no server");
-      return answerTopic(request, reply);
+    topicEvents: {
+      answer: async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+        if (answerTopic === undefined) throw new TypeError("the module is on no server");
+        return answerTopic(request, reply);
+      },
+      onRefused,
     },
     name: "clusters",
     prefix: "/api/v1",
     bodyBytesMax,
-    onRefused: (request: FastifyRequest, identity: Identity | undefined, error: unknown): void =>
-      recordDenial(service.denials, request, identity, error),
+    onRefused,
     routes: (tools: Tools): FastifyPluginCallback => {
       const callerOf = (request: FastifyRequest) =>
         service.access.callerOf(tools.identityOf(request), request.id);
       const parts = { ...service, callerOf };
       const streams = eventRoutesOptions(service, options, tools);
-      const answer = topicEvents(streams);
-      answerTopic = async (request, reply) => {
-        try {
-          return await answer(request, reply);
-        } catch (error) {
-          recordDenial(service.denials, request, tools.identityOf(request), error);
-          throw error;
-        }
-      };
+      answerTopic = topicEvents(streams);
       return (app, _options, done) => {
         addEventRoutes(app, streams);
         addResourceRoutes(app, parts);

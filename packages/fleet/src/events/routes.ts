@@ -24,8 +24,16 @@ export interface EventRoutesOptions {
   readonly topicEvents?: TopicEvents;
 }
 
-/** Answers a request with `topic` in its query. */
-export type TopicEvents = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+/** Who answers requests with `topic` in their query. */
+export interface TopicEvents {
+  readonly answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  /** Told of every such request that is answered with an error, also before anybody knew the caller. */
+  readonly onRefused: (
+    request: FastifyRequest,
+    identity: Identity | undefined,
+    error: unknown,
+  ) => void;
+}
 
 export interface EventLimits {
   readonly heartbeatMs: number;
@@ -40,12 +48,13 @@ export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions
   const { events, limits, identityOf, stopping, revokedOf, topicEvents, log } = options;
 
   // No HEAD: it would follow for ever and show nothing.
-  const route = { exposeHeadRoute: false, config: { doc: eventsDoc } };
+  const onRefused: TopicEvents["onRefused"] = (request, ...refusal) => {
+    if (isOfTopic(request)) topicEvents?.onRefused(request, ...refusal);
+  };
+  const route = { exposeHeadRoute: false, config: { doc: eventsDoc, onRefused } };
   app.get("/events", route, async (request, reply) => {
     const query = request.query as Query;
-    if (Object.hasOwn(query, "topic") && topicEvents !== undefined) {
-      return topicEvents(request, reply);
-    }
+    if (isOfTopic(request) && topicEvents !== undefined) return topicEvents.answer(request, reply);
     const identity = identityOf(request);
     requireRole(identity, "reader");
     const { matches, after } = readEventQuery(query, lastEventIdOf(request));
@@ -79,4 +88,8 @@ export function addEventRoutes(app: FastifyInstance, options: EventRoutesOptions
 function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   const header = headers["last-event-id"];
   return Array.isArray(header) ? header[0] : header;
+}
+
+function isOfTopic({ query }: FastifyRequest): boolean {
+  return Object.hasOwn(query as Query, "topic");
 }
