@@ -13,6 +13,7 @@ import {
   notFinalized,
   outcomeOf,
   waiting,
+  waitOf,
   type Failure,
   type Outcome,
   type Result,
@@ -98,16 +99,17 @@ export async function attend(
       const { type, message, code, retryAfter } = result.failure;
       context.log.warn({ attempt, type, code, reason: message }, "reconcile failed");
       if (type === "Transient") {
-        const afterMs = retryAfter;
+        const afterMs = waitOf(retryAfter);
         return count("failed", { kind: "retry", ...(afterMs === undefined ? {} : { afterMs }) });
       }
     }
-    const againAfterMs =
+    const againAfterMs = waitOf(
       result.kind === "progressing"
         ? result.requeueAfterMs
         : result.kind === "failed"
           ? result.failure.retryAfter
-          : undefined;
+          : undefined,
+    );
     return count(result.kind, {
       kind: "done",
       generation: resource.generation,

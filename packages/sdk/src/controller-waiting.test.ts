@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { notApplicable, progressing, ready } from "./results.ts";
+import { failed, notApplicable, progressing, ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 
 suite("waiting of a controller", () => {
@@ -20,6 +20,27 @@ suite("waiting of a controller", () => {
     await it.clock.advance(5_001);
     await it.settle();
     assert.equal(runs, 3);
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+  });
+
+  test("a wait that is no number is none, and ends nothing", async () => {
+    await using it = new ControllerBed();
+    const failure = { message: "", retryAfter: Number.NaN };
+    const results = [
+      progressing("nearly", Number.NaN),
+      failed({ type: "Transient", code: "Quota", ...failure }),
+      failed({ type: "System", code: "Disk", ...failure }),
+    ];
+    await it.start({ reconcile: () => results.shift() ?? ready() });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    assert.equal(it.backend.condition(id, "dns", "Progressing"), "True");
+    await it.backend.announce(id);
+    await it.clock.advance(2_000);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "Disk");
+    await it.backend.announce(id);
+    await it.settle();
     assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
   });
 

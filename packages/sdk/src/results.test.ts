@@ -77,6 +77,28 @@ suite("results", () => {
     assert.ok(conditions.every((one) => one.message === message && one.reason.length <= 1_024));
   });
 
+  for (const [retryAfter, told] of [
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    [-1, 0],
+  ] as const) {
+    test(`a wait of ${retryAfter} is told as ${told}`, () => {
+      const { last_error: error } = outcomeOf(failed({ ...failure, retryAfter }), context);
+      assert.equal(error?.retryAfter, told);
+    });
+  }
+
+  test("no text of metadata, details or suggestions has what no report may hold", () => {
+    const bad = "a\0b\ud800";
+    const good = "a\ufffdb\ufffd";
+    const metadata = { [bad]: [{ text: bad, count: 1 }, null, true] };
+    const fitting = { [good]: [{ text: good, count: 1 }, null, true] };
+    assert.deepEqual(outcomeOf(ready(metadata), context).metadata, fitting);
+    const said = failed({ ...failure, suggestions: [bad], details: metadata });
+    const { last_error: error } = outcomeOf(said, context);
+    assert.deepEqual([error?.suggestions, error?.details], [[good], fitting]);
+  });
+
   test("the same failure again is the same report, so that nobody is woken by it", () => {
     const first = outcomeOf(failed(failure), context);
     const later = { ...context, nowMs: context.nowMs + 60_000, before: first };

@@ -76,7 +76,7 @@ export function outcomeOf(result: Result, context: OutcomeContext): Outcome {
     case "ready":
       return {
         conditions: three("True", "True", "True", "Ready", "everything is as the spec wants it"),
-        metadata: result.metadata,
+        metadata: fittingMap(result.metadata),
         last_error: null,
       };
     case "progressing":
@@ -174,8 +174,23 @@ const messageMax = 32_768;
 const suggestionsMax = 100;
 
 /** Without what no report may hold, be it there or made by the cut: a NUL, half of a character. */
-function fitting(text: string, max: number): string {
+function fitting(text: string, max = Infinity): string {
   return text.slice(0, max).replaceAll("\0", "\u{FFFD}").toWellFormed();
+}
+
+/** The same for every text in it, and every name. */
+function fittingMap(map: JsonMap): JsonMap {
+  const fit = (_name: string, value: unknown): unknown => {
+    if (typeof value === "string") return fitting(value);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [fitting(name), one]));
+  };
+  return JSON.parse(JSON.stringify(map, fit)) as JsonMap;
+}
+
+/** For how long somebody can wait; undefined where what was calculated has come to nothing. */
+export function waitOf(waitMs: number | undefined): number | undefined {
+  return waitMs === undefined || !Number.isFinite(waitMs) ? undefined : Math.max(waitMs, 0);
 }
 
 /** `NotApplicable` as a reason has a meaning of its own: it takes a controller out of the count. */
@@ -187,7 +202,8 @@ function errorOf(
   failure: Failure,
   { controllerName, nowMs, before }: OutcomeContext,
 ): ReportedError {
-  const { type, userActionable = false, suggestions = [], details = {}, retryAfter } = failure;
+  const { type, userActionable = false, suggestions = [], details = {} } = failure;
+  const retryAfter = waitOf(failure.retryAfter);
   const code = fitting(failure.code, codeMax);
   const message = fitting(failure.message, messageMax);
   const last = before?.last_error;
@@ -199,8 +215,8 @@ function errorOf(
     errorCode: code,
     message,
     userActionable,
-    suggestions: suggestions.slice(0, suggestionsMax),
-    details,
+    suggestions: suggestions.slice(0, suggestionsMax).map((suggestion) => fitting(suggestion)),
+    details: fittingMap(details),
     ...(retryAfter === undefined ? {} : { retryAfter: Math.round(retryAfter * 1_000_000) }),
     timestamp: isSame ? last.timestamp : new Date(nowMs).toISOString(),
   };
