@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { BadQuantity, parseQuantity, printQuantity, scaledValue } from "@keelson/kube/quantity";
+import { parseConnectionUrl } from "@keelson/platform/connection-url";
 import { isLoopbackHost } from "../loopback.ts";
 
 /** A text that is no value of its kind. The message says what would be one. */
@@ -290,6 +291,20 @@ export const postgresUrl: Kind<string> = {
     return text;
   },
   write: (value) => value,
+};
+
+/** The same of the PostgreSQL for apps, as the operator reads it: what it cannot use no app should be the first to hear of. */
+export const adminUrl: Kind<string> = {
+  ...postgresUrl,
+  read: (text, context) => {
+    const url = postgresUrl.read(text, context);
+    try {
+      parseConnectionUrl(url);
+    } catch (error) {
+      throw new BadValue(`cannot be used: ${(error as Error).message}`); // Which shows nothing of it.
+    }
+    return url;
+  },
 };
 
 /** Where a service of somebody else is: used as it is given. */

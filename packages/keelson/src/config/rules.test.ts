@@ -91,6 +91,14 @@ suite("rules between settings", () => {
     ],
     [{ DATABASE_URL: "mysql://x" }, /^DATABASE_URL must be a URL such as postgres:/],
     [
+      { DB_ADMIN_URL: "postgres://boss:50%@db/plattr" },
+      /^DB_ADMIN_URL cannot be used: the password .* is not percent-encoded right$/,
+    ],
+    [
+      { DB_ADMIN_URL: "postgres://boss@db/plattr?sslmode=yes" },
+      /^DB_ADMIN_URL cannot be used: .* has an sslmode that is none of disable, allow, /,
+    ],
+    [
       { REDIS_ENDPOINT: "rediss://me:secret@cache" },
       /^REDIS_ENDPOINT must have no user and no password/,
     ],

@@ -1,11 +1,11 @@
 import {
+  adminUrl,
   boolean,
   domain,
   endpoint,
   integer,
   oneOf,
   path,
-  postgresUrl,
   quantity,
   serviceUrl,
   text,
@@ -17,14 +17,10 @@ export const platformSettings = {
   baseDomain: optional(domain, "domain below which apps get theirs; up: localhost", {
     aliases: [alias("BASE_DOMAIN")],
   }),
-  dbAdminUrl: optional(
-    postgresUrl,
-    "PostgreSQL for apps, as a role that may make schemas and roles",
-    {
-      aliases: [alias("DB_ADMIN_URL")],
-      secret: "password",
-    },
-  ),
+  dbAdminUrl: optional(adminUrl, "PostgreSQL for apps, as a role that may make schemas and roles", {
+    aliases: [alias("DB_ADMIN_URL")],
+    secret: "password",
+  }),
   dbAdminUrlFile: optional(path, "file with that URL, read anew when the password is refused", {
     aliases: [alias("DB_ADMIN_URL_FILE")],
   }),
