@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leftovers, nothing } from "@keelson/platform/testing";
+import type { JsonObject } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { measure } from "../apiserver/scenarios/length.ts";
 import { clusterSuite, isOracle, ownTest } from "../tools/test-cluster.ts";
@@ -17,6 +18,8 @@ const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 const services = { apiVersion: "v1", kind: "Service" };
 const secrets = { apiVersion: "v1", kind: "Secret" };
 const middlewares = { apiVersion: "traefik.io/v1alpha1", kind: "Middleware" };
+const jobs = { apiVersion: "batch/v1", kind: "Job" };
+const pods = { apiVersion: "v1", kind: "Pod" };
 const ingresses = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
 
 interface Containers {
@@ -347,6 +350,63 @@ clusterSuite("the operator, while apps run", () => {
       return uid !== undefined && uid !== before?.metadata.uid;
     }, t.signal);
   });
+
+  ownTest(
+    "an image that may not migrate, for it runs as root, may once it is told a user",
+    async (t) => {
+      await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+      bed.start({ clock: withoutWaitsFrom(10_001) });
+      const name = newName();
+      const database = { enabled: true, migrations: { engine: "prisma" } };
+      await bed.apply(name, { imageRef: image, database });
+      const jobsOf = async () => {
+        const { items } = await (await bed.resource(jobs)).list({ namespace }, t.signal);
+        return items.filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === name);
+      };
+      const job = await until(async () => (await jobsOf())[0], t.signal);
+      const { template } = job["spec"] as unknown as {
+        template: { metadata: JsonObject; spec: JsonObject };
+      };
+      const ref = { namespace, name: `${name}-migrates` };
+      const { creationTimestamp: _none, ...metadata } = template.metadata;
+      const podResource = await bed.resource(pods);
+      await podResource.create(
+        { ...pods, metadata: { ...metadata, ...ref }, spec: template.spec },
+        {},
+        t.signal,
+      );
+      const waiting = {
+        reason: "CreateContainerConfigError",
+        message: "container has runAsNonRoot and image will run as root",
+      };
+      const status = { name: "migrate", image, imageID: "", ready: false, restartCount: 0 };
+      const body = { status: { containerStatuses: [{ ...status, state: { waiting } }] } };
+      await podResource.patch(
+        ref,
+        { type: "merge", body, options: { subresource: "status" } },
+        t.signal,
+      );
+      const refused = await bed.until(name, ({ conditions }) =>
+        conditions.includes("DeploymentReady False ImageRunsAsRoot"),
+      );
+      assert.match(
+        refused.messages["DeploymentReady"] ?? "",
+        /^the image of container migrate runs as root, which pod .*-migrates does not allow: .* set spec\.runAsUser$/,
+      );
+
+      await bed.apply(name, { imageRef: image, database, runAsUser: 1001 });
+      await until(
+        async () => (await jobsOf()).every(({ metadata }) => metadata.uid !== job.metadata.uid),
+        t.signal,
+      );
+      await podResource.delete({ ...ref, gracePeriodSeconds: 0 }, t.signal);
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("DeploymentReady False Waiting"),
+      );
+      await bed.endJob(name, "Complete");
+      await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
+    },
+  );
 });
 
 /** As a cluster with traefik does. */

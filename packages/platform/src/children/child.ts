@@ -16,6 +16,8 @@ export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 export const managedByLabel = `${platformGroup}/managed-by`;
 export const appLabel = `${platformGroup}/app`;
 export const environmentLabel = `${platformGroup}/environment`;
+/** On the pods that migrate an app's database, instead of the app's: its Service would send requests there. */
+export const migratesLabel = `${platformGroup}/migrates`;
 
 /** What the pods of an app are found by. It never changes while the app lives. */
 export function selectorOf({ names, spec }: App): Record<string, string> {

@@ -1,7 +1,7 @@
 // The pods of apps, of which little is kept: that they are there, and what keeps one from starting.
 
 import type { JsonObject } from "@keelson/base";
-import type { DynamicObject } from "@keelson/client";
+import type { DynamicObject, ObjectRef } from "@keelson/client";
 import type { Caches, Change, ObjectCache } from "@keelson/controller";
 
 import type { App } from "../app.ts";
@@ -10,6 +10,7 @@ import {
   environmentLabel,
   fieldManager,
   managedByLabel,
+  migratesLabel,
   selectorOf,
 } from "../children/child.ts";
 import type { PodTrouble } from "../status/rollout.ts";
@@ -36,18 +37,42 @@ export class AppPods {
 
   /** Of the pods that do not start, one's words: the first by name, so that it is always the same. */
   async troubleOf(app: App, signal: AbortSignal): Promise<PodTrouble | undefined> {
-    const troubles = (await this.#of(app, signal)).flatMap((pod) => {
-      const trouble = pod["trouble"] as unknown as PodTrouble | undefined;
-      return trouble === undefined || pod.metadata.deletionTimestamp !== undefined ? [] : [trouble];
-    });
-    return troubles.sort((a, b) => (a.pod < b.pod ? -1 : 1))[0];
+    return troubleAmong(await this.#of(app, signal));
+  }
+
+  /** The same of the pods that migrate its database. */
+  async migrationTroubleOf(app: App, signal: AbortSignal): Promise<PodTrouble | undefined> {
+    return troubleAmong(await this.#at(app, { [migratesLabel]: app.names.name }, signal));
   }
 
   async #of(app: App, signal: AbortSignal): Promise<DynamicObject[]> {
-    await this.cache.untilSynced(signal);
-    const place = placeOf({ namespace: app.namespace, labels: selectorOf(app) });
-    return [...this.cache.byIndex(byApp, place)];
+    return await this.#at(app, selectorOf(app), signal);
   }
+
+  async #at(
+    { namespace }: App,
+    labels: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<DynamicObject[]> {
+    await this.cache.untilSynced(signal);
+    return [...this.cache.byIndex(byApp, placeOf({ namespace, labels }))];
+  }
+}
+
+function troubleAmong(pods: readonly DynamicObject[]): PodTrouble | undefined {
+  const troubles = pods.flatMap((pod) => {
+    const trouble = pod["trouble"] as unknown as PodTrouble | undefined;
+    return trouble === undefined || pod.metadata.deletionTimestamp !== undefined ? [] : [trouble];
+  });
+  return troubles.sort((a, b) => (a.pod < b.pod ? -1 : 1))[0];
+}
+
+/** Which Application a pod is of, and runs or migrates, by its labels; those of a preview lead to nobody. */
+export function appOfPod({
+  metadata: { namespace = "", labels = {} },
+}: DynamicObject): ObjectRef[] {
+  const name = labels[appLabel] ?? labels[migratesLabel];
+  return name === undefined ? [] : [{ namespace, name }];
 }
 
 /**
@@ -65,7 +90,8 @@ export function isTelling(change: Change): boolean {
 
 /** What only one app in one environment has, within a namespace. */
 function placeOf({ namespace = "", labels = {} }: DynamicObject["metadata"]): string {
-  return JSON.stringify([namespace, labels[appLabel] ?? "", labels[environmentLabel] ?? ""]);
+  const names = [appLabel, environmentLabel, migratesLabel].map((label) => labels[label] ?? "");
+  return JSON.stringify([namespace, ...names]);
 }
 
 /** As the kubelet reports a container that waits. */

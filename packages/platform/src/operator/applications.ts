@@ -1,6 +1,6 @@
 // The loop over Applications: what brings one up, and what is then done with it.
 
-import { keyOf, refOf, type DynamicObject, type ObjectKind, type ObjectRef } from "@keelson/client";
+import { keyOf, refOf, type ObjectKind } from "@keelson/client";
 import {
   done,
   requeueAfter,
@@ -16,8 +16,7 @@ import {
 
 import { application, type ApplicationSpec } from "../kinds/application.ts";
 import { platformGroup } from "../kinds/platform-group.ts";
-import { appLabel } from "../children/child.ts";
-import { isTelling, type AppPods } from "./app-pods.ts";
+import { appOfPod, isTelling, type AppPods } from "./app-pods.ts";
 import { childKinds } from "./app-steps.ts";
 import { runCleanup } from "./cleanup.ts";
 import { Hosts } from "./hosts.ts";
@@ -187,10 +186,4 @@ export class Applications {
     if (change.type !== "updated") return change.type === "deleted"; // Who comes later has no claim.
     return this.#hosts.hostOf(change.object) !== this.#hosts.hostOf(change.previous);
   }
-}
-
-/** By the labels of its pods; those of a preview lead to nobody. */
-function appOfPod({ metadata: { namespace = "", labels = {} } }: DynamicObject): ObjectRef[] {
-  const name = labels[appLabel];
-  return name === undefined ? [] : [{ namespace, name }];
 }

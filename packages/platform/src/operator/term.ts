@@ -105,6 +105,7 @@ export async function runTerm(
       secrets,
       settings,
       troubleOf: (app, within) => pods.troubleOf(app, within),
+      migrationTroubleOf: (app, within) => pods.migrationTroubleOf(app, within),
       podsOf: (app, within) => pods.count(app, within),
     },
     lanes: new Lanes({ workers: settings.concurrency, call: (key) => calls.call(key) }),

@@ -34,13 +34,8 @@ export function deploymentFinding(
     return { status: "False", reason: "RollingOut", message: `${what} has not been looked at yet` };
   }
   const isReady = updated === desired && available === desired && total === desired;
-  if (!isReady && trouble !== undefined && isRootRefused(trouble)) {
-    return {
-      status: "False",
-      reason: "ImageRunsAsRoot",
-      message: `the image of container ${trouble.container} runs as root, which ${what} does not allow: build it with a USER that is a number other than 0, or set spec.runAsUser`,
-    };
-  }
+  const refusal = isReady ? undefined : rootFinding(trouble, what);
+  if (refusal !== undefined) return refusal;
   const progressing = conditionOf(status, "Progressing");
   if (progressing["reason"] === "ProgressDeadlineExceeded") {
     return {
@@ -58,6 +53,16 @@ export function deploymentFinding(
     // Whoever runs the pods says what it likes; the message has all of it.
     reason: trouble !== undefined && isReason(trouble.reason) ? trouble.reason : "RollingOut",
     message: `${what} has ${updated} of ${desired} pods updated, ${available} available${alsoSaid(trouble)}`,
+  };
+}
+
+/** Of an image that may not run at all, since it runs as root; undefined where that is not the trouble. */
+export function rootFinding(trouble: PodTrouble | undefined, what: string): Finding | undefined {
+  if (trouble === undefined || !isRootRefused(trouble)) return undefined;
+  return {
+    status: "False",
+    reason: "ImageRunsAsRoot",
+    message: `the image of container ${trouble.container} runs as root, which ${what} does not allow: build it with a USER that is a number other than 0, or set spec.runAsUser`,
   };
 }
 

@@ -36,9 +36,10 @@ suite("the Job that migrates", () => {
       nameOf({}),
       nameOf({ imageRef: "app:2" }),
       nameOf({ database: { enabled: true, migrations: { ...migrations, path: "./other" } } }),
+      nameOf({ runAsUser: 1001 }), // As which it may be let run.
       nameOf({}, "ff"),
     ];
-    assert.equal(new Set(names).size, 4);
+    assert.equal(new Set(names).size, 5);
     assert.equal(nameOf({ envVars: [{ name: "A", value: "1" }] }), names[0]);
     for (const name of names) assert.match(name ?? "", /^migrate-[0-9a-f]{16}$/);
   });

@@ -5,8 +5,7 @@ import type { JsonObject } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 
 import type { App } from "../app.ts";
-import { childOf, fieldManager, managedByLabel } from "../children/child.ts";
-import { platformGroup } from "../kinds/platform-group.ts";
+import { childOf, fieldManager, managedByLabel, migratesLabel } from "../children/child.ts";
 import { lockedDown } from "../workload/container-parts.ts";
 import { StepError } from "./step-error.ts";
 
@@ -20,14 +19,16 @@ const folder = "/migrations";
 
 /**
  * Undefined for an app without migrations, or without an image to take them from. Its name is that of what it does: the
- * same image and files are the same Job.
+ * same image, run as the same user, and the same files are the same Job.
  */
 export function migrationJobOf(app: App, settings: MigrationSettings): DynamicObject | undefined {
   const { spec, names, owner } = app;
   const { migrations } = spec.database ?? {};
   const { imageRef } = spec;
   if (migrations === undefined || imageRef === undefined) return undefined;
-  const what = [owner.uid, names.schema, imageRef, migrations.engine, migrations.path];
+  const { runAsUser } = spec;
+  const user = runAsUser === undefined ? [] : [runAsUser];
+  const what = [owner.uid, names.schema, imageRef, migrations.engine, migrations.path, ...user];
   const hash = createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
   return childOf(app, {
     apiVersion: "batch/v1",
@@ -38,12 +39,8 @@ export function migrationJobOf(app: App, settings: MigrationSettings): DynamicOb
         backoffLimit: 2,
         activeDeadlineSeconds: 1800,
         template: {
-          // Not the labels of the app: its Service would send requests here.
           metadata: {
-            labels: {
-              [managedByLabel]: fieldManager,
-              [`${platformGroup}/migrates`]: names.name,
-            },
+            labels: { [managedByLabel]: fieldManager, [migratesLabel]: names.name },
           },
           spec: {
             restartPolicy: "Never",

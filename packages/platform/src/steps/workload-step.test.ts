@@ -19,6 +19,7 @@ function leaving(children: number, pods: number): WorkloadStep {
     secrets: { digestOf: untouched },
     settings: { ingressClass: "nginx", ingressRewrite: "nginx", clusterIssuer: "issuer" },
     troubleOf: untouched,
+    migrationTroubleOf: untouched,
     podsOf: () => Promise.resolve(pods),
   };
 }

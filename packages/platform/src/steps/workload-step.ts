@@ -7,7 +7,12 @@ import type { App } from "../app.ts";
 import type { Children } from "../children/children.ts";
 import { failureOf, type Failure } from "./failure.ts";
 import type { Finding } from "../status/conditions.ts";
-import { deploymentFinding, ingressFinding, type PodTrouble } from "../status/rollout.ts";
+import {
+  deploymentFinding,
+  ingressFinding,
+  rootFinding,
+  type PodTrouble,
+} from "../status/rollout.ts";
 import { sourcesOf, type VariableSource } from "../workload/app-container.ts";
 import { middlewareKind } from "../workload/routing.ts";
 import { workloadOf, type WorkloadSettings } from "../workload/workload.ts";
@@ -27,6 +32,8 @@ export interface WorkloadStep {
   readonly settings: WorkloadSettings;
   /** What keeps the app's pods from starting, if anything does. */
   readonly troubleOf: (app: App, signal: AbortSignal) => Promise<PodTrouble | undefined>;
+  /** The same of the pods that migrate its database. */
+  readonly migrationTroubleOf: (app: App, signal: AbortSignal) => Promise<PodTrouble | undefined>;
   /** How many pods of the app there still are. */
   readonly podsOf: (app: App, signal: AbortSignal) => Promise<number>;
 }
@@ -185,7 +192,7 @@ export async function cleanupWorkload(
 }
 
 async function deploymentState(
-  { troubleOf }: WorkloadStep,
+  { troubleOf, migrationTroubleOf }: WorkloadStep,
   {
     app,
     deployment,
@@ -204,7 +211,17 @@ async function deploymentState(
       message: `${app.names.name} has no image: set spec.imageRef`,
     };
   }
-  if (waitsFor !== undefined) return { status: "False", reason: "Waiting", message: waitsFor };
+  if (waitsFor !== undefined) {
+    // The image is refused where it migrates as it would be where it runs.
+    const trouble = await migrationTroubleOf(app, signal);
+    return (
+      rootFinding(trouble, `pod ${trouble?.pod ?? ""}`) ?? {
+        status: "False",
+        reason: "Waiting",
+        message: waitsFor,
+      }
+    );
+  }
   return deploymentFinding(deployment, await troubleOf(app, signal));
 }
 
