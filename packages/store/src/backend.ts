@@ -111,6 +111,13 @@ export interface LogLimits {
   readonly text: number;
 }
 
+/** How much one transaction cuts off the log; a single larger entry still goes. */
+export interface CutLimits {
+  readonly entries: number;
+  /** Of the bodies, about: to free their pages takes as long as they are many. */
+  readonly bytes: number;
+}
+
 export interface LogPage extends Bounds {
   readonly entries: readonly LogEntry[];
   /** The page holds every change after the requested revision up to this one. */
@@ -189,12 +196,12 @@ export interface Backend extends AsyncDisposable {
   ): Promise<readonly LogEntry[]>;
 
   /**
-   * Cuts at most `entries` entries at or below `upTo` off the log and raises the
-   * floor to the last of them, in one transaction, consuming a revision.
+   * Cuts entries at or below `upTo` off the log, as far as the limits go, and raises the
+   * floor to the last of them, in one transaction. The last cut consumes a revision.
    */
   cut(
     upTo: Revision,
-    entries: number,
+    limits: CutLimits,
     signal: AbortSignal,
   ): Promise<Bounds & { readonly done: boolean }>;
 

@@ -12,8 +12,9 @@ export interface StoreLimits extends CommitLimits, LogReaderLimits {
   readonly pollMs: number;
   /** How often the size of the log and of the database is measured. */
   readonly measureEveryMs: number;
-  /** Entries cut off the log in one transaction. */
+  /** Entries cut off the log in one transaction, and the bytes of their bodies. */
   readonly cutEntries: number;
+  readonly cutBytes: number;
   /** How often the log is cut; undefined: by hand only. */
   readonly compactionEveryMs: number | undefined;
 }
@@ -33,5 +34,6 @@ export const defaultLimits: StoreLimits = {
   pollMs: 30_000,
   measureEveryMs: 30_000,
   cutEntries: 500,
+  cutBytes: 4 * 1024 * 1024,
   compactionEveryMs: 5 * 60_000,
 };

@@ -331,8 +331,9 @@ export class Store implements AsyncDisposable {
 
   /** Cuts the log at `upTo`, a little at a time so that writes pass between. */
   async compact(upTo: Revision, signal: AbortSignal): Promise<void> {
+    const { cutEntries: entries, cutBytes: bytes } = this.#limits;
     for (;;) {
-      const { done, floor } = await this.#backend.cut(upTo, this.#limits.cutEntries, signal);
+      const { done, floor } = await this.#backend.cut(upTo, { entries, bytes }, signal);
       this.#metrics.floorRevision.set(floor);
       if (done) break;
       await this.#clock.sleep(0, signal);

@@ -47,14 +47,14 @@ export class Link implements Backend {
   }
 
   /** Recorded here, where compaction ends whoever asked for it. */
-  async cut(upTo: number, entries: number, signal: AbortSignal) {
+  async cut(upTo: number, limits: Parameters<Backend["cut"]>[1], signal: AbortSignal) {
     const { recorder, replica } = this.#options;
     this.#cuts += 1;
     const id = `${replica}-cut${this.#cuts}`;
     return this.#call("cut", async () => {
       await this.#options.beforeCut();
       recorder.record({ type: "call", id, replica, call: { op: "cut", upTo } });
-      const result = await this.#database.cut(upTo, entries, signal);
+      const result = await this.#database.cut(upTo, limits, signal);
       const { head, floor } = result;
       recorder.record({ type: "answer", id, answer: { type: "cut", head, floor } });
       return result;

@@ -15,6 +15,7 @@ import type {
   Backend,
   Bounds,
   Claim,
+  CutLimits,
   LogEntry,
   LogLimits,
   LogPage,
@@ -243,9 +244,16 @@ export class PostgresBackend implements Backend {
 
   async cut(
     upTo: Revision,
-    entries: number,
+    limits: CutLimits,
     signal: AbortSignal,
   ): Promise<Bounds & { done: boolean }> {
+    // Before the counter is locked. Nobody adds to this end of the log.
+    const [counted] = await this.#query(
+      "countCut",
+      (sql) => this.#statements.countCut(sql, upTo, limits),
+      signal,
+    );
+    const entries = Math.max(1, Number(counted?.entries));
     signal.throwIfAborted();
     const [row] = await this.#writer.run("cut", (sql) => this.#statements.cut(sql, upTo, entries));
     return { ...toBounds(need(row)), done: need(row).done };

@@ -1,7 +1,7 @@
 // Every statement of the PostgreSQL backend, by name. The name reaches errors and the `onStatement` hook.
 
 import type { PendingQuery, Row as SqlRow, Sql } from "postgres";
-import type { LogLimits, ScanRequest, Write } from "../backend.ts";
+import type { CutLimits, LogLimits, ScanRequest, Write } from "../backend.ts";
 import { type Key, type Scope, splitKind } from "../key.ts";
 import type { LogRow as EntryRow } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
@@ -185,6 +185,16 @@ export function statementsOf(schemaName: string) {
       WHERE ${at(sql, key)} AND revision < ${before ?? Number.MAX_SAFE_INTEGER}
         AND revision > (SELECT floor FROM ${sql(schemaName)}.meta)
       ORDER BY revision DESC LIMIT ${limit}`,
+
+    /** How many entries a cut may take. How long a body is stands before it: none is read. */
+    countCut: (sql: Sql, upTo: Revision, { entries, bytes }: CutLimits) => sql<{ entries: Int8 }[]>`
+      SELECT count(*) AS entries FROM (
+        SELECT row_number() OVER (ORDER BY revision) AS place,
+          sum(octet_length(object) + coalesce(octet_length(previous), 0)) OVER (ORDER BY revision) AS bytes
+        FROM (
+          SELECT revision, object, previous FROM ${sql(schemaName)}.changes
+          WHERE revision <= ${upTo} ORDER BY revision LIMIT ${entries}) page) counted
+      WHERE place = 1 OR bytes <= ${bytes}`,
 
     /** The floor rises with the cut, in one transaction. */
     cut: (sql: Sql, upTo: Revision, entries: number) => sql<(BoundsRow & { done: boolean })[]>`

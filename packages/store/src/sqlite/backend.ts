@@ -7,6 +7,7 @@ import type {
   Backend,
   Bounds,
   Claim,
+  CutLimits,
   LogEntry,
   LogLimits,
   LogPage,
@@ -180,11 +181,11 @@ export class SqliteBackend implements Backend {
 
   async cut(
     upTo: Revision,
-    entries: number,
+    limits: CutLimits,
     signal: AbortSignal,
   ): Promise<Bounds & { done: boolean }> {
     signal.throwIfAborted();
-    return this.#write(() => this.#writer.cut(upTo, entries));
+    return this.#write(() => this.#writer.cut(upTo, limits));
   }
 
   async leap(signal: AbortSignal): Promise<Bounds> {

@@ -47,7 +47,12 @@ export const statements = {
   selectGrowthSince: `SELECT coalesce(sum(CASE type WHEN 'ADDED' THEN 1 WHEN 'DELETED' THEN -1 ELSE 0 END), 0) AS objects
     FROM changes WHERE revision > ? AND api_group = ? AND kind = ? AND (? = '' OR namespace = ?)`,
 
-  selectCut: "SELECT revision FROM changes WHERE revision <= ? ORDER BY revision LIMIT 1 OFFSET ?",
+  // The first entry that stays. How long a body is stands before it: none is read.
+  selectCut: `SELECT min(revision) AS revision FROM (
+      SELECT revision, row_number() OVER (ORDER BY revision) AS place, sum(size) OVER (ORDER BY revision) AS bytes
+      FROM (SELECT revision, octet_length(object) + coalesce(octet_length(previous), 0) AS size
+        FROM changes WHERE revision <= ? ORDER BY revision LIMIT ? + 1))
+    WHERE place > ? OR (place > 1 AND bytes > ?)`,
   deleteChanges: "DELETE FROM changes WHERE revision <= ?",
   // Two questions about the ends of the log: asked as one, SQLite walks through all of it. A leap leaves entries below the floor.
   selectSize: `SELECT max(0, coalesce((SELECT max(revision) FROM changes), 0)

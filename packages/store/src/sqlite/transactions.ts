@@ -1,7 +1,7 @@
 // The transactions that write, one after the other, on the one connection that may. Synchronous, and plain: what comes in and
 // goes out can be handed to another thread.
 
-import type { Bounds, Outcome } from "../backend.ts";
+import type { Bounds, CutLimits, Outcome } from "../backend.ts";
 import type { Columns } from "../columns.ts";
 import { type Key, splitKind } from "../key.ts";
 import type { Expect, Revision } from "../revision.ts";
@@ -113,12 +113,12 @@ export class Transactions {
   }
 
   /** As `Backend.cut`. */
-  cut(upTo: Revision, entries: number): Bounds & { readonly done: boolean } {
+  cut(upTo: Revision, { entries, bytes }: CutLimits): Bounds & { readonly done: boolean } {
     return this.#transaction(() => {
       const target = Math.min(upTo, this.#bounds.head);
-      const next = this.#writer.one("selectCut", target, entries)?.["revision"];
-      const done = next === undefined;
-      const last = done ? target : Number(next) - 1;
+      const next = this.#writer.one("selectCut", target, entries, entries, bytes)?.["revision"];
+      const done = typeof next !== "number";
+      const last = done ? target : next - 1;
       // Everything before the next entry that stays goes, and the floor says so in the same transaction (S13).
       const floor = Math.max(this.#bounds.floor, last);
       const head = done ? this.#bounds.head + 1 : this.#bounds.head;

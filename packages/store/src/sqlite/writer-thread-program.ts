@@ -40,7 +40,7 @@ function run(request: Request): unknown {
       return { head, packed: packOutcomes(outcomes) };
     }
     case "cut":
-      return transactions.cut(request.upTo, request.entries);
+      return transactions.cut(request.upTo, request.limits);
     case "leap":
       return transactions.leap();
   }

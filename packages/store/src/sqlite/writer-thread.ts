@@ -1,7 +1,7 @@
 // Transactions in a thread of their own: statements and the wait for the disk keep nobody here from answering.
 
 import { Worker } from "node:worker_threads";
-import type { Bounds } from "../backend.ts";
+import type { Bounds, CutLimits } from "../backend.ts";
 import { Unavailable } from "../errors.ts";
 import type { Revision } from "../revision.ts";
 import { type Packed, packBatch, unpackOutcomes } from "./packed-batch.ts";
@@ -10,7 +10,7 @@ import type { CommittedBatch, PlainWrite } from "./transactions.ts";
 /** What the thread is asked to run, one after the other, and what is known of the file here. */
 export type Request = { readonly bounds: Bounds } & (
   | { readonly name: "commit"; readonly batch: Packed; readonly now: string }
-  | { readonly name: "cut"; readonly upTo: Revision; readonly entries: number }
+  | { readonly name: "cut"; readonly upTo: Revision; readonly limits: CutLimits }
   | { readonly name: "leap" }
 );
 
@@ -91,10 +91,10 @@ export class WriterThread implements AsyncDisposable {
 
   cut(
     upTo: Revision,
-    entries: number,
+    limits: CutLimits,
     bounds: Bounds,
   ): Promise<Bounds & { readonly done: boolean }> {
-    const asked = this.#ask({ name: "cut", upTo, entries, bounds });
+    const asked = this.#ask({ name: "cut", upTo, limits, bounds });
     return asked as Promise<Bounds & { readonly done: boolean }>;
   }
 

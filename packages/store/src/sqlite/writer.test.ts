@@ -71,7 +71,7 @@ suite("SQLite writer", () => {
 
     // What comes while the thread is busy goes there, too, behind what it does.
     const slow = writer.commit(creates(50), now);
-    const cut = writer.cut(10, 1000);
+    const cut = writer.cut(10, { entries: 1000, bytes: 1_000_000 });
     const lone = writer.commit(creates(1), now);
     assert.equal(writer.isResting, false);
     const { head } = await slow;

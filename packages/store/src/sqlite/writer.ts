@@ -1,6 +1,6 @@
 // Who runs the transactions: whoever asks, in its own turn, or a thread of its own where there is much to write.
 
-import type { Bounds } from "../backend.ts";
+import type { Bounds, CutLimits } from "../backend.ts";
 import type { Revision } from "../revision.ts";
 import type { CommittedBatch, PlainWrite, Transactions } from "./transactions.ts";
 import { WriterThread } from "./writer-thread.ts";
@@ -47,10 +47,10 @@ export class Writer implements AsyncDisposable {
     return await this.#ask(() => thread.commit(batch, now, this.bounds));
   }
 
-  async cut(upTo: Revision, entries: number): Promise<Bounds & { readonly done: boolean }> {
+  async cut(upTo: Revision, limits: CutLimits): Promise<Bounds & { readonly done: boolean }> {
     const thread = this.#threadFor(0);
-    if (thread === undefined) return this.#here.cut(upTo, entries);
-    return await this.#ask(() => thread.cut(upTo, entries, this.bounds));
+    if (thread === undefined) return this.#here.cut(upTo, limits);
+    return await this.#ask(() => thread.cut(upTo, limits, this.bounds));
   }
 
   async leap(): Promise<Bounds> {

@@ -57,6 +57,27 @@ export function describeCompaction(fixture: Fixture): void {
       assert.equal(Number(oldest?.["revision"]), 91);
     });
 
+    test("large entries are cut a few at a time, one that is larger than all may be by itself", async () => {
+      await using bed = await fixture.prepare();
+      const statements: string[] = [];
+      await using store = await bed.open({
+        limits: { cutBytes: 5000 },
+        onStatement: (name) => statements.push(name),
+      });
+      const sizes = [2000, 2000, 2000, 9000, 10, 10];
+      for (const [n, size] of sizes.entries()) {
+        const text = "x".repeat(size);
+        await store.create(key(`n${n}`), object(`n${n}`, { spec: { text } }), signal);
+      }
+      const before = statements.length;
+      await store.compact(7, signal);
+      const cuts = statements
+        .slice(before)
+        .filter((name) => name === "cut" || name === "deleteChanges");
+      assert.equal(cuts.length, 4, "two, one, the large one, the rest");
+      assert.deepEqual(await store.bounds(signal), { head: 8, floor: 7 });
+    });
+
     test("a reader of the log races compaction: it gets everything or Expired, never a gap", async () => {
       await using bed = await fixture.prepare();
       await using store = await bed.open({
