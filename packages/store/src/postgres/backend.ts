@@ -256,7 +256,9 @@ export class PostgresBackend implements Backend {
     const entries = Math.max(1, Number(counted?.entries));
     signal.throwIfAborted();
     const [row] = await this.#writer.run("cut", (sql) => this.#statements.cut(sql, upTo, entries));
-    return { ...toBounds(need(row)), done: need(row).done };
+    const { done, ...bounds } = need(row);
+    if (done) await this.#writer.run("forgetCounts", this.#statements.forgetCounts);
+    return { ...toBounds(bounds), done };
   }
 
   async leap(signal: AbortSignal): Promise<Bounds> {

@@ -200,6 +200,11 @@ export function statementsOf(schemaName: string) {
     cut: (sql: Sql, upTo: Revision, entries: number) => sql<(BoundsRow & { done: boolean })[]>`
       SELECT * FROM ${sql(schemaName)}.cut_log(${upTo}, ${entries})`,
 
+    /** Namespaces come and go. The counter is locked first, as by every batch: no two wait for each other. */
+    forgetCounts: (sql: Sql) => sql`
+      WITH counter AS MATERIALIZED (SELECT FROM ${sql(schemaName)}.meta FOR UPDATE)
+      DELETE FROM ${sql(schemaName)}.counts USING counter WHERE objects = 0`,
+
     leap: (sql: Sql) => sql<BoundsRow[]>`SELECT * FROM ${sql(schemaName)}.leap()`,
 
     /** Leaps if the state belongs to another database than this one; answers whether it did. */

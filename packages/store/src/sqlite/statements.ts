@@ -54,6 +54,7 @@ export const statements = {
         FROM changes WHERE revision <= ? ORDER BY revision LIMIT ? + 1))
     WHERE place > ? OR (place > 1 AND bytes > ?)`,
   deleteChanges: "DELETE FROM changes WHERE revision <= ?",
+  forgetCounts: "DELETE FROM counts WHERE objects = 0",
   // Two questions about the ends of the log: asked as one, SQLite walks through all of it. A leap leaves entries below the floor.
   selectSize: `SELECT max(0, coalesce((SELECT max(revision) FROM changes), 0)
       - max(floor, coalesce((SELECT min(revision) FROM changes), 1) - 1)) AS log_rows,

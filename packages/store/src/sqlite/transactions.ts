@@ -124,6 +124,8 @@ export class Transactions {
       const head = done ? this.#bounds.head + 1 : this.#bounds.head;
       this.#writer.run("deleteChanges", last);
       this.#writer.run("updateBounds", head, floor);
+      // Namespaces come and go, and a count over all of them must not grow with those that are gone.
+      if (done) this.#writer.run("forgetCounts");
       return { result: { head, floor, done }, bounds: { head, floor } };
     });
   }

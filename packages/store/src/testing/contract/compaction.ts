@@ -78,6 +78,25 @@ export function describeCompaction(fixture: Fixture): void {
       assert.deepEqual(await store.bounds(signal), { head: 8, floor: 7 });
     });
 
+    test("what no object is left in is not counted for ever", async () => {
+      await using bed = await fixture.prepare();
+      await using store = await bed.open();
+      for (const namespace of ["a", "b", "c"]) {
+        await store.create(key("x", namespace), object("x"), signal);
+        if (namespace !== "b") await store.delete(key("x", namespace), {}, signal);
+      }
+      await store.compact(1, signal);
+      if (bed.sql !== undefined) {
+        const rows = await bed.sql("SELECT namespace, objects FROM counts");
+        const counts = rows.map(({ namespace, objects }) => [namespace, Number(objects)]);
+        assert.deepEqual(counts, [["b", 1]]);
+      }
+      await store.create(key("x", "a"), object("x"), signal);
+      await store.create(key("y", "a"), object("y"), signal);
+      const { remaining } = await store.list(everywhere, { limit: 1 }, signal);
+      assert.equal(remaining, 2);
+    });
+
     test("a reader of the log races compaction: it gets everything or Expired, never a gap", async () => {
       await using bed = await fixture.prepare();
       await using store = await bed.open({
