@@ -158,8 +158,17 @@ eachFleetRest("fleet's API", (fresh) => {
       const { code, body } = await it.ask("PUT", `/resources/${id}`, change);
       assert.deepEqual([code, body.details?.fields?.[0]?.field], [400, field]);
     }
+    const role = {
+      kind: "ClusterRole",
+      api_version: "rbac.authorization.k8s.io/v1",
+      desired_spec: { rules: [] },
+    };
+    for (const name of ["a".repeat(254), "a/b", "..", "half \ud800"]) {
+      const { code, body } = await it.ask("POST", "/resources", { ...web, ...role, name });
+      assert.deepEqual([code, body.details.fields[0].field], [400, "name"], name);
+    }
     // Numbers that JSON may hold, and no column.
-    for (const vast of ["1e999999", "1e-99999"]) {
+    for (const vast of ["1e999999", "1e-99999", "-0.1e131073", "1e131072", "0.1e-16383"]) {
       const spec = `"desired_spec":{"data":{"a":${vast}}}`;
       const { desired_spec: _, ...key } = web;
       const made = `${JSON.stringify(key).slice(0, -1)},${spec}}`;
@@ -169,13 +178,21 @@ eachFleetRest("fleet's API", (fresh) => {
         ["PUT", `/resources/${id}`, `{${spec}}`],
         ["PUT", `/resources/${id}?dryRun=true`, `{${spec}}`],
         ["POST", "/batch", `{"changes":[{"op":"update","id":${id},${spec}}]}`],
+        [
+          "POST",
+          "/batch",
+          `{"changes":[{"op":"delete","id":${id}},{"op":"create",${made.slice(1)}]}`,
+        ],
       ] as const) {
         const { code, body } = await it.ask(method, path, sent);
-        assert.deepEqual(
-          [code, body.code],
-          [400, "VALIDATION_FAILED"],
-          `${method} ${path} ${vast}`,
+        const [{ field, index }] = body.details.fields;
+        const isBatch = path === "/batch";
+        assert.equal(code, 400, `${method} ${path} ${vast}`);
+        assert.match(
+          field,
+          isBatch ? /^changes\[\d\]\.desired_spec\.data\.a$/ : /^desired_spec\.data\.a$/,
         );
+        assert.equal(index, isBatch ? Number(/\d/.exec(field)?.[0]) : undefined);
       }
     }
     assert.deepEqual(
@@ -184,6 +201,21 @@ eachFleetRest("fleet's API", (fresh) => {
       ),
       [{ rows: 1, last: 1 }],
     );
+  });
+
+  test("numbers are taken as far as the database keeps them", async () => {
+    await using it = await fresh();
+    const numbers = [
+      "1e131071",
+      "-0.1e131072",
+      "1e-16383",
+      "0.5e-16382",
+      "0e999999",
+      "0.00e+400000",
+    ];
+    const { desired_spec: _, ...key } = web;
+    const sent = `${JSON.stringify(key).slice(0, -1)},"desired_spec":{"data":[${numbers.join()}]}}`;
+    assert.equal((await it.ask("POST", "/resources", sent)).code, 201);
   });
 
   test("F3, F5: bad bodies and addresses are refused in the one shape", async () => {

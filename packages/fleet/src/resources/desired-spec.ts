@@ -1,6 +1,12 @@
 // What a desired spec may say: a part of a manifest, about the object of its row and no other.
 
-import { isJsonObject, type FieldProblem, type Json, type JsonObject } from "@keelson/base";
+import {
+  isJsonObject,
+  JsonNumber,
+  type FieldProblem,
+  type Json,
+  type JsonObject,
+} from "@keelson/base";
 import { labelKeyProblems, labelValueProblems } from "@keelson/kube";
 import type { ResourceKey } from "./resource.ts";
 
@@ -17,9 +23,8 @@ export function desiredSpecProblems(spec: Json | undefined, key: ResourceKey): F
     problems.push({ field: `${root}.status`, message: "is the cluster's to say" });
   }
   if (metadata !== undefined) problems.push(...metadataProblems(metadata, key));
-  const broken = brokenText(spec, root);
-  if (broken !== undefined)
-    problems.push({ field: broken, message: "must be well-formed Unicode" });
+  const unstorable = unstorableProblem(spec, root);
+  if (unstorable !== undefined) problems.push(unstorable);
   return problems;
 }
 
@@ -77,20 +82,41 @@ function textMapProblems(
   });
 }
 
-/** The path of a text or key with half a surrogate pair, which no column holds. With a stack of its own: specs may be deep. */
-function brokenText(spec: JsonObject, root: string): string | undefined {
+/**
+ * The first text or key with half a surrogate pair, or number beyond the bounds of the database: no column holds them.
+ * With a stack of its own: specs may be deep.
+ */
+function unstorableProblem(spec: JsonObject, root: string): FieldProblem | undefined {
   const rest: (readonly [Json, string])[] = [[spec, root]];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const [value, path] = next;
-    if (typeof value === "string" && !value.isWellFormed()) return path;
+    const [value, field] = next;
+    if (typeof value === "string" && !value.isWellFormed()) return { field, message: brokenText };
+    if (value instanceof JsonNumber && !isStorable(value)) {
+      return { field, message: "is a number that cannot be stored" };
+    }
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) rest.push([item as Json, `${path}[${index}]`]);
+      for (const [index, item] of value.entries()) rest.push([item as Json, `${field}[${index}]`]);
     } else if (isJsonObject(value)) {
       for (const [key, member] of Object.entries(value)) {
-        if (!key.isWellFormed()) return path;
-        rest.push([member, `${path}.${key}`]);
+        if (!key.isWellFormed()) return { field, message: brokenText };
+        rest.push([member, `${field}.${key}`]);
       }
     }
   }
   return undefined;
+}
+
+const brokenText = "must be well-formed Unicode";
+
+/** How many digits PostgreSQL keeps of a number, before the point and after it. */
+const wholeDigitsMax = 131_072;
+const fractionDigitsMax = 16_383;
+
+function isStorable({ text }: JsonNumber): boolean {
+  const [, whole = "", fraction = "", exponent = "0"] =
+    /^-?(\d+)(?:\.(\d+))?(?:[eE](.+))?$/.exec(text) ?? [];
+  if (fraction.length - Number(exponent) > fractionDigitsMax) return false;
+  const digits = whole + fraction;
+  const zeros = digits.length - digits.replace(/^0+/, "").length;
+  return zeros === digits.length || whole.length - zeros + Number(exponent) <= wholeDigitsMax;
 }

@@ -58,7 +58,7 @@ function readObjectKey(kinds: BuiltinKinds, fields: Fields): Omit<ResourceKey, "
   const apiVersion = readVersion(fields, kind);
   const isRbac = groupOf(apiVersion) === "rbac.authorization.k8s.io";
   const name = fields.text("name", (text) =>
-    isRbac ? pathSegmentNames(text) : dnsSubdomainProblems(text),
+    isRbac ? segmentProblems(text) : dnsSubdomainProblems(text),
   );
   const namespace = readNamespace(fields, scopeOf(kinds, { apiVersion, kind }));
   return { namespace, apiVersion, kind, name };
@@ -91,6 +91,12 @@ export function apiVersionProblems(text: string): readonly string[] {
     dnsLabelProblems(version).length === 0 &&
     (parts.length === 1 || dnsSubdomainProblems(parts[0] ?? "").length === 0);
   return isRight ? [] : ["must be a version, or a group, a slash and a version: v1, apps/v1"];
+}
+
+/** Names of roles and bindings: whatever stands in a path, and in our column. */
+function segmentProblems(text: string): readonly string[] {
+  if (text.length > 253) return ["must be no more than 253 characters"];
+  return text.isWellFormed() ? pathSegmentNames(text) : ["must be well-formed Unicode"];
 }
 
 function kindProblems(text: string): readonly string[] {
