@@ -115,4 +115,44 @@ eachFleetRest("fleet's API, revisions", (fresh) => {
     assert.deepEqual((await it.ask("POST", `/resources/${id}/resume`)).body, { id, paused: false });
     assert.equal((await it.ask("POST", `/resources/${id}/sync`)).code, 202);
   });
+
+  test("3.2: a version that does not fit what is brought back, or the spec that stays, is refused", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const put = async (body: object) => {
+      const answer = await it.ask("PUT", `/resources/${id}`, body as never);
+      return [answer.code, answer.body.generation ?? answer.body.details.fields[0].field];
+    };
+    assert.deepEqual(await put({ api_version: "apps/v1beta1" }), [200, 2]);
+    assert.deepEqual(await put(replicas(2)), [200, 3]);
+    assert.deepEqual(await put({ revision: 1, api_version: "apps/v1" }), [400, "api_version"]);
+    assert.deepEqual(await put({ revision: 1, api_version: "apps/v1beta1" }), [200, 4]);
+    const spec = { apiVersion: "apps/v1beta1", spec: { replicas: 3 } };
+    assert.deepEqual(await put({ desired_spec: spec }), [200, 5]);
+    assert.deepEqual(await put({ api_version: "apps/v1" }), [400, "api_version"]);
+    const whole = { api_version: "apps/v1", desired_spec: { ...spec, apiVersion: "apps/v1" } };
+    assert.deepEqual(await put(whole), [200, 6]);
+  });
+
+  test("3.3: a batch brings back what it names by a key, whose version only says which", async () => {
+    await using it = await fresh();
+    const kind = { kind: "Widget", api_version: "example.com/v1" };
+    const id = await create(it, kind);
+    const { desired_spec: _, ...key } = { ...web, ...kind };
+    const update = async (change: object) => {
+      const changes = [{ op: "update", ...key, api_version: "example.com/v2", ...change }];
+      const { code, body } = await it.ask("POST", "/batch", { changes });
+      assert.equal(code, 200, JSON.stringify(body));
+      return (await it.ask("GET", `/resources/${id}`)).body;
+    };
+    assert.equal((await update(replicas(2))).api_version, "example.com/v2");
+    for (const back of [{ revision: 1 }, { restore_generation: 1 }]) {
+      const restored = await update(back);
+      assert.deepEqual(
+        [restored.api_version, restored.desired_spec],
+        ["example.com/v1", web.desired_spec],
+      );
+      await update(replicas(2));
+    }
+  });
 });

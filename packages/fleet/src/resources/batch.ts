@@ -101,7 +101,9 @@ function readChange(kinds: BuiltinKinds, change: Json): BatchChange {
   if (op === "create") return { op, wanted: readNewResource(kinds, fields) };
   if (op === "upsert") return { op, wanted: readNewResource(kinds, fields) };
   const at = fields.optionalNumber("id") ?? readKey(kinds, fields);
-  if (op === "update") return { op, at, asked: readReplacement(fields) };
+  if (op === "update") {
+    return { op, at, asked: readReplacement(fields, { isByKey: typeof at !== "number" }) };
+  }
   fields.refuseOthers();
   fields.throwIfWrong();
   return { op: "delete", at };

@@ -33,18 +33,26 @@ export interface Replacement {
 const identityNames = ["cluster_id", "namespace", "kind", "name"] as const;
 
 /**
- * Reads a body; `saysMore` if it has said something already. Throws `VALIDATION_FAILED` with all that is wrong; what
- * depends on the resource is judged later.
+ * Reads a body; `saysMore` if it has said something already, `isByKey` if it names the resource by its key. Throws
+ * `VALIDATION_FAILED` with all that is wrong; what depends on the resource is judged later.
  */
 export function readReplacement(
   fields: Fields,
-  { saysMore = false }: { readonly saysMore?: boolean } = {},
+  {
+    saysMore = false,
+    isByKey = false,
+  }: { readonly saysMore?: boolean; readonly isByKey?: boolean } = {},
 ): Replacement {
-  const replacement: Replacement = {
+  const what = {
     desiredSpec: fields.any("desired_spec"),
     revision: fields.optionalNumber("revision"),
     restoreGeneration: fields.optionalNumber("restore_generation"),
-    apiVersion: fields.optionalText("api_version", apiVersionProblems),
+  };
+  const version = fields.optionalText("api_version", apiVersionProblems);
+  const replacement: Replacement = {
+    ...what,
+    // What is brought back has a version of its own: that of a key only says which resource is meant.
+    apiVersion: isByKey && isRestoring(what) ? undefined : version,
     policies: readPolicies(fields),
     paused: fields.optionalBoolean("paused"),
     identity: Object.fromEntries(
@@ -81,6 +89,15 @@ export function readReplacement(
   return replacement;
 }
 
+/** Whether it brings something back that was. */
+export function isRestoring({
+  desiredSpec,
+  revision,
+  restoreGeneration,
+}: Pick<Replacement, "desiredSpec" | "revision" | "restoreGeneration">): boolean {
+  return restoreGeneration !== undefined || (desiredSpec === undefined && revision !== undefined);
+}
+
 /** The same of a whole resource that is written over one that is there. */
 export function replacementOf(wanted: NewResource): Replacement {
   const { key, desiredSpec, revision, policies, paused } = wanted;
@@ -112,6 +129,7 @@ export function replaced(
   markers: SecretMarkers,
 ): Replaced {
   checkIdentity(resource, asked);
+  checkVersion(resource, asked, earlier);
   const apiVersion = earlier?.apiVersion ?? asked.apiVersion ?? resource.apiVersion;
   const desiredSpec =
     earlier?.desiredSpec ?? newSpec({ ...resource, apiVersion }, asked.desiredSpec, markers);
@@ -167,6 +185,30 @@ function checkIdentity(resource: Resource, { identity, apiVersion }: Replacement
   if (apiVersion !== undefined && groupOf(apiVersion) !== groupOf(resource.apiVersion)) {
     const group = groupOf(resource.apiVersion) || "the core group";
     throw validationFailed({ field: "api_version", message: `must be a version of ${group}` });
+  }
+}
+
+/** A version is the one that is brought back, and the one that a spec says which stays. */
+function checkVersion(
+  { desiredSpec }: Resource,
+  asked: Replacement,
+  earlier: EarlierState | undefined,
+): void {
+  const { apiVersion } = asked;
+  if (apiVersion === undefined) return;
+  const wrong = (own: string, why: string): never => {
+    throw validationFailed({
+      field: "api_version",
+      message: `must be ${JSON.stringify(own)}: ${why}`,
+    });
+  };
+  if (earlier !== undefined && earlier.apiVersion !== apiVersion) {
+    wrong(earlier.apiVersion, "a revision is brought back at its own version");
+  }
+  const own = desiredSpec["apiVersion"];
+  const stays = earlier === undefined && asked.desiredSpec === undefined;
+  if (stays && typeof own === "string" && own !== apiVersion) {
+    wrong(own, "the spec says it, and is not sent anew");
   }
 }
 
