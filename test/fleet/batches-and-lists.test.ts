@@ -98,6 +98,21 @@ eachFleetRest("fleet's API, many at once", (fresh) => {
     assert.deepEqual(seen, [...selected.map((n) => `r${n}`), ...late]);
   });
 
+  test("3.2: a PUT by key heeds If-Match, also where there is nothing to match", async () => {
+    await using it = await fresh();
+    const put = async (count: number, tag: string, query = "") => {
+      const body = { ...web, ...replicas(count) };
+      const answer = await it.ask("PUT", `/resources${query}`, body, { "if-match": tag });
+      return [answer.code, answer.body.generation ?? answer.body.code];
+    };
+    assert.deepEqual(await put(1, '"1"'), [412, "PRECONDITION_FAILED"]);
+    await create(it);
+    assert.deepEqual(await put(2, '"1"'), [200, 2]);
+    assert.deepEqual(await put(3, '"1"'), [412, "PRECONDITION_FAILED"]);
+    assert.deepEqual(await put(3, '"1"', "?dryRun=true"), [412, "PRECONDITION_FAILED"]);
+    assert.deepEqual(await put(3, "*"), [200, 3]);
+  });
+
   test("F8: a batch with one bad change names it and writes nothing; corrected, it is one change set", async () => {
     await using it = await fresh();
     const changes: object[] = Array.from({ length: 1_000 }, (_, index) => ({

@@ -55,6 +55,7 @@ export class DryRuns {
 
   async upsert(
     identity: Identity,
+    { ifMatch }: { readonly ifMatch: number | undefined },
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
@@ -62,7 +63,10 @@ export class DryRuns {
     const wanted = readNewResource(this.#options.kinds, new Fields(body));
     return this.#one(
       identity,
-      async (writer) => ({ op: "apply", resource: (await writer.upsert(wanted)).resource }),
+      async (writer) => ({
+        op: "apply",
+        resource: (await writer.upsert(wanted, ifMatch)).resource,
+      }),
       signal,
     );
   }

@@ -64,12 +64,13 @@ export class Resources {
   /** Creates or replaces by key; `isNew` says which. */
   async upsert(
     sender: Sender,
+    { ifMatch }: { readonly ifMatch: number | undefined },
     body: Json | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly body: JsonObject; readonly isNew: boolean }> {
     requireRole(sender, "editor");
     const wanted: NewResource = readNewResource(this.#options.kinds, new Fields(body));
-    const written = await this.#write(sender, (writer) => writer.upsert(wanted), signal);
+    const written = await this.#write(sender, (writer) => writer.upsert(wanted, ifMatch), signal);
     if (written.outcome === "created") {
       return { body: await this.#createdAnswer(written, signal), isNew: true };
     }

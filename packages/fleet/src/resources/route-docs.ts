@@ -27,6 +27,7 @@ export const resourceDocs = {
   upsert: {
     summary: "declare an object for a cluster, or replace the one of its key",
     query: dryRunQuery,
+    headers: ifMatchHeader,
     body: schemas.NewResource,
     success: { status: 200, body: Type.Union([schemas.Written, schemas.Tried]) },
     others: [{ status: 201, body: schemas.Created }],

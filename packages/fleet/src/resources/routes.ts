@@ -35,8 +35,9 @@ export function addResourceRoutes(app: FastifyInstance, options: ResourceRoutesO
   app.put("/resources", triable(docs.upsert), async (request, reply) => {
     const [sender, body] = [senderOf(request), bodyOf(request)];
     const trial = trying(request);
-    if (trial !== undefined) return trial.upsert(sender, body, request.signal);
-    const written = await resources.upsert(sender, body, request.signal);
+    const at = { ifMatch: ifMatchOf(request) };
+    if (trial !== undefined) return trial.upsert(sender, at, body, request.signal);
+    const written = await resources.upsert(sender, at, body, request.signal);
     return reply.code(written.isNew ? 201 : 200).send(written.body);
   });
 

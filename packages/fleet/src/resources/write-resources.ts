@@ -97,12 +97,15 @@ export class ResourceWriter {
     return written;
   }
 
-  /** Creates it, or replaces the one of that key. */
-  async upsert(wanted: NewResource): Promise<Written> {
+  /** Creates it, or replaces the one of that key; only the latter, if the caller expects it at `ifMatch`. */
+  async upsert(wanted: NewResource, ifMatch?: number): Promise<Written> {
     requireCluster(this.#identity, wanted.key.clusterId);
     for (;;) {
       const present = await this.#findByKey(wanted.key);
-      if (present !== undefined) return this.#replace(present, replacementOf(wanted), undefined);
+      if (present !== undefined) return this.#replace(present, replacementOf(wanted), ifMatch);
+      if (ifMatch !== undefined) {
+        throw new RestError("PRECONDITION_FAILED", "there is no such resource");
+      }
       const resource = await this.#insert(wanted);
       if (resource !== undefined) return { resource, outcome: "created" };
       // Somebody else has just created it: now it can be seen.
