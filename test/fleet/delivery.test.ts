@@ -159,6 +159,14 @@ clusterSuite("delivery to a cluster", () => {
     await it.rest.ask("PUT", `/resources/${id}`, { conflict_policy: "force" });
     await it.becomes(id, applied(1));
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "1", b: "stays" });
+    // Of a Secret the field and its owner are told, and no value.
+    const secrets = await it.client.resource({ apiVersion: "v1", kind: "Secret" }, t.signal);
+    const hidden = { ...theirs, kind: "Secret", data: { a: "dGhlaXJz" } };
+    await secrets.apply(hidden, { fieldManager: "them" }, t.signal);
+    const ours = { kind: "Secret", desired_spec: { data: { a: "b3Vycw==" } } };
+    const secret = await it.create({ ...web, ...ours, conflict_policy: "report" });
+    const { last_error: said } = await it.becomes(secret, ({ status }) => status === "error");
+    assert.equal(said.message, "the cluster refused the Secret (Conflict): .data.a of them");
   });
 
   test("F21: so it is with the replicas of a Deployment that somebody else scales", async (t) => {

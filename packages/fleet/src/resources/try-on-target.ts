@@ -5,7 +5,14 @@ import type { DynamicObject, ResourceClient } from "@keelson/client";
 import { StatusError } from "@keelson/kube";
 import type { States } from "../sql/diffs.ts";
 import type { ClientPort } from "../targets/target-clients.ts";
-import { checkScope, isOurs, refOf, withoutValues } from "../worker/delivery-rules.ts";
+import {
+  checkScope,
+  conflictsOf,
+  isOurs,
+  refOf,
+  withoutValues,
+  type FieldConflict,
+} from "../worker/delivery-rules.ts";
 import { desiredObject, fieldManager } from "../worker/desired-object.ts";
 import { driftOf } from "../worker/drift.ts";
 import { failureOf } from "../worker/failure.ts";
@@ -34,7 +41,7 @@ type KnownTrial = Trial & { readonly states: States | undefined };
 /** What the cluster would make of it. An alias, not an interface: only so is it JSON to the compiler. */
 type Outcome = {
   readonly result: DynamicObject | null;
-  readonly conflicts: readonly { readonly field: string; readonly manager: string }[];
+  readonly conflicts: readonly FieldConflict[];
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 };
 
@@ -154,16 +161,6 @@ function statesBefore(
     managedFields: live === undefined ? [] : keptManagedFields(live),
     drift: live === undefined ? [] : driftOf(live, owned, fieldManager),
   };
-}
-
-/** The fields that others own, as the refusal names them. */
-function conflictsOf(error: unknown): Outcome["conflicts"] {
-  if (!(error instanceof StatusError) || error.status.code !== 409) return [];
-  return (error.status.details?.causes ?? []).flatMap(({ reason, field, message }) => {
-    if (reason !== "FieldManagerConflict") return [];
-    const manager = /^conflict with "((?:[^"\\]|\\.)*)"/.exec(message ?? "")?.[1] ?? "";
-    return [{ field: field ?? "", manager }];
-  });
 }
 
 function pausedWarning({ paused }: Resource): Outcome["warnings"] {

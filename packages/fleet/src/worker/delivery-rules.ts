@@ -28,7 +28,19 @@ export function checkScope({ kind, namespace }: Resource, { resource }: Resource
   }
 }
 
-/** A refusal of a Secret may quote what is in it: only the fields are told. */
+/** A field that another owns, as a refused apply names it. An alias, not an interface: only so is it JSON to the compiler. */
+export type FieldConflict = { readonly field: string; readonly manager: string };
+
+export function conflictsOf(error: unknown): readonly FieldConflict[] {
+  if (!(error instanceof StatusError) || error.status.code !== 409) return [];
+  return (error.status.details?.causes ?? []).flatMap(({ reason, field, message }) => {
+    if (reason !== "FieldManagerConflict") return [];
+    const manager = /^conflict with "((?:[^"\\]|\\.)*)"/.exec(message ?? "")?.[1] ?? "";
+    return [{ field: field ?? "", manager }];
+  });
+}
+
+/** A refusal of a Secret may quote what is in it: only the fields are told, and who else owns them. */
 export function withoutValues(
   failure: ResourceFailure,
   { kind }: Resource,
@@ -36,9 +48,11 @@ export function withoutValues(
 ): ResourceFailure {
   if (kind !== "Secret" || !(error instanceof StatusError)) return failure;
   const { reason = "refused", details } = error.status;
+  const conflicts = conflictsOf(error).map(({ field, manager }) => `${field} of ${manager}`);
   const fields = (details?.causes ?? []).flatMap(({ field }) =>
     field === undefined ? [] : [field],
   );
-  const where = fields.length === 0 ? "" : `: ${fields.join(", ")}`;
+  const told = conflicts.length > 0 ? conflicts : fields;
+  const where = told.length === 0 ? "" : `: ${told.join(", ")}`;
   return { ...failure, message: `the cluster refused the Secret (${reason})${where}` };
 }
