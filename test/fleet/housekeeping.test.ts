@@ -118,10 +118,11 @@ suite("housekeeping", () => {
     assert.deepEqual(await due(), ["never", "behind", "drifted", "deleting", "lost"]);
   });
 
-  test("6.1: what is deleted by SQL in no cluster that we know goes with an audit, unless a worker began it", async (t) => {
+  test("6.1: what is deleted by SQL and no worker takes goes with an audit, unless one had begun it", async (t) => {
     await using it = await bed(t.signal);
-    const [gone, begun] = [
+    const [gone, paused, begun] = [
       await it.create({ ...web, cluster_id: "nowhere", name: "gone" }),
+      await it.create({ ...web, name: "paused", paused: true }),
       await it.create({ ...web, cluster_id: "nowhere", name: "begun" }),
     ];
     await it.query(
@@ -131,6 +132,7 @@ suite("housekeeping", () => {
     );
     it.keep({});
     await until(async () => (await it.ask("GET", `/resources/${gone}`)).code === 404, t.signal);
+    assert.equal((await it.ask("GET", `/resources/${paused}`)).code, 404);
     assert.equal((await it.ask("GET", `/resources/${begun}`)).body.status, "deleting");
     const told = await it.query(
       `SELECT data->>'reason' AS reason, actor FROM events_unnumbered

@@ -43,14 +43,16 @@ export const auditSlice = statement<Slice, { last: number | null; found: number 
            ((SELECT count(*) FROM entered) + (SELECT count(*) FROM marked))::integer AS found`,
 );
 
-/** Rows that are being deleted in no cluster that we know, and that no worker ever began. Gives how many went. */
+/**
+ * Rows that are being deleted and that no worker ever began, as SQL leaves them: one that is paused, or whose target is
+ * unknown, paused or away, no worker would ever take. Gives how many went.
+ */
 export const purgeUntouchedSome = statement<number, { purged: number }>(
   "purgeUntouchedSome",
   (sql, limit) => sql`
     WITH untouched AS (
       SELECT t.resource_id FROM resource_attempts t JOIN resources r ON r.id = t.resource_id
       WHERE r.deleted_at IS NOT NULL AND t.last_attempt_at IS NULL AND t.lease_owner IS NULL
-        AND NOT EXISTS (SELECT FROM targets g WHERE g.cluster_id = r.cluster_id)
       ORDER BY t.resource_id LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED
     ), told AS MATERIALIZED (
       SELECT set_config('fleet.reason', 'NeverApplied', true), set_config('fleet.actor', 'worker', true)
