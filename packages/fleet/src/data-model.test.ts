@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { join } from "node:path";
 import { CheckViolation, UniqueViolation } from "@keelson/database";
 import { eachPostgres } from "@keelson/database/testing";
+import { groupOf, kindsWithoutVersion, usualVersionOf } from "./resources/kinds.ts";
 import { createFleetDatabase, type FleetDatabase } from "./testing/fleet-database.ts";
 
 const run = promisify(execFile);
@@ -67,6 +68,23 @@ eachPostgres("fleet's tables", (server) => {
       propagation: "background",
       is_now: true,
     });
+  });
+
+  test("a row without a version gets the one that a request would, and its key with it", async () => {
+    await using it = await fresh();
+    for (const kind of kindsWithoutVersion) await insert(it, { kind, api_version: null });
+    await insert(it, { kind: "Widget", api_version: null });
+    const rows = await it.query<{ kind: string; api_version: string; api_group: string }>(
+      `SELECT kind, api_version, api_group FROM resources ORDER BY id`,
+    );
+    assert.deepEqual(
+      rows.map(({ kind, api_version, api_group }) => [kind, api_version, api_group]),
+      [...kindsWithoutVersion, "Widget"].map((kind) => {
+        const version = usualVersionOf(kind);
+        return [kind, version ?? null, groupOf(version ?? "")];
+      }),
+    );
+    await assert.rejects(insert(it, { api_version: "apps/v1beta1" }), UniqueViolation);
   });
 
   test("a change raises the generation, and a new spec the revision unless it is given", async () => {

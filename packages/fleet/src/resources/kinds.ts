@@ -2,7 +2,7 @@
 
 import type { BuiltinKinds } from "@keelson/kube";
 
-/** The version that is meant where none is given. */
+/** The version that is meant where none is given; of rows that SQL writes, 0012-usual-versions.sql says the same. */
 const usualVersions: Readonly<Record<string, string>> = {
   Deployment: "apps/v1",
   StatefulSet: "apps/v1",
