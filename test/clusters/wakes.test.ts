@@ -57,6 +57,18 @@ suite("wakes after reports", () => {
     ]);
   });
 
+  test("a number that PostgreSQL writes otherwise is the same again", async () => {
+    await using rest = await start(60);
+    const path = `/clusters/${await rest.cluster(alice)}`;
+    const said = '"observed_generation":1,"conditions":[],"metadata":{"a":[1e-7,1e21,-0,2.0,3E2]}';
+    const error = '{"errorType":"System","details":{"rate":5e-8}}';
+    const report = `{"controller_name":"dns",${said},"last_error":${error}}`;
+    for (let times = 0; times < 3; times++) {
+      assert.equal((await rest.ask(ctl, "PUT", `${path}/status`, report)).code, 200);
+    }
+    assert.deepEqual(await wakes(rest), [["controller_status_created", "dns"]]);
+  });
+
   test("beyond so many in a minute one wake waits for all, and comes when there is room; of a nodepool too", async () => {
     await using rest = await start(3);
     const id = await rest.cluster(alice);

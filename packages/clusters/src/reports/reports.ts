@@ -1,6 +1,6 @@
 // What controllers say, stored: one transaction for the report, what it closes and whom it wakes.
 
-import { jsonEqual, RestError, type JsonObject } from "@keelson/base";
+import { jsonSame, RestError, type JsonObject } from "@keelson/base";
 import type { Transaction } from "@keelson/database";
 import { requireController, requireWriter, type Caller } from "../access/access.ts";
 import type { Deletions } from "../deletion/deletions.ts";
@@ -157,7 +157,7 @@ function wakeReason(
   before: Report | undefined,
 ): WakeReason | undefined {
   if (before === undefined) return "controller_status_created";
-  const { says, generation } = noveltyOf(after, before, jsonEqual);
+  const { says, generation } = noveltyOf(after, before, jsonSame);
   if (says && generation) return "controller_status_and_generation_change";
   if (says) return "controller_status_change";
   return generation ? "controller_generation_change" : undefined;
