@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leftovers, nothing } from "@keelson/platform/testing";
 import type { JsonObject } from "@keelson/base";
-import type { DynamicObject } from "@keelson/client";
+import { refOf, type DynamicObject } from "@keelson/client";
 import { measure } from "../apiserver/scenarios/length.ts";
 import { clusterSuite, isOracle, ownTest } from "../tools/test-cluster.ts";
 import { until } from "../tools/until.ts";
@@ -28,6 +28,12 @@ interface Containers {
     readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
     readonly spec: { readonly containers: readonly { readonly name: string; image: string }[] };
   };
+}
+
+interface Timed {
+  readonly type: string;
+  readonly reason: string;
+  readonly observedGeneration: number;
 }
 
 function specOf(deployment: DynamicObject | undefined): Containers {
@@ -407,6 +413,55 @@ clusterSuite("the operator, while apps run", () => {
       await until(async () => imageOf(await bed.find(deployments, name)) === image, t.signal);
     },
   );
+
+  ownTest("a migration that is at work ends before that of a newer image begins", async (t) => {
+    await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+    bed.start({ clock: withoutWaitsFrom(10_001) });
+    const name = newName();
+    const resource = await bed.resource(jobs);
+    const jobOf = async (image: string) => {
+      const { items } = await resource.list({ namespace }, t.signal);
+      return items.find(
+        (job) =>
+          job.metadata.ownerReferences?.[0]?.name === name &&
+          specOf(job).template.spec.containers[0]?.image === image,
+      );
+    };
+    const ask = async (imageRef: string) => {
+      const database = { enabled: true, migrations: { engine: "knex" } };
+      const { metadata } = await bed.apply(name, { imageRef, database });
+      await bed.until(name, ({ object }) => {
+        const { conditions = [] } = (object["status"] ?? {}) as unknown as {
+          conditions?: readonly Timed[];
+        };
+        const { reason, observedGeneration } =
+          conditions.find(({ type }) => type === "DatabaseReady") ?? {};
+        return reason === "Migrating" && observedGeneration === metadata.generation;
+      });
+    };
+    const [first, second, third] = ["shop:1", "shop:2", "shop:3"] as const;
+    await ask(first);
+    const working = await until(() => jobOf(first), t.signal);
+    const report = async (ready: number) => {
+      const body = { status: { active: ready, ready, startTime: "2026-01-01T00:00:00Z" } };
+      const patch = { type: "merge", body, options: { subresource: "status" } } as const;
+      await resource.patch(refOf(working), patch, t.signal);
+    };
+    await report(1);
+    await ask(second);
+    assert.equal((await jobOf(first))?.metadata.uid, working.metadata.uid);
+    assert.equal(await jobOf(second), undefined);
+    await report(0);
+    await until(async () => (await jobOf(second)) !== undefined, t.signal);
+    // What has not begun is not waited for: its image may not even be there.
+    await ask(third);
+    for (const image of [first, second]) {
+      await until(async () => (await jobOf(image)) === undefined, t.signal);
+    }
+    assert.equal(await bed.find(deployments, name), undefined);
+    await bed.endJob(name, "Complete");
+    await until(async () => imageOf(await bed.find(deployments, name)) === third, t.signal);
+  });
 });
 
 /** As a cluster with traefik does. */

@@ -85,6 +85,13 @@ export class Children {
     return found !== undefined && isChildOf(app, found) ? found : undefined;
   }
 
+  /** The app's children of a kind as they were last seen. */
+  async list(app: App, kind: ObjectKind, signal: AbortSignal): Promise<DynamicObject[]> {
+    await this.#untilServed(kind, signal);
+    const all = await this.of(kind).list({ namespace: app.namespace }, signal);
+    return all.filter((object) => isChildOf(app, object));
+  }
+
   /** Removes what is the app's, if it is there. */
   async remove(
     app: App,
@@ -137,8 +144,8 @@ export class Children {
         kept.filter((object) => object.kind === kind.kind).map((object) => keyOf(refOf(object))),
       );
       if (!(await this.#isServed(kind, signal))) continue;
-      for (const object of await this.of(kind).list({ namespace: app.namespace }, signal)) {
-        if (!isChildOf(app, object) || names.has(keyOf(refOf(object)))) continue;
+      for (const object of await this.list(app, kind, signal)) {
+        if (names.has(keyOf(refOf(object)))) continue;
         if (await this.#remove(app, object, signal)) going++;
       }
     }

@@ -54,6 +54,12 @@ export function migrationJobOf(app: App, settings: MigrationSettings): DynamicOb
   });
 }
 
+/** Whether a Job is at work at this moment. One whose pod has not begun, since it has no image, say, may be none for long. */
+export function isMigrating(job: DynamicObject): boolean {
+  const { ready = 0 } = (job["status"] ?? {}) as { readonly ready?: number };
+  return ready > 0 && job.metadata.deletionTimestamp === undefined;
+}
+
 /** Whether a Job is over. Throws a `StepError` for one that failed. */
 export function migrationOutcome(job: DynamicObject): "running" | "done" {
   const { conditions = [] } = (job["status"] ?? {}) as {

@@ -12,7 +12,7 @@ test("an app that has a schema gets no other beside it, unless that one is kept 
   await using admin = new DatabaseAdmin({ adminUrl: () => Promise.reject(new Error("asked")) });
   const step: DatabaseStep = {
     admin,
-    children: { apply: untouched, findNow: untouched, remove: untouched },
+    children: { apply: untouched, findNow: untouched, list: untouched, remove: untouched },
     settings: {},
     random: systemRandom,
     told: new Map(),

@@ -9,13 +9,18 @@ import type { Children } from "../children/children.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { DatabaseAdmin } from "../sql/database-admin.ts";
 import { ownsDatabase } from "../sql/removal.ts";
-import { migrationJobOf, migrationOutcome, type MigrationSettings } from "./database-migrations.ts";
+import {
+  isMigrating,
+  migrationJobOf,
+  migrationOutcome,
+  type MigrationSettings,
+} from "./database-migrations.ts";
 import { databaseVariables, isOurPassword, passwordIn } from "./database-variables.ts";
 import type { Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 /** What the step needs of the cluster. A Secret that is overlooked would be made anew, with another password. */
-export type DatabaseChildren = Pick<Children, "apply" | "findNow" | "remove">;
+export type DatabaseChildren = Pick<Children, "apply" | "findNow" | "list" | "remove">;
 
 export interface DatabaseSettings extends MigrationSettings {
   /** Where apps find the database, where that is not where the administrator does. */
@@ -153,7 +158,10 @@ export async function cleanupDatabase(
   told.delete(names.schema);
 }
 
-/** The Job of this image, made if there is none; as it is if there is: a Job cannot be changed, nor should it run twice. */
+/**
+ * The Job of this image, made if there is none; as it is if there is: a Job cannot be changed, nor should it run twice. That of
+ * an earlier image goes first while it is at work: cut off, knex and prisma leave a lock or a failure that nobody clears.
+ */
 async function migrate(
   app: App,
   { children, settings }: Pick<DatabaseStep, "children" | "settings">,
@@ -167,7 +175,9 @@ async function migrate(
     { apiVersion, kind, name: metadata.name ?? "" },
     signal,
   );
-  return found ?? (await children.apply(app, desired, signal));
+  if (found !== undefined) return found;
+  const earlier = await children.list(app, { apiVersion, kind }, signal);
+  return earlier.find(isMigrating) ?? (await children.apply(app, desired, signal));
 }
 
 function secretOf(app: App, variables: Readonly<Record<string, string>>): DynamicObject {
