@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RestError, writeJson, type Identity, type Json, type Random } from "@keelson/base";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import { hostOf } from "../loopback.ts";
 import { refuseBrokenRequest } from "./broken-request.ts";
 import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
@@ -43,7 +44,7 @@ export interface RestLimits {
 export interface RestServer extends AsyncDisposable {
   /** For requests without a socket: `inject`. */
   readonly app: FastifyInstance;
-  /** Listens and gives the URL in force. Throws what the socket throws: `EADDRINUSE`. */
+  /** Listens and gives the URL by which it is found on this machine. Throws what the socket throws: `EADDRINUSE`. */
   listen(at: { readonly address: string; readonly port: number }): Promise<string>;
   /** Follows credentials and certificates that change, until `signal` aborts. */
   keepFresh(signal: AbortSignal): Promise<void>;
@@ -161,5 +162,6 @@ function reloadSecrets(app: FastifyInstance, secrets: object): void {
 
 function urlOf(app: FastifyInstance, address: string, scheme: "http" | "https"): string {
   const { port } = app.server.address() as AddressInfo;
-  return `${scheme}://${address.includes(":") ? `[${address}]` : address}:${port}`;
+  const host = hostOf(address);
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -150,6 +150,16 @@ suite("TLS", { skip: isMissing && "openssl makes the certificates" }, () => {
     assert.equal(await whoami(url, { client: "gateway", headers: identity }), "UNTRUSTED_GATEWAY");
   });
 
+  test("one that listens everywhere is found by an address that a certificate can be for", async () => {
+    const tls = await TlsFiles.read({
+      certFile: file("server.pem"),
+      keyFile: file("server.key"),
+      clientCaFile: undefined,
+    });
+    await using rest = await restFixture({ tls });
+    assert.match(await rest.listen({ address: "0.0.0.0", port: 0 }), /^https:\/\/127\.0\.0\.1:/);
+  });
+
   test("TLS below 1.2 is refused", async () => {
     const tls = await TlsFiles.read({
       certFile: file("server.pem"),
