@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
-import { observe, type Observation } from "./observation.ts";
+import { annotations } from "./desired-object.ts";
+import { observe, shapedLikeDesired, type Observation } from "./observation.ts";
 import { ownedFields } from "./owned-fields.ts";
 
 const apply = (fieldsV1: object, manager = "kontrol") => ({
@@ -47,6 +48,14 @@ test("of a Secret's data nothing is told, be it one value or all of them", () =>
     const [drift, ...others] = seen(before, now).drift;
     assert.deepEqual([drift?.desired, drift?.current, others], [null, null, []]);
   }
+});
+
+test("of annotations only our three marks are left out of what is there", () => {
+  const it = object("ConfigMap", { a: "1" }, []);
+  const marks = Object.fromEntries(Object.values(annotations).map((name) => [name, "1"]));
+  const theirs = { "kontrol/team": "shop", "example.com/a": "b" };
+  const now = { ...it, metadata: { ...it.metadata, annotations: { ...marks, ...theirs } } };
+  assert.deepEqual(shapedLikeDesired(now), { data: { a: "1" }, metadata: { annotations: theirs } });
 });
 
 test("owners that are written in no way of Kubernetes own nothing, and nothing fails at them", () => {

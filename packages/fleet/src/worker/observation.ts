@@ -80,12 +80,14 @@ function driftedFields(object: DynamicObject, applied: AppliedRecord): readonly 
   });
 }
 
+const ownNames: readonly string[] = Object.values(annotations);
+
 /** The object as a spec would say it: without what only the server says. */
 export function shapedLikeDesired(object: DynamicObject): JsonObject {
   const { apiVersion: _, kind: _kind, metadata, status: _status, ...rest } = object as JsonObject;
   const { labels, annotations: all } = isJsonObject(metadata) ? metadata : {};
   const others = Object.entries(isJsonObject(all) ? all : {}).filter(
-    ([name]) => !name.startsWith("kontrol/"),
+    ([name]) => !ownNames.includes(name),
   );
   const kept: Record<string, Json> = {
     ...(labels === undefined ? {} : { labels }),
