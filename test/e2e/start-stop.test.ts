@@ -8,11 +8,16 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { onAbort } from "@keelson/base";
-import { openDatabase, isMigrated, sharedMigrations } from "@keelson/database";
+import { openDatabase, isMigrated, sharedMigrations, statement } from "@keelson/database";
 import { patience } from "@keelson/database/testing";
 import { readRunFile } from "@keelson/keelson";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
 import { entry } from "./run-keelson.ts";
+
+const breakNumbering = statement<undefined>(
+  "breakNumbering",
+  (sql) => sql`ALTER TABLE lifecycle.outbox RENAME TO lost`,
+);
 
 suite("keelson up", () => {
   test("starts, serves, tells where it is, and leaves nothing behind", async (t) => {
@@ -73,6 +78,18 @@ suite("keelson up", () => {
     assert.doesNotMatch(second.output, /making the database/);
     assert.equal((await second.stop("SIGINT")).code, 0);
     assert.deepEqual(leftBehind(dataDir), []);
+  });
+
+  test("ends where a part of it cannot go on: half of it is worse than none", async (t) => {
+    await using folder = await temporaryFolder();
+    await using keelson = new KeelsonProcess(folder.path);
+    const { database: url = "" } = await keelson.ready();
+    await using database = openDatabase({ url, name: "test", ...patience });
+    await database.run(breakNumbering, undefined, t.signal);
+    const { code, output } = await keelson.ended;
+    assert.notEqual(code, 0);
+    assert.match(output, /outbox/);
+    assert.deepEqual(leftBehind(folder.path), []);
   });
 
   const notLinux = process.platform !== "linux" && "only Linux has a /dev/full";

@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { Health, type Check } from "./health.ts";
 import { openHost } from "./host/open-host.ts";
+import { joinPart } from "./join-part.ts";
 import { openStore } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
@@ -61,7 +62,8 @@ export async function serveApiserver(
     ...(opened === undefined ? { kubeconfig: kubeconfigOf(config) } : {}),
     ...(listener.url === undefined ? {} : { metrics: listener.url }),
   };
-  scope.spawn("Kubernetes API", () => kubernetes.join());
+  const stopping = signal;
+  scope.spawn("Kubernetes API", (signal) => joinPart(kubernetes, { signal, stopping }));
   if (opened !== undefined) scope.spawn("host", (within) => opened.host.run(within));
   scope.spawn("health", (within) => health.keepAsking(within));
   await health.ask();

@@ -3,10 +3,12 @@
 
 import { RestError, TaskScope } from "@keelson/base";
 import { DatabaseError } from "@keelson/database";
+import { aborted } from "./aborted.ts";
 import { authenticatorOf } from "./authenticator-of.ts";
 import type { Config } from "./config.ts";
 import { encryptionKeys } from "./encryption-keys.ts";
 import { Health, type Check } from "./health.ts";
+import { joinPart } from "./join-part.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
 import { ApiDocument } from "./rest/openapi.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
@@ -150,7 +152,10 @@ export async function serveServices(
     ...(cluster === undefined ? {} : { kubernetes: cluster.url, kubeconfig: cluster.kubeconfig }),
     database: pool.url,
   };
-  if (cluster !== undefined) scope.spawn("Kubernetes API", () => cluster.join());
+  if (cluster !== undefined) {
+    const stopping = signal;
+    scope.spawn("Kubernetes API", (signal) => joinPart(cluster, { signal, stopping }));
+  }
   if (fleet !== undefined) scope.spawn("fleet", (signal) => fleet.run(signal));
   if (clusters !== undefined) scope.spawn("clusters", (signal) => clusters.run(signal));
   if (operator !== undefined) scope.spawn("operator", (signal) => operator.run(signal));
@@ -198,12 +203,4 @@ function databaseTrouble(error: unknown): RestError | undefined {
   return error instanceof DatabaseError && error.isTransient
     ? new RestError("DATABASE_UNAVAILABLE", "the database is not available", { cause: error })
     : undefined;
-}
-
-/** Ends when `signal` aborts: a process without loops runs too. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
