@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BadValue, oneOf, quantity } from "./kinds.ts";
+import { BadValue, duration, oneOf, quantity } from "./kinds.ts";
 
 const read = (text: string): string => quantity.read(text, { folder: "/" });
 
@@ -20,6 +20,13 @@ test("an amount is read in the form in which a cluster keeps it", () => {
 test("an amount that is none, or nothing, is refused", () => {
   for (const text of ["", "much", "0", "-1", "1 Gi"]) {
     assert.throws(() => read(text), /must be an amount of Kubernetes above zero/, text);
+  }
+});
+
+test("a duration is as long as a database can look back, and no longer", () => {
+  assert.equal(duration.read("1000000d", { folder: "/" }), 86_400_000_000_000);
+  for (const text of ["1000000d1ms", "100000000d", "9e9d", `${"9".repeat(400)}d`]) {
+    assert.throws(() => duration.read(text, { folder: "/" }), BadValue, text);
   }
 });
 

@@ -67,7 +67,7 @@ export const duration: Kind<number> = {
       (sum, [, count, unit]) => sum + Number(count) * msPer[unit as DurationUnit],
       0,
     );
-    if (!Number.isSafeInteger(Math.round(ms))) throw new BadValue("is too long a duration");
+    if (ms > durationMaxMs) throw new BadValue("is too long a duration: 1000000d are the most");
     return Math.round(ms);
   },
   write: (ms) => {
@@ -389,6 +389,9 @@ export const keys256: Kind<readonly string[]> = {
   },
   write: (keys) => keys.join(","),
 };
+
+/** No time that a database can tell is so long ago: `now() - interval` would fail, and the loop that asks with it. */
+const durationMaxMs = 1_000_000 * 86_400_000;
 
 type DurationUnit = "ms" | "s" | "m" | "h" | "d";
 const msPer: Record<DurationUnit, number> = {
