@@ -462,6 +462,44 @@ clusterSuite("the operator, while apps run", () => {
     await bed.endJob(name, "Complete");
     await until(async () => imageOf(await bed.find(deployments, name)) === third, t.signal);
   });
+
+  ownTest(
+    "a database that is wanted again when half of it is gone begins anew, with its migrations",
+    async (t) => {
+      await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+      let isCut = true;
+      bed.start({
+        clock: withoutWaitsFrom(10_001),
+        onCall: ({ service, name, when }) => {
+          if (isCut && service === "sql" && name === "dropSchema" && when === "before") {
+            throw new Error("cut off");
+          }
+        },
+      });
+      const name = newName();
+      const migrations = { engine: "knex" };
+      await bed.apply(name, { imageRef: image, database: { enabled: true, migrations } });
+      const migrating = "DatabaseReady False Migrating";
+      await bed.until(name, ({ conditions }) => conditions.includes(migrating));
+      await bed.endJob(name, "Complete");
+      await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
+      const { DATABASE_URL: url = "" } = (await bed.secret(`${name}-db`)) ?? {};
+      await bed.database.queryAs(url, "CREATE TABLE todos (id integer)");
+
+      await bed.apply(name, { imageRef: image, database: { enabled: false, migrations } });
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("DatabaseReady False CleanupFailed"),
+      );
+      await bed.apply(name, { imageRef: image, database: { enabled: true, migrations } });
+      await bed.until(name, ({ conditions }) => conditions.includes("DatabaseReady False Error"));
+      isCut = false;
+      await bed.until(name, ({ conditions }) => conditions.includes(migrating));
+      const { DATABASE_URL: again = "" } = (await bed.secret(`${name}-db`)) ?? {};
+      await bed.database.queryAs(again, "CREATE TABLE todos (id integer)");
+      await bed.endJob(name, "Complete");
+      await bed.until(name, ({ observedGeneration }) => observedGeneration === 3);
+    },
+  );
 });
 
 /** As a cluster with traefik does. */

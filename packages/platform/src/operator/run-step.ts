@@ -236,6 +236,8 @@ async function doStep(
     await removeChildren(parts, { step, app, kept: [...prepared, ...outcome.wanted] }, signal);
     return outcome;
   }
+  // What runs for the step goes first. Were it found later, it would seem to have been done for what is made anew.
+  await parts.children.prune(app, { kinds: step.kinds, kept: [] }, signal);
   const { left } = await step.cleanup({ app, ledger, policy }, signal);
   if (left === undefined) {
     await removeChildren(parts, { step, app, kept: [] }, signal);

@@ -9,7 +9,7 @@ import { StepError } from "../steps/step-error.ts";
 import type { ConnectionParts } from "./connection-parts.ts";
 import { isWrongPassword } from "./driver-errors.ts";
 import { literal, quoted } from "./identifier.ts";
-import { inspect } from "./inspection.ts";
+import { inspect, type DatabaseNames, type Inspection } from "./inspection.ts";
 import { parseOwnerComment } from "./owner-comment.ts";
 import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
 import { ownsDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
@@ -78,7 +78,7 @@ export class DatabaseAdmin implements AsyncDisposable {
   async ensure(wanted: Provision, signal: AbortSignal): Promise<readonly string[]> {
     const { names, ledger } = wanted;
     return await this.#pool.use(async (session) => {
-      const found = await inspect(session, names, signal);
+      const found = await this.#inspectWhole(session, wanted, signal);
       const missing = provisionPlan(found, wanted);
       const unready = databaseObjects(names, found)
         .map(({ kind, name }) => ({ kind: ledgerKind(kind), name }))
@@ -163,6 +163,19 @@ export class DatabaseAdmin implements AsyncDisposable {
     await this.#pool[Symbol.asyncDispose]();
   }
 
+  /** A schema that was being removed, and has lost a role, has lost the role's tables and rights: it goes before it is made anew. */
+  async #inspectWhole(
+    session: Session,
+    { names, owner, ledger }: Provision,
+    signal: AbortSignal,
+  ): Promise<Inspection> {
+    const found = await inspect(session, names, signal);
+    const isGoing = found.schema !== null && ledger.stateOf("Schema", names.schema) === "Deleting";
+    if (!isGoing || (found.app !== null && found.anon !== null)) return found;
+    await removeOwned(session, { owner, ledger: ledgerOf(names, ledger) }, signal);
+    return await inspect(session, names, signal);
+  }
+
   /** All or nothing, from what is there within the transaction. */
   async #provision(session: Session, wanted: Wanted, signal: AbortSignal): Promise<string[]> {
     return await session.transaction(async () => {
@@ -171,6 +184,17 @@ export class DatabaseAdmin implements AsyncDisposable {
       return missing.map(({ name }) => name);
     }, signal);
   }
+}
+
+/** What a ledger has under these names: an app may keep a schema of another beside them. */
+function ledgerOf({ schema, appRole, anonRole }: DatabaseNames, ledger: Ledger): Ledger {
+  const names = new Set([schema, appRole, anonRole]);
+  return {
+    stateOf: (kind, name) => ledger.stateOf(kind, name),
+    all: (kind) => ledger.all(kind).filter(({ name }) => names.has(name)),
+    record: (owned, signal) => ledger.record(owned, signal),
+    forget: (kind, name, signal) => ledger.forget(kind, name, signal),
+  };
 }
 
 function ledgerKind(kind: "Schema" | "AppRole" | "AnonRole"): OwnedKind {

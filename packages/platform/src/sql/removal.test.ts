@@ -59,6 +59,39 @@ eachPostgres("the end of an app's database", (server) => {
         assert.deepEqual(ledger.contents, []);
       });
 
+      test("wanted again half-way, it is whole or begins anew", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const { names, ledger, url, owner } = await madeApp(database, database.admin());
+        for (let statements = 1, isCut = true; isCut; statements += 1) {
+          await database.queryAs(
+            url,
+            "CREATE TABLE IF NOT EXISTS todos (id integer); INSERT INTO todos VALUES (1)",
+          );
+          isCut = false;
+          let left = statements;
+          const admin = database.admin({
+            onStatement: ({ phase }) => {
+              if (phase !== "after" || left-- > 0) return;
+              isCut = true;
+              throw new Error("cut off");
+            },
+          });
+          await admin.remove({ owner, ledger }, never).catch((error: Error) => {
+            assert.match(error.message, /cut off/);
+          });
+          await database.admin().ensure({ names, owner, ledger, adopts: false }, never);
+          await database.admin().setPassword({ names, owner, password }, never);
+          const tables = await database.queryAs(
+            url,
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()",
+          );
+          if (tables.length === 0) continue;
+          // Its own to change, and everybody's to read.
+          await database.queryAs(url, "ALTER TABLE todos ADD COLUMN IF NOT EXISTS done boolean");
+          await database.queryAs(url, `SET ROLE ${names.anonRole}; SELECT * FROM todos`);
+        }
+      });
+
       test("objects in another database are in its way, and named", async () => {
         await using database = await createAppDatabase(await server(), { rights });
         await using other = await (await server()).createDatabase();
