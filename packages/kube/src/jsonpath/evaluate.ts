@@ -19,79 +19,107 @@ export class JsonPath {
    * cannot be: an item beyond the end, a filter of what is no list. Fields of maps come in byte order.
    */
   find(value: Json): Json[] {
-    return follow(this.#steps, [value]);
+    return new Search().follow(this.#steps, [value]);
   }
 }
 
-/** What a path may find at most: `..` on a large object must not fill memory. */
-const resultsMax = 100_000;
+/**
+ * How many values one search may look at, on its way and at its end: each step may find from one value what it finds from
+ * others again, and so may each part of a union. That must fill neither memory nor time.
+ */
+const looksMax = 300_000;
+/** What has nothing in it costs less where it is only passed over. */
+const emptyShare = 16;
 
-function follow(steps: readonly Step[], values: readonly Json[]): Json[] {
-  let current = [...values];
-  for (const step of steps) {
-    current = take(step, current);
-    if (current.length > resultsMax) throw tooMuch();
+/** One search, and how much it has looked at. */
+class Search {
+  #looks = 0;
+
+  follow(steps: readonly Step[], values: readonly Json[]): Json[] {
+    let current = [...values];
+    for (const step of steps) current = this.#take(step, current);
+    return current;
   }
-  return current;
-}
 
-/** All that is found from each of the values. Ends as soon as it is too much: what is found from one may be found from others again. */
-function gather(values: readonly Json[], find: (value: Json) => readonly Json[]): Json[] {
-  const all: Json[] = [];
-  for (const value of values) {
-    for (const found of find(value)) all.push(found);
-    if (all.length > resultsMax) throw tooMuch();
+  #look(count: number): void {
+    this.#looks += count;
+    if (this.#looks > looksMax) throw new JsonPathError("the path finds too much");
   }
-  return all;
-}
 
-function tooMuch(): JsonPathError {
-  return new JsonPathError("the path finds too much");
-}
+  /** All that is found from each of the values. */
+  #gather(values: readonly Json[], find: (value: Json) => readonly Json[]): Json[] {
+    this.#look(values.length);
+    const all: Json[] = [];
+    for (const value of values) {
+      const found = find(value);
+      this.#look(found.length);
+      for (const one of found) all.push(one);
+    }
+    return all;
+  }
 
-function take(step: Step, values: readonly Json[]): Json[] {
-  switch (step.op) {
-    case "field":
-      return gather(values, (value) =>
-        isJsonObject(value) && Object.hasOwn(value, step.name) ? [value[step.name] ?? null] : [],
-      );
-    case "wildcard":
-      return gather(values, childrenOf);
-    case "recurse":
-      return gather(values, descendantsOf);
-    case "slice":
-      return gather(values, (value) => sliced(value, step.bounds));
-    case "union":
-      return step.paths.flatMap((path) => follow(path, values));
-    case "filter":
-      return gather(values, (value) => filtered(value, step));
-    case "value":
-      return values.map(() => step.value);
-    case "word":
-      throw new JsonPathError(`unrecognized identifier ${step.word}`);
+  #take(step: Step, values: readonly Json[]): Json[] {
+    switch (step.op) {
+      case "field":
+        return this.#gather(values, (value) =>
+          isJsonObject(value) && Object.hasOwn(value, step.name) ? [value[step.name] ?? null] : [],
+        );
+      case "wildcard":
+        return this.#gather(values, childrenOf);
+      case "recurse":
+        return this.#gather(values, (value) => this.#descendantsOf(value));
+      case "slice":
+        return this.#gather(values, (value) => sliced(value, step.bounds));
+      case "union":
+        return step.paths.flatMap((path) => this.follow(path, values));
+      case "filter":
+        return this.#gather(values, (value) => this.#filtered(value, step));
+      case "value":
+        return this.#gather(values, () => [step.value]);
+      case "word":
+        throw new JsonPathError(`unrecognized identifier ${step.word}`);
+    }
+  }
+
+  /** The value and everything in it that has anything in it, outermost first. */
+  #descendantsOf(value: Json): Json[] {
+    const found: Json[] = [];
+    const pending: Json[] = [value];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const children = childrenOf(next);
+      if (children.length === 0) continue;
+      found.push(next);
+      this.#look(1 + children.length / emptyShare);
+      for (const child of children.toReversed()) pending.push(child);
+    }
+    return found;
+  }
+
+  #filtered(value: Json, { left, operator, right }: Extract<Step, { op: "filter" }>): Json[] {
+    if (!isJsonArray(value)) {
+      throw new JsonPathError(`${kindOf(value)} is not array or slice and cannot be filtered`);
+    }
+    return value.filter((item) => {
+      this.#look(1);
+      const lefts = this.follow(left, [item]);
+      if (operator === "exists") return lefts.length > 0;
+      if (lefts.length === 0) return false;
+      const rights = this.follow(right, [item]);
+      if (rights.length === 0) return false;
+      if (lefts.length > 1 || rights.length > 1) {
+        throw new JsonPathError("can only compare one element at a time");
+      }
+      return holds(operator, lefts[0] ?? null, rights[0] ?? null);
+    });
   }
 }
 
-function childrenOf(value: Json): Json[] {
-  if (isJsonArray(value)) return [...value];
+function childrenOf(value: Json): readonly Json[] {
+  if (isJsonArray(value)) return value;
   if (!isJsonObject(value)) return [];
   return Object.keys(value)
     .sort(compareBytes)
     .map((key) => value[key] ?? null);
-}
-
-/** The value and everything in it that has anything in it, outermost first. */
-function descendantsOf(value: Json): Json[] {
-  const found: Json[] = [];
-  const pending: Json[] = [value];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const children = childrenOf(next);
-    if (children.length === 0) continue;
-    found.push(next);
-    if (found.length > resultsMax) throw tooMuch();
-    for (const child of children.reverse()) pending.push(child);
-  }
-  return found;
 }
 
 function sliced(value: Json, [first, second, third]: readonly [Bound, Bound, Bound]): Json[] {
@@ -113,24 +141,9 @@ function sliced(value: Json, [first, second, third]: readonly [Bound, Bound, Bou
   }
   const step = third.isKnown ? third.value : 1;
   if (step <= 0) throw new JsonPathError("step must be > 0");
-  return value.slice(start, end).filter((_item, index) => index % step === 0);
-}
-
-function filtered(value: Json, { left, operator, right }: Extract<Step, { op: "filter" }>): Json[] {
-  if (!isJsonArray(value)) {
-    throw new JsonPathError(`${kindOf(value)} is not array or slice and cannot be filtered`);
-  }
-  return value.filter((item) => {
-    const lefts = follow(left, [item]);
-    if (operator === "exists") return lefts.length > 0;
-    if (lefts.length === 0) return false;
-    const rights = follow(right, [item]);
-    if (rights.length === 0) return false;
-    if (lefts.length > 1 || rights.length > 1) {
-      throw new JsonPathError("can only compare one element at a time");
-    }
-    return holds(operator, lefts[0] ?? null, rights[0] ?? null);
-  });
+  const items: Json[] = [];
+  for (let at = start; at < end; at += step) items.push(value[at] ?? null);
+  return items;
 }
 
 function holds(operator: string, left: Json, right: Json): boolean {

@@ -79,6 +79,20 @@ suite("JSON paths", () => {
     assert.throws(() => new JsonPath("..*..*").find(deep), JsonPathError);
   });
 
+  test("a long path through a long list is given up before it takes for ever", () => {
+    const lists = { list: wideList(10_000) };
+    const union = (part: string): string => `[${Array<string>(1_000).fill(part).join(",")}]`;
+    for (const path of [
+      `.list${union("*")}`,
+      `.list[*]${union("'a'")}`,
+      `.list[*]${'"a"'.repeat(1_000)}`,
+      `.list[?(@${'"a"'.repeat(1_000)})]`,
+    ]) {
+      const found = new JsonPath(path);
+      assert.throws(() => found.find(lists), /finds too much/, path.slice(0, 20));
+    }
+  });
+
   test("neither depth nor breadth overflows", () => {
     const deep = readJson(`${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`, { depthMax: 20_000 });
     assert.equal(new JsonPath("..a").find(deep).length, 10_000);
