@@ -50,4 +50,14 @@ suite("a server that cannot be asked", () => {
       );
     }
   });
+
+  test("one whose certificate is for other names is told with them", () => {
+    const cert = { subjectaltname: "DNS:keelson.example.com, IP Address:192.0.2.7" };
+    const cause = Object.assign(new Error(), { code: "ERR_TLS_CERT_ALTNAME_INVALID", cert });
+    assert.equal(
+      unreachableText("https://127.0.0.1:8080", new TypeError("fetch failed", { cause })),
+      "https://127.0.0.1:8080 cannot be reached (its certificate is for keelson.example.com, 192.0.2.7): " +
+        "write --server with a name of the certificate",
+    );
+  });
 });

@@ -208,25 +208,45 @@ function objectOf(text: string): JsonObject | undefined {
   }
 }
 
-/** Why nobody answers there, and what to do about it. `fetch` says only that it failed; the socket says why. */
+/** Why nobody answers there, and what to do about it. */
 export function unreachableText(url: string, error: unknown): string {
+  const { reason, next } = whyUnreachable(url, error);
+  return `${url} cannot be reached (${reason}): ${next ?? "is it running there, and is --server right?"}`;
+}
+
+/** Why nobody answers there, and what mends it where that is known. `fetch` says only that it failed; the socket says why. */
+export function whyUnreachable(
+  url: string,
+  error: unknown,
+): { readonly reason: string; readonly next?: string } {
   const cause = error instanceof Error ? error.cause : undefined;
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
-  const text = (reason: string, next: string): string =>
-    `${url} cannot be reached (${reason}): ${next}`;
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") {
-    return text("it speaks no TLS", `write --server ${url.replace(/^https/, "http")}`);
+    return { reason: "it speaks no TLS", next: `write --server ${url.replace(/^https/, "http")}` };
   }
   if (code === "UND_ERR_SOCKET" && url.startsWith("http:")) {
     const next = `does it speak TLS? then write --server ${url.replace(/^http/, "https")}`;
-    return text("it hung up", next);
+    return { reason: "it hung up", next };
   }
   if (isDistrust(code)) {
     const next = "name the file of its authority in NODE_EXTRA_CA_CERTS";
-    return text("its certificate is not trusted", next);
+    return { reason: "its certificate is not trusted", next };
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    const reason = `its certificate is for ${namesOf(cause as CertificateMismatch)}`;
+    return { reason, next: "write --server with a name of the certificate" };
   }
   const said = cause instanceof Error && cause.message !== "" ? cause.message : String(error);
-  return text(reasons[code] ?? said, "is it running there, and is --server right?");
+  return { reason: reasons[code] ?? said };
+}
+
+interface CertificateMismatch {
+  readonly cert?: { readonly subjectaltname?: string };
+}
+
+/** Node writes them as `DNS:example.com, IP Address:127.0.0.1`. */
+function namesOf({ cert }: CertificateMismatch): string {
+  return cert?.subjectaltname?.replaceAll(/(DNS|IP Address):/g, "") ?? "another name";
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import type { Clock } from "@keelson/base";
 import { BadKubeconfig, loadKubeconfig } from "@keelson/client";
 import type { Config } from "../../config.ts";
 import type { RunFile } from "../../run-file.ts";
+import { whyUnreachable } from "../client/rest-client.ts";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
 /** One finding for each target of the configuration file. */
@@ -50,7 +51,8 @@ export async function checkServer(
     return failed(check, `${running.rest} is not ready: ${first}`, "its log says more");
   } catch (error) {
     signal.throwIfAborted();
-    const fix = "a certificate of your own is trusted by NODE_EXTRA_CA_CERTS; else see its log";
-    return warning(check, `${running.rest} does not answer (${String(error)})`, fix);
+    const { reason, next } = whyUnreachable(running.rest, error);
+    const fix = next ?? "its log says more";
+    return warning(check, `${running.rest} does not answer (${reason})`, fix);
   }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { systemClock } from "@keelson/base";
+import { writeRunFile } from "../../run-file.ts";
 import { loadSettings } from "../../testing/settings.ts";
 import { CommandError } from "../command-error.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -159,6 +160,24 @@ suite("keelson doctor", () => {
     const { of, wrong } = await findingsOf(t, folder);
     assert.deepEqual(wrong, ["embedded PostgreSQL"]);
     assert.match(of("embedded PostgreSQL").found, /is of version 12$/);
+  });
+
+  test("says why the server that runs does not answer", async (t) => {
+    const folder = await folderFor(t);
+    const dataDir = join(folder, ".keelson");
+    await mkdir(dataDir);
+    await using _runFile = await writeRunFile(dataDir, {
+      rest: "http://127.0.0.1:2",
+      startedAt: "2026-01-01T00:00:00Z",
+      version: "0",
+    });
+    const { of } = await findingsOf(t, folder);
+    assert.deepEqual(of("server"), {
+      check: "server",
+      state: "warning",
+      found: "http://127.0.0.1:2 does not answer (connection refused)",
+      fix: "its log says more",
+    });
   });
 
   test("sees a PostgreSQL that does not answer, and keeps its password to itself", async (t) => {
