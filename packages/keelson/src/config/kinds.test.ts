@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BadValue, duration, oneOf, quantity } from "./kinds.ts";
+import { BadValue, duration, oneOf, origin, quantity } from "./kinds.ts";
 
 const read = (text: string): string => quantity.read(text, { folder: "/" });
 
@@ -38,5 +38,31 @@ test("one of a set is a word of it, or another word for one, and nothing that ev
   );
   for (const text of ["constructor", "__proto__", "oidc"]) {
     assert.throws(() => mode.read(text, { folder: "/" }), BadValue, text);
+  }
+});
+
+test("an origin is read as browsers send it", () => {
+  for (const [text, sent] of [
+    ["https://app.example.com", "https://app.example.com"],
+    ["https://App.example.com:443/", "https://app.example.com"],
+    ["http://localhost:3000", "http://localhost:3000"],
+    ["chrome-extension://abc", "chrome-extension://abc"],
+    ["null", "null"],
+    ["*", "*"],
+  ] as const) {
+    assert.equal(origin.read(text, { folder: "/" }), sent);
+  }
+});
+
+test("an origin that no browser could send is refused", () => {
+  for (const text of [
+    "app.example.com",
+    "https://app.example.com/shop",
+    "https://*.example.com",
+    "https://me@app.example.com",
+    "localhost:3000",
+    "https://",
+  ]) {
+    assert.throws(() => origin.read(text, { folder: "/" }), /must be an origin such as/, text);
   }
 });

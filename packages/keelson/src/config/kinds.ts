@@ -265,6 +265,22 @@ export const domain: Kind<string> = {
   write: (value) => value,
 };
 
+/** An origin in the form in which browsers send it, or `*` for all. */
+export const origin: Kind<string> = {
+  name: "origin",
+  read: (text) => {
+    if (text === "*" || text === "null") return text;
+    const bare = text.replace(/\/$/, "");
+    const url = /^[a-z][a-z\d+.-]*:\/\/[^\s/\\?#@*]+$/i.test(bare) ? URL.parse(bare) : null;
+    if (url === null) {
+      throw new BadValue("must be an origin such as https://app.example.com, without a path, or *");
+    }
+    // Those of extensions and apps are no origins to Node.
+    return url.origin === "null" ? bare : url.origin;
+  },
+  write: (value) => value,
+};
+
 /** An amount as Kubernetes writes it; read in the one form in which a cluster keeps it, `5` for `5000m`. */
 export const quantity: Kind<string> = {
   name: "amount",

@@ -25,7 +25,7 @@ const samples: Readonly<Record<string, readonly [string, string]>> = {
   number: ["17", "19"],
   address: ["127.0.0.17", "127.0.0.19"],
   schema: ["one", "two"],
-  "text,…": ["http://one.localhost,http://two.localhost", "*"],
+  "origin,…": ["http://one.localhost,http://two.localhost", "*"],
   "rest|worker|scheduler|operator,…": ["rest,worker", "scheduler"],
   "network in each line": ["10.0.0.0/8,fd00::/8", "127.0.0.1"],
   "domain in each line": ["one.example.com,two.example.com", "example.com"],

@@ -5,6 +5,7 @@ import {
   bytes,
   listOf,
   oneOf,
+  origin,
   path,
   port,
   positiveDuration,
@@ -38,7 +39,7 @@ export const serverSettings = {
     "certificate chain of the REST API, PEM; of the Kubernetes API where that runs alone",
   ),
   tlsKeyFile: optional(path, "private key to it, PEM", { flagAliases: ["tls-private-key-file"] }),
-  corsOrigins: optional(listOf(text), "origins whose pages may call the REST API, * for all", {
+  corsOrigins: optional(listOf(origin), "origins whose pages may call the REST API, * for all", {
     aliases: [alias("CORS_ALLOWED_ORIGINS")],
     default: ({ values }) =>
       values["authMode"] === "none"
