@@ -100,6 +100,30 @@ suite("writes of lifecycle under faults", () => {
     });
   }
 
+  test("retire: all of it or nothing, and deletions that it ends may end later", async () => {
+    let fault = "";
+    await using it = await startClustersRest({
+      onStatement: ({ statement, phase }) => {
+        if (`${phase} ${statement}` === fault) throw new DatabaseUnavailable("a fault");
+      },
+    });
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
+    const id = await it.cluster(alice);
+    await it.ask(alice, "DELETE", `/clusters/${id}`);
+    const before = await everything(it);
+    const retire = async () => (await it.ask(ctl, "DELETE", "/controllers/dns")).code;
+    for (fault of ["before retireController", "after retireController", "before commit"]) {
+      assert.equal(await retire(), 503, fault);
+      assert.ok((await everything(it)) === before, `${fault} left something behind`);
+    }
+    fault = "before findDone";
+    assert.equal(await retire(), 204);
+    fault = "";
+    assert.equal((await it.ask(alice, "GET", `/clusters/${id}`)).code, 200);
+    await it.settle();
+    assert.equal((await it.ask(alice, "GET", `/clusters/${id}`)).code, 404);
+  });
+
   test("33: while the database is away the answer is 503 with Retry-After, and then it is not", async () => {
     let isAway = false;
     await using it = await startClustersRest({
