@@ -23,6 +23,8 @@ export interface Watch extends AsyncIterable<WatchItem>, Disposable {
   readonly position: Revision;
   /** Whether the watcher reads the log because it is not level with the live feed. */
   readonly isBehind: boolean;
+  /** Whether the position is still to come: the stream began there, and is silent until the store has passed it. */
+  readonly isAhead: boolean;
   /**
    * What comes next, at least one item; undefined at the end. One call at a time. Asking for more says that what came before
    * has been passed on: how long that took is measured.
@@ -105,6 +107,10 @@ export class Watcher implements Watch, Subscriber {
 
   get isBehind(): boolean {
     return !this.#isLive;
+  }
+
+  get isAhead(): boolean {
+    return this.#position > this.#options.hub.cursor;
   }
 
   next(): Promise<NextItems> {
@@ -273,6 +279,8 @@ export class Watcher implements Watch, Subscriber {
     const { bookmarkEveryMs, clock } = this.#options;
     if (bookmarkEveryMs === undefined) return;
     this.#bookmarkTimer = clock.after(bookmarkEveryMs, () => {
+      // S12: nothing can be handed out before a revision that is still to come.
+      if (this.isAhead) return this.#scheduleBookmark();
       this.#isBookmarkDue = true;
       if (this.#waiter !== undefined) this.#resume(this.#takeBookmark());
     });

@@ -44,6 +44,18 @@ suite("watches by the clock", () => {
     }
   });
 
+  test("KB 5 a watch from a version still to come is silent to its end, bookmarks or not", async (t) => {
+    const clock = new ManualClock();
+    await using server = await startTestServer({ clock }, t.signal);
+    const api = new Api(server.url, t.signal);
+    using watch = await api.watch(
+      `${maps}?watch=1&resourceVersion=99999999&allowWatchBookmarks=true&timeoutSeconds=90`,
+    );
+    await clock.advance(minuteMs);
+    await clock.advance(minuteMs);
+    assert.deepEqual(await watch.rest(), []);
+  });
+
   test("KB 9 a watch that names no end is ended in order after 30 to 60 minutes", async (t) => {
     const clock = new ManualClock();
     await using server = await startTestServer({ clock }, t.signal);

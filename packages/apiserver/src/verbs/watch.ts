@@ -81,7 +81,7 @@ async function streamChanges(
       }
       lifetime.look();
     }
-    position = Math.min(changes.position, lifetime.through);
+    if (!changes.isAhead) position = Math.min(changes.position, lifetime.through);
   } catch (error) {
     if (signal.aborted || lifetime.signal.aborted) return;
     const failed = sink.write(writer.writeError(toStatusError(error).status));

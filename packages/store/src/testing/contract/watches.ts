@@ -374,6 +374,21 @@ export function describeWatches(fixture: Fixture): void {
       assert.deepEqual((await pending).map(summary), ["ADDED d 5"]);
     });
 
+    test("a revision still to come is not marked before the store has passed it", async () => {
+      await using bed = await fixture.prepare();
+      const clock = new ManualClock();
+      await using store = await bed.open({ clock });
+      using watch = await store.watch(everywhere, { from: 3, bookmarkEveryMs: 60_000 }, signal);
+      const pending = take(watch, 2);
+      await clock.advance(60_000);
+      assert.ok(watch.isAhead);
+      for (const name of ["a", "b", "c"]) await store.create(key(name), object(name), signal);
+      await store.reached(4, signal);
+      assert.ok(!watch.isAhead);
+      await clock.advance(60_000);
+      assert.deepEqual((await pending).map(summary), ["ADDED c 4", "BOOKMARK 4"]);
+    });
+
     test("a watch from below the floor is Expired before any event; list and watch again succeed", async () => {
       await using bed = await fixture.prepare();
       await using store = await bed.open();
