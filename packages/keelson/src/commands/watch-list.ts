@@ -31,19 +31,28 @@ export interface ShowerOptions<Row extends { readonly id: number | string }> {
   readonly shown: Map<Row["id"], Row>;
   /** What programs see of a row; all of it unless told. */
   readonly bodyOf?: (row: Row) => object;
+  /** What of a row has to differ for it to be shown again; anything unless told. */
+  readonly changeOf?: (row: Row) => object;
 }
 
 /** Shows of a list what was not shown before, and remembers it in `shown`. */
 export function shower<Row extends { readonly id: number | string }>(
   { terminal }: Session,
-  { output, columns, nameOf, shown, bodyOf = (row) => row }: ShowerOptions<Row>,
+  {
+    output,
+    columns,
+    nameOf,
+    shown,
+    bodyOf = (row) => row,
+    changeOf = (row) => row,
+  }: ShowerOptions<Row>,
 ) {
   const table = new Table(columns);
   let isEmpty = true;
   return async (rows: readonly Row[]): Promise<void> => {
     const fresh = rows.filter((one) => {
       const before = shown.get(one.id);
-      return before === undefined || !jsonEqual(asJson(before), asJson(one));
+      return before === undefined || !jsonEqual(asJson(changeOf(before)), asJson(changeOf(one)));
     });
     for (const one of fresh) shown.set(one.id, one);
     if (fresh.length === 0) return;

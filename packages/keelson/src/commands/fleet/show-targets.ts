@@ -60,6 +60,8 @@ export async function watchTargets(
       columns: columns(session, output),
       nameOf: ({ cluster_id }) => cluster_id,
       bodyOf: ({ id: _key, ...target }) => target,
+      // A cluster that is well is heard of every few seconds: that is no change.
+      changeOf: ({ last_contact_at: _heard, ...target }) => target,
       goneOf: (target) => ({ ...target, health: "deleted", paused: false, deleting: false }),
       ask: async () =>
         (await listTargets(session.client, signal))
