@@ -67,7 +67,7 @@ export function testApplying(lab: CommandLab): void {
     };
     assert.match(
       await refused("apply -f broken.yaml --cluster prod"),
-      /^1 broken\.yaml cannot be read: yaml: line 3: /,
+      /^2 broken\.yaml cannot be read: yaml: line 3: /,
     );
     assert.equal(
       await refused("apply -f nameless.yaml --cluster prod"),

@@ -23,6 +23,6 @@ export function quietFailure(): CommandError {
 }
 
 /** What was typed cannot be meant. */
-export function usageError(message: string): CommandError {
-  return new CommandError(message, { exitCode: exitCodes.USAGE });
+export function usageError(message: string, options: ErrorOptions = {}): CommandError {
+  return new CommandError(message, { ...options, exitCode: exitCodes.USAGE });
 }

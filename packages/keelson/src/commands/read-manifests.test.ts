@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { CommandError } from "./command-error.ts";
 import { readManifests } from "./read-manifests.ts";
 
 /** What is said of a text on standard input. */
 async function complaintOf(text: string): Promise<string> {
+  return (await refusalOf(text)).message;
+}
+
+async function refusalOf(text: string): Promise<CommandError> {
   const terminal = {
     write: () => assert.fail("nothing is to be said"),
     note: () => assert.fail("nothing is to be said"),
@@ -18,7 +23,7 @@ async function complaintOf(text: string): Promise<string> {
   );
   return read.then(
     () => assert.fail("it is to be refused"),
-    (error: Error) => error.message,
+    (error: CommandError) => error,
   );
 }
 
@@ -37,6 +42,12 @@ suite("manifests that cannot be read", () => {
       await complaintOf("a: 1\n b: 2\n"),
       /^standard input cannot be read: yaml: line 2: /,
     );
+  });
+
+  test("whatever is wrong with them, they are what was typed", async () => {
+    for (const text of ["a: [", '{"a" 1}', "- 1", "just words", "# nothing"]) {
+      assert.equal((await refusalOf(text)).exitCode, 2, text);
+    }
   });
 
   test("an empty standard input is called by its name", async () => {

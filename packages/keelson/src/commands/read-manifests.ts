@@ -37,7 +37,7 @@ export async function readManifests(
       if (linesBefore > 0) {
         return parse({ text: `${"\n".repeat(linesBefore)}${text}`, linesBefore: 0 }, place);
       }
-      throw new CommandError(`${place} cannot be read: ${error.message}`, { cause: error });
+      throw usageError(`${place} cannot be read: ${error.message}`, { cause: error });
     }
   };
   const manifests: Manifest[] = [];
@@ -113,7 +113,7 @@ function documentsOf(text: string): readonly Document[] {
 /** The object, or those of a list. */
 function objectsOf(value: Json, place: string): readonly Manifest[] {
   if (value === null) return [];
-  if (!isJsonObject(value)) throw new CommandError(`${place} is no object`);
+  if (!isJsonObject(value)) throw usageError(`${place} is no object`);
   const { kind, items } = value;
   if (
     typeof kind !== "string" ||
