@@ -66,6 +66,26 @@ eachPostgres("migrations that are SQL files", (server) => {
     assert.deepEqual(await app.query("SELECT * FROM todos"), [{ id: 1 }, { id: 3 }]);
   });
 
+  test("may choose how isolated they are, and forget every setting", async () => {
+    await using app = await migratedApp(await server());
+    const isolated = {
+      name: "002.sql",
+      text: "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; INSERT INTO todos VALUES (2)",
+    };
+    const wrapped = {
+      name: "003.sql",
+      text: "BEGIN ISOLATION LEVEL REPEATABLE READ; INSERT INTO todos VALUES (3); RESET ALL; COMMIT",
+    };
+    assert.deepEqual(await app.apply([first, isolated, wrapped]), [
+      first.name,
+      isolated.name,
+      wrapped.name,
+    ]);
+    const undone = { ...isolated, name: "004.sql", text: `${isolated.text}; ABORT` };
+    await assert.rejects(app.apply([undone]), /004\.sql: it ends with ROLLBACK/);
+    assert.deepEqual(await app.query("SELECT * FROM todos"), [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  });
+
   test("may begin with the mark of their encoding, as some editors write it", async () => {
     await using app = await migratedApp(await server());
     const marked = { ...first, text: `\u{feff}${first.text}` };

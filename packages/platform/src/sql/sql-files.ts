@@ -88,21 +88,16 @@ async function applyFile(
   try {
     await session.run({ name: "reset", text: "RESET ALL" }, signal);
     await session.transaction(async () => {
-      const [begun] = await session.run<{ readonly id: string }>(
-        { name: "readTransaction", text: "SELECT pg_current_xact_id()::text AS id" },
-        signal,
-      );
+      // No query: a file may begin with SET TRANSACTION, which has to be before any.
+      await session.run({ name: "markTransaction", text: "SET keelson.file TO 'begun'" }, signal);
       // Some editors mark the encoding, which is no SQL; psql passes over it, too.
       await session.run({ name, text: text.replace(/^\u{feff}/u, "") }, signal);
-      const [ended] = await session.run<{ readonly status: string }>(
-        {
-          name: "readTransactionStatus",
-          text: "SELECT pg_xact_status($1::text::xid8) AS status",
-          values: [begun?.id ?? ""],
-        },
+      const [ended] = await session.run<{ readonly mark: string | null }>(
+        { name: "readMark", text: "SELECT current_setting('keelson.file', true) AS mark" },
         signal,
       );
-      if (ended?.status === "aborted") {
+      // RESET ALL takes the mark away, too.
+      if (ended?.mark !== "begun" && /\b(rollback|abort)\b/iu.test(text)) {
         throw new Error("it ends with ROLLBACK what it is run in: nothing before that stays");
       }
       await session.run(
