@@ -10,7 +10,7 @@ import type { ConnectionParts } from "./connection-parts.ts";
 import { isWrongPassword } from "./driver-errors.ts";
 import { literal, quoted } from "./identifier.ts";
 import { inspect, type DatabaseNames, type Inspection } from "./inspection.ts";
-import { parseOwnerComment } from "./owner-comment.ts";
+import { isRemovedInPart, parseOwnerComment } from "./owner-comment.ts";
 import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
 import { ownsDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
 import { installReload, notifyReload } from "./schema-reload.ts";
@@ -73,7 +73,8 @@ export class DatabaseAdmin implements AsyncDisposable {
   /**
    * Gives an app its schema and its roles. Resolves with the names of the statements that were needed for it.
    *
-   * Throws a Conflict, having written nothing, where one of them is somebody else's.
+   * Throws a Conflict where one of them is somebody else's, having written nothing but the end of a removal of ours that
+   * was begun.
    */
   async ensure(wanted: Provision, signal: AbortSignal): Promise<readonly string[]> {
     const { names, ledger } = wanted;
@@ -163,7 +164,7 @@ export class DatabaseAdmin implements AsyncDisposable {
     await this.#pool[Symbol.asyncDispose]();
   }
 
-  /** A schema that was being removed, and has lost a role, has lost the role's tables and rights: it goes before it is made anew. */
+  /** A schema that was being removed, and has lost tables, or a role with its rights, goes before it is made anew. */
   async #inspectWhole(
     session: Session,
     { names, owner, ledger }: Provision,
@@ -171,7 +172,9 @@ export class DatabaseAdmin implements AsyncDisposable {
   ): Promise<Inspection> {
     const found = await inspect(session, names, signal);
     const isGoing = found.schema !== null && ledger.stateOf("Schema", names.schema) === "Deleting";
-    if (!isGoing || (found.app !== null && found.anon !== null)) return found;
+    const isWhole =
+      found.app !== null && found.anon !== null && !isRemovedInPart(found.schema?.comment);
+    if (!isGoing || isWhole) return found;
     await removeOwned(session, { owner, ledger: ledgerOf(names, ledger) }, signal);
     return await inspect(session, names, signal);
   }

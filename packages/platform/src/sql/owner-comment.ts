@@ -1,18 +1,29 @@
 // The comment on a schema or a role that says whose it is.
 
 import type { Mark } from "../ownership/claim.ts";
-import { ownerKey, ownerText, parseOwner, retainedKey } from "../ownership/owner.ts";
+import { ownerKey, ownerText, parseOwner, retainedKey, type Owner } from "../ownership/owner.ts";
+
+const retained = ` ${retainedKey}`;
+const inPart = " platform.internal/removed-in-part";
 
 export function ownerComment({ owner, isRetained }: Mark): string {
-  return `${ownerKey} ${ownerText(owner)}${isRetained ? ` ${retainedKey}` : ""}`;
+  return `${ownerKey} ${ownerText(owner)}${isRetained ? retained : ""}`;
+}
+
+/** For a schema that loses tables while its roles are still there. */
+export function removedInPartComment(owner: Owner): string {
+  return ownerComment({ owner, isRetained: false }) + inPart;
+}
+
+export function isRemovedInPart(comment: string | null | undefined): boolean {
+  return comment?.endsWith(inPart) === true;
 }
 
 /** Undefined for what nobody of ours has written. */
 export function parseOwnerComment(comment: string | null): Mark | undefined {
-  const mark = ` ${retainedKey}`;
-  const isRetained = comment?.endsWith(mark) === true;
-  const text = isRetained ? comment?.slice(0, -mark.length) : comment;
+  const mark = [retained, inPart].find((one) => comment?.endsWith(one)) ?? "";
+  const text = comment?.slice(0, comment.length - mark.length);
   if (text?.startsWith(`${ownerKey} `) !== true) return undefined;
   const owner = parseOwner(text.slice(ownerKey.length + 1));
-  return owner === undefined ? undefined : { owner, isRetained };
+  return owner === undefined ? undefined : { owner, isRetained: mark === retained };
 }

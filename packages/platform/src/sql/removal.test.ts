@@ -237,6 +237,37 @@ eachPostgres("the end of an app's database", (server) => {
     assert.deepEqual(ledger.contents, []);
   });
 
+  test("wanted again when some of many tables are gone, it begins anew; before that it is kept", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "ordinary" });
+    const { names, owner, ledger, url } = await madeApp(database, database.admin());
+    await database.queryAs(
+      url,
+      `DO $$ BEGIN FOR number IN 1..250 LOOP
+         EXECUTE format('CREATE TABLE "todos %s" ()', number);
+       END LOOP; END $$`,
+    );
+    for (const { batches, kept } of [
+      { batches: 0, kept: 250 },
+      { batches: 1, kept: 0 },
+    ]) {
+      let left = batches;
+      const cutOff = database.admin({
+        onStatement: ({ statement, phase }) => {
+          if (statement !== "dropTables" || phase !== "before") return;
+          if (left-- === 0) throw new Error("cut off");
+        },
+      });
+      await assert.rejects(cutOff.remove({ owner, ledger }, never), /cut off/);
+      const admin = database.admin({ timeoutMs: 120_000 });
+      await admin.ensure({ names, owner, ledger, adopts: false }, never);
+      await admin.setPassword({ names, owner, password }, never);
+      const tables = "SELECT FROM pg_tables WHERE schemaname = current_schema()";
+      assert.equal((await database.queryAs(url, tables)).length, kept);
+    }
+    await database.admin().remove({ owner, ledger }, never);
+    assert.deepEqual(await leftovers(database, owner.name), nothing);
+  });
+
   test("an app that never had one costs no statement", async () => {
     await using database = await createAppDatabase(await server(), { rights: "superuser" });
     const admin = database.admin({

@@ -5,7 +5,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import { isOwnedBy, type Owner } from "../ownership/owner.ts";
 import { StepError } from "../steps/step-error.ts";
 import { literal, quoted } from "./identifier.ts";
-import { ownerComment, parseOwnerComment } from "./owner-comment.ts";
+import { ownerComment, parseOwnerComment, removedInPartComment } from "./owner-comment.ts";
 import { grantToAdmin } from "./provision-plan.ts";
 import type { Session } from "./session.ts";
 
@@ -217,6 +217,11 @@ async function thinOut(
       if (!(await isStillOwned(session, { kind: "Schema", name: schema }, owner, signal))) {
         return true;
       }
+      const comment = literal(removedInPartComment(owner));
+      await session.run(
+        { name: "markSchema", text: `COMMENT ON SCHEMA ${quoted(schema)} IS ${comment}` },
+        signal,
+      );
       const text = `DROP TABLE IF EXISTS ${names.join(", ")} CASCADE`;
       await session.run({ name: "dropTables", text }, signal);
       return false;
