@@ -8,6 +8,7 @@ import type { Context, Settings } from "./options.ts";
 import { concerns, judge, platformFor } from "./preconditions.ts";
 import type { Resource } from "./resource.ts";
 import {
+  failed,
   finalized,
   notApplicable,
   notFinalized,
@@ -16,6 +17,7 @@ import {
   waitOf,
   type Failure,
   type Outcome,
+  type OutcomeContext,
   type Result,
 } from "./results.ts";
 
@@ -94,7 +96,12 @@ export async function attend(
             return answer === true ? settings.reconcile(context) : answer;
           });
     if (result === "waits") return wait(context, "the controller's own precondition does not hold");
-    await send(context, outcomeOf(result, before(context)));
+    return tell(context, result);
+  }
+
+  async function tell(context: Context, said: Result): Promise<Attended> {
+    const { result, outcome } = reportable(said, before(context));
+    await send(context, outcome);
     if (result.kind === "failed") {
       const { type, message, code, retryAfter } = result.failure;
       context.log.warn({ attempt, type, code, reason: message }, "reconcile failed");
@@ -112,7 +119,7 @@ export async function attend(
     );
     return count(result.kind, {
       kind: "done",
-      generation: resource.generation,
+      generation: context.resource.generation,
       ...(againAfterMs === undefined ? {} : { againAfterMs }),
     });
   }
@@ -198,9 +205,22 @@ async function read(
   return parent && { ...found, cluster: parent.resource };
 }
 
+/** What cannot be put into a report, such as metadata that hold themselves, is reported as a failure. */
+function reportable(
+  result: Result,
+  context: OutcomeContext,
+): { readonly result: Result; readonly outcome: Outcome } {
+  try {
+    return { result, outcome: outcomeOf(result, context) };
+  } catch (error) {
+    const failure = failed(thrown(error));
+    return { result: failure, outcome: outcomeOf(failure, context) };
+  }
+}
+
 function thrown(error: unknown, signal?: AbortSignal): Failure {
   const isLate = signal?.aborted === true;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = String(error instanceof Error ? error.message : error);
   return {
     type: "Transient",
     code: isLate ? "DeadlineExceeded" : "ReconcileFailed",

@@ -93,6 +93,31 @@ suite("failures of a controller", () => {
     assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "BadDomain");
   });
 
+  const itself: Record<string, unknown> = {};
+  itself["zone"] = itself;
+  for (const [what, result] of [
+    ["a number that JSON has not", { kind: "ready", metadata: { records: 1n } }],
+    ["what holds itself", { kind: "ready", metadata: itself }],
+    ["nothing", undefined],
+  ] as const) {
+    test(`a result of ${what} is reported as a failure, and tried again with backoff`, async () => {
+      await using it = new ControllerBed();
+      let runs = 0;
+      await it.start({
+        reconcile: () => {
+          runs++;
+          return (runs === 1 ? result : ready()) as Result;
+        },
+      });
+      const { id } = await it.backend.createCluster("c");
+      await it.settle();
+      assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "ReconcileFailed");
+      await it.clock.advance(1_000);
+      await it.settle();
+      assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    });
+  }
+
   test("an API that is away for a while delays, and loses nothing", async () => {
     await using it = new ControllerBed();
     await it.start();

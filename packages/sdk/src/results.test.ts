@@ -8,6 +8,7 @@ import {
   progressing,
   ready,
   waiting,
+  type Failure,
   type Result,
 } from "./results.ts";
 
@@ -97,6 +98,17 @@ suite("results", () => {
     const said = failed({ ...failure, suggestions: [bad], details: metadata });
     const { last_error: error } = outcomeOf(said, context);
     assert.deepEqual([error?.suggestions, error?.details], [[good], fitting]);
+  });
+
+  test("what is not said is left out, and what is no text is told as one", () => {
+    const unsaid = { code: undefined, suggestions: [undefined, "wait"], details: undefined };
+    const said = { ...failure, ...unsaid, message: 404 } as unknown;
+    const { last_error: error, conditions } = outcomeOf(failed(said as Failure), context);
+    assert.deepEqual([error?.errorCode, error?.message], [undefined, "404"]);
+    assert.deepEqual([error?.suggestions, error?.details], [["wait"], {}]);
+    assert.deepEqual([conditions[0]?.reason, conditions[0]?.message], [undefined, "404"]);
+    const bare = { kind: "ready" } as unknown;
+    assert.deepEqual(outcomeOf(bare as Result, context).metadata, {});
   });
 
   test("the same failure again is the same report, so that nobody is woken by it", () => {

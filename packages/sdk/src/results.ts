@@ -173,19 +173,24 @@ const codeMax = 255;
 const messageMax = 32_768;
 const suggestionsMax = 100;
 
-/** Without what no report may hold, be it there or made by the cut: a NUL, half of a character. */
-function fitting(text: string, max = Infinity): string {
-  return text.slice(0, max).replaceAll("\0", "\u{FFFD}").toWellFormed();
+/**
+ * Without what no report may hold, be it there or made by the cut: a NUL, half of a character. Authors who write JavaScript
+ * may say what is no text, or nothing: that stays out of the report.
+ */
+function fitting(text: string, max?: number): string;
+function fitting(said: unknown, max = Infinity): string | undefined {
+  if (said === undefined || said === null) return undefined;
+  return String(said).slice(0, max).replaceAll("\0", "\u{FFFD}").toWellFormed();
 }
 
 /** The same for every text in it, and every name. */
-function fittingMap(map: JsonMap): JsonMap {
+function fittingMap(map: JsonMap | undefined): JsonMap {
   const fit = (_name: string, value: unknown): unknown => {
     if (typeof value === "string") return fitting(value);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [fitting(name), one]));
   };
-  return JSON.parse(JSON.stringify(map, fit)) as JsonMap;
+  return JSON.parse(JSON.stringify(map ?? {}, fit)) as JsonMap;
 }
 
 /** For how long somebody can wait; undefined where what was calculated has come to nothing. */
@@ -208,14 +213,22 @@ function errorOf(
   const message = fitting(failure.message, messageMax);
   const last = before?.last_error;
   // The time at which it began: a new one with every attempt would make every report a change, and wake everybody.
-  const isSame = last?.errorCode === code && last.errorType === type && last.message === message;
+  const isSame =
+    last !== undefined &&
+    last !== null &&
+    last.errorCode === code &&
+    last.errorType === type &&
+    last.message === message;
   return {
     controllerName,
     errorType: type,
     errorCode: code,
     message,
     userActionable,
-    suggestions: suggestions.slice(0, suggestionsMax).map((suggestion) => fitting(suggestion)),
+    suggestions: suggestions
+      .map((suggestion) => fitting(suggestion))
+      .filter((suggestion) => suggestion !== undefined)
+      .slice(0, suggestionsMax),
     details: fittingMap(details),
     ...(retryAfter === undefined ? {} : { retryAfter: Math.round(retryAfter * 1_000_000) }),
     timestamp: isSame ? last.timestamp : new Date(nowMs).toISOString(),
