@@ -2,10 +2,16 @@
 
 import { readFile } from "node:fs/promises";
 
-import { TaskScope, type Clock, type Log, type Metrics, type Random } from "@keelson/base";
+import {
+  listenerUrl,
+  TaskScope,
+  type Clock,
+  type Log,
+  type Metrics,
+  type Random,
+} from "@keelson/base";
 import type { Store } from "@keelson/store";
 
-import { urlOf } from "./http/url-of.ts";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { ApiServer, type IdentityParts } from "./apiserver.ts";
 import type { Audit } from "./audit.ts";
@@ -120,7 +126,7 @@ export class StandaloneServer implements AsyncDisposable {
         signal,
       ),
     );
-    const url = urlOf(await api.listen({ host, port }));
+    const url = listenerUrl("https", await api.listen({ host, port }));
     const write = (): Promise<void> =>
       writeKubeconfig(
         options.kubeconfig,

@@ -37,6 +37,7 @@ export {
 } from "./json/read-json.ts";
 export { writeJson } from "./json/write-json.ts";
 export { LinkedList, type Place } from "./linked-list.ts";
+export { listenerUrl } from "./listener-url.ts";
 export { silentLog, type Log, type LogLevel } from "./log.ts";
 export {
   noMetrics,

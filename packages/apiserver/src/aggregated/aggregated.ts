@@ -1,11 +1,17 @@
 // The API server behind a host cluster: only kinds of ours, and the host says who callers are, what they may do and which
 // namespaces there are. Garbage collection and the deletion of namespaces are the host's too.
 
-import { type Clock, type Log, type Metrics, type Random, TaskScope } from "@keelson/base";
+import {
+  listenerUrl,
+  TaskScope,
+  type Clock,
+  type Log,
+  type Metrics,
+  type Random,
+} from "@keelson/base";
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
 import type { Store } from "@keelson/store";
 
-import { urlOf } from "../http/url-of.ts";
 import { Admission, type AdmissionPlugin } from "../admission/admission.ts";
 import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
 import { ApiHandler } from "../api-handler.ts";
@@ -106,8 +112,8 @@ export class AggregatedServer implements AsyncDisposable {
     const server = undo.use(await buildServer(options, { trust, files, scope }));
     undo.use(files.onChange((loaded) => server.useCertificates(servingOptions(loaded))));
     scope.spawn("certificates", (within) => files.run(within));
-    const address = await server.listen({ host, port });
-    return new AggregatedServer({ server, scope, url: urlOf(address), undo: undo.move() });
+    const url = listenerUrl("https", await server.listen({ host, port }));
+    return new AggregatedServer({ server, scope, url, undo: undo.move() });
   }
 
   /** Resolves never, or rejects with what it could not survive. */

@@ -2,9 +2,15 @@
 
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { RestError, writeJson, type Identity, type Json, type Random } from "@keelson/base";
+import {
+  listenerUrl,
+  RestError,
+  writeJson,
+  type Identity,
+  type Json,
+  type Random,
+} from "@keelson/base";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
-import { hostOf } from "../loopback.ts";
 import { refuseBrokenRequest } from "./broken-request.ts";
 import { trackConnections } from "./connections.ts";
 import { requestFrame, type FrameOptions, type RequestFrame } from "./frame.ts";
@@ -105,7 +111,8 @@ export async function buildRest(options: RestOptions): Promise<RestServer> {
     app,
     listen: async ({ address, port }) => {
       await app.listen({ host: address, port });
-      return urlOf(app, address, tls === undefined ? "http" : "https");
+      const { port: bound } = app.server.address() as AddressInfo;
+      return listenerUrl(tls === undefined ? "http" : "https", { address, port: bound });
     },
     keepFresh: async (signal) => {
       await Promise.all([
@@ -158,10 +165,4 @@ function newApp(options: RestOptions, frame: RequestFrame): FastifyInstance {
 function reloadSecrets(app: FastifyInstance, secrets: object): void {
   const { server } = app as unknown as { server: { setSecureContext(options: object): void } };
   server.setSecureContext(secrets);
-}
-
-function urlOf(app: FastifyInstance, address: string, scheme: "http" | "https"): string {
-  const { port } = app.server.address() as AddressInfo;
-  const host = hostOf(address);
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
