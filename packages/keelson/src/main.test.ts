@@ -60,7 +60,7 @@ suite("what is loaded", () => {
     const loaded = [...loadedBy("up", "--help"), ...loadedBy("get", "--help")];
     const packages = loaded.filter((file) => /^(packages|node_modules)\//.test(file));
     const known =
-      /^(node_modules\/commander|packages\/base\/|packages\/kube\/src\/(quantity|go-text)\/)/;
+      /^(node_modules\/commander|packages\/base\/|packages\/kube\/src\/(quantity|go-text)\/|packages\/platform\/src\/sql\/connection-parts)/;
     assert.deepEqual(
       packages.filter((file) => !known.test(file)),
       [],
@@ -85,25 +85,27 @@ suite("what is said when nobody reads any more", () => {
   }
 
   const notLinux = process.platform !== "linux" && "only Linux has a /dev/full";
-  test(
-    "an answer that a full disk does not take is told in a sentence",
-    { skip: notLinux },
-    async () => {
-      await using full = await open("/dev/full", "w");
-      const child = spawn(process.execPath, [entry, "config"], {
-        stdio: ["ignore", full.fd, "pipe"],
-        env: { PATH: process.env["PATH"] ?? "" },
-      });
-      const [[code], complaint] = await Promise.all([
-        once(child, "close") as Promise<[number | null]>,
-        child.stderr === null ? "" : text(child.stderr),
-      ]);
-      assert.deepEqual(
-        { code, complaint },
-        { code: 1, complaint: "keelson: standard output cannot be written to (ENOSPC)\n" },
-      );
-    },
-  );
+  for (const words of [["config"], ["version"], ["--help"], ["get", "--help"]]) {
+    test(
+      `what keelson ${words.join(" ")} answers and a full disk does not take is told in a sentence`,
+      { skip: notLinux },
+      async () => {
+        await using full = await open("/dev/full", "w");
+        const child = spawn(process.execPath, [entry, ...words], {
+          stdio: ["ignore", full.fd, "pipe"],
+          env: { PATH: process.env["PATH"] ?? "" },
+        });
+        const [[code], complaint] = await Promise.all([
+          once(child, "close") as Promise<[number | null]>,
+          child.stderr === null ? "" : text(child.stderr),
+        ]);
+        assert.deepEqual(
+          { code, complaint },
+          { code: 1, complaint: "keelson: standard output cannot be written to (ENOSPC)\n" },
+        );
+      },
+    );
+  }
 
   test("and with a complaint that nobody reads, as if it had been read", async () => {
     const child = spawn(process.execPath, [entry, "nope"], { stdio: ["ignore", "pipe", "pipe"] });

@@ -10,10 +10,10 @@ export async function main(): Promise<void> {
   for (const stream of [stdout, stderr]) stream.on("error", ignoreUnsaid);
   try {
     if (words.length === 1 && words[0] === "version") {
-      stdout.write(versionLine());
+      answer(versionLine());
     } else {
       const { commandLine, parseWords } = await import("./commands/command-line.ts");
-      const program = await commandLine(words, { openContext });
+      const program = await commandLine(words, { openContext, output: { writeOut: answer } });
       await parseWords(program, words);
     }
     process.exitCode ??= 0;
@@ -35,7 +35,11 @@ async function openContext(): Promise<CommandContext> {
     workingFolder: process.cwd(),
     clock: systemClock,
     isWatched: process.stderr.isTTY,
-    openTerminal: () => processTerminal({ noColour: environment["NO_COLOR"], end: exit }),
+    openTerminal: () =>
+      processTerminal({
+        noColour: environment["NO_COLOR"],
+        onLost: (error) => exit(exitCodeOf(error)),
+      }),
     run: untilInterrupted,
     exit,
   };
@@ -45,8 +49,24 @@ function exit(code = process.exitCode): void {
   process.exit(code);
 }
 
+let isAnswering = false;
+
+/** Writes a piece of what was asked for. */
+function answer(text: string): void {
+  if (!isAnswering) stdout.once("error", (error) => (process.exitCode = exitCodeOf(error)));
+  isAnswering = true;
+  stdout.write(text);
+}
+
+/** That of a command whose answer is lost, which is told: done, if whoever read has gone, as behind `| head`. */
+function exitCodeOf({ code }: NodeJS.ErrnoException): number {
+  if (code === "EPIPE") return 0;
+  stderr.write(`keelson: standard output cannot be written to (${code})\n`);
+  return 1;
+}
+
 /**
- * Whoever read may have gone, as behind `| head`, or `| tee` at Ctrl-C, or the disk be full that it goes to. That is no failure of what
- * is said, and least of all a reason for a server to end without stopping. A command that cannot give its answer ends by its terminal.
+ * Whoever read may have gone, as behind `| tee` at Ctrl-C, or the disk be full that it goes to. That is no failure of what is said
+ * beside an answer, and least of all a reason for a server to end without stopping.
  */
 function ignoreUnsaid(): void {}

@@ -23,7 +23,7 @@ export const defineApiserver: Define = (command, context) => {
     .action(async (_own: object, typed: Command) => {
       const config = await configOf(typed.optsWithGlobals(), context, "apiserver");
       const { migrate } = await import("./apiserver-store.ts");
-      await migrate(config);
+      await migrate(config, context.openTerminal());
     });
 
   withExamples(withSettings(command.command("restore")), [["keelson apiserver restore"]])
@@ -31,7 +31,7 @@ export const defineApiserver: Define = (command, context) => {
     .action(async (_own: object, typed: Command) => {
       const config = await configOf(typed.optsWithGlobals(), context, "apiserver");
       const { restore } = await import("./apiserver-store.ts");
-      await restore(config);
+      await restore(config, context.openTerminal());
     });
 
   withExamples(

@@ -14,7 +14,7 @@ export interface CommandLineOptions {
   /** Where help and complaints go; the process's own unless told. */
   readonly output?: {
     readonly writeOut: (text: string) => void;
-    readonly writeErr: (text: string) => void;
+    readonly writeErr?: (text: string) => void;
   };
 }
 

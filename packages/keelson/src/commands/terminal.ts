@@ -2,7 +2,6 @@
 
 import { stderr, stdin, stdout } from "node:process";
 import { onAbort } from "@keelson/base";
-import { exitFailure } from "../start-error.ts";
 
 /** What was asked for goes to `write`, everything else that is said to `note`. */
 export interface Terminal {
@@ -15,20 +14,17 @@ export interface Terminal {
   readInput(signal: AbortSignal): Promise<string>;
 }
 
-/** The terminal of this process, which ends once its answer goes nowhere: done if nobody reads any more, as behind `| head`. */
+/** The terminal of this process. */
 export function processTerminal({
   noColour,
-  end,
+  onLost,
 }: {
   /** The variable `NO_COLOR`, of which only its presence counts. */
   readonly noColour: string | undefined;
-  readonly end: (code: number) => void;
+  /** Called once an answer goes nowhere: nobody reads any more, or a disk is full. */
+  readonly onLost: (error: NodeJS.ErrnoException) => void;
 }): Terminal {
-  stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE") return end(0);
-    stderr.write(`keelson: standard output cannot be written to (${code})\n`);
-    end(exitFailure);
-  });
+  stdout.on("error", onLost);
   return {
     write: (text) => void stdout.write(text),
     note: (line) => void stderr.write(`${line}\n`),
