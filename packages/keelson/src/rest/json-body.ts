@@ -8,6 +8,7 @@ import {
   RestError,
   validationFailed,
   type Json,
+  type JsonObject,
 } from "@keelson/base";
 import type { FastifyInstance } from "fastify";
 
@@ -50,10 +51,10 @@ const nulEscape = Buffer.from("\\u0000");
 
 /** Throws for the first text or key with a NUL, naming its path. */
 function refuseNul(root: Json): void {
-  for (const [value, path] of everythingIn(root)) {
-    if (typeof value === "string" && value.includes("\0")) throw nulAt(path);
+  for (const [value, pathOf] of everythingIn(root)) {
+    if (typeof value === "string" && value.includes("\0")) throw nulAt(pathOf());
     if (typeof value !== "object" || value === null) continue;
-    for (const key of Object.keys(value)) if (key.includes("\0")) throw nulAt(path);
+    for (const key of Object.keys(value)) if (key.includes("\0")) throw nulAt(pathOf());
   }
 }
 
@@ -67,7 +68,8 @@ function nulAt(path: string): RestError {
  */
 const zerosMax = 1024 * 1024;
 
-const exponent = /[eE]([+-]?\d+)/g;
+/** Of a number, or of what looks like one in a text; not of the digests in which an `e` stands between digits. */
+const exponent = /(?:^|[:,[\s])-?\d+(?:\.\d+)?[eE]([+-]?\d+)(?=[,\]}\s]|$)/g;
 
 /** Whether all that looks like an exponent comes near the bound. Almost no body does. */
 function mayBeLong(text: string): boolean {
@@ -78,27 +80,46 @@ function mayBeLong(text: string): boolean {
 
 function refuseLongNumbers(root: Json): void {
   let zeros = 0;
-  for (const [value, path] of everythingIn(root)) {
+  for (const [value, pathOf] of everythingIn(root)) {
     if (typeof value !== "number" && !(value instanceof JsonNumber)) continue;
     zeros += Math.abs(Number(/[eE](.+)$/.exec(String(value))?.[1] ?? 0));
     if (zeros <= zerosMax) continue;
     const message = "is too long when it is written out, with the numbers before it";
-    throw validationFailed({ field: path || "body", message });
+    throw validationFailed({ field: pathOf() || "body", message });
   }
 }
 
-/** Every value with its path, parents first and in their order. With a stack of its own: bodies may be deep. */
-function* everythingIn(root: Json): Generator<readonly [Json, string]> {
-  const rest: (readonly [Json, string])[] = [[root, ""]];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    yield next;
-    const [value, path] = next;
+/** A member of an object, or an element of a list. */
+type Step = readonly [name: number | string, value: Json];
+
+/**
+ * Every value, parents first and in their order, and what tells the path of the one that is at hand. It holds no more than
+ * the way there, for bodies may be long, and that not on the stack, for they may be deep.
+ */
+function* everythingIn(root: Json): Generator<readonly [value: Json, pathOf: () => string]> {
+  const names: (number | string)[] = [];
+  const pathOf = (): string => pathText(names.slice(1));
+  const open: Iterator<Step>[] = [[["", root] as const].values()];
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const next = level.next();
+    if (next.done === true) {
+      open.pop();
+      names.length = open.length;
+      continue;
+    }
+    const [name, value] = next.value;
+    names[open.length - 1] = name;
+    yield [value, pathOf];
     if (typeof value !== "object" || value === null || value instanceof JsonNumber) continue;
-    const isList = Array.isArray(value);
-    const inner = Object.entries(value).map(([key, member]) => {
-      const name = isList ? `[${key}]` : path === "" ? key : `.${key}`;
-      return [member, `${path}${name}`] as const;
-    });
-    for (const one of inner.reverse()) rest.push(one);
+    open.push(Array.isArray(value) ? value.entries() : membersOf(value as JsonObject));
   }
+}
+
+function* membersOf(value: JsonObject): Generator<Step> {
+  for (const key of Object.keys(value)) yield [key, value[key] as Json];
+}
+
+function pathText(names: readonly (number | string)[]): string {
+  const text = names.map((name) => (typeof name === "number" ? `[${name}]` : `.${name}`)).join("");
+  return text.replace(/^\./, "");
 }
