@@ -51,6 +51,15 @@ suite("a server that cannot be asked", () => {
     }
   });
 
+  test("one whose certificate has run out is told with that, not as one that nobody vouches for", () => {
+    const cause = Object.assign(new Error("certificate has expired"), { code: "CERT_HAS_EXPIRED" });
+    assert.equal(
+      unreachableText("https://keelson.example.com", new TypeError("fetch failed", { cause })),
+      "https://keelson.example.com cannot be reached (certificate has expired): " +
+        "give the server one that is valid now, by its --tls-cert-file",
+    );
+  });
+
   test("one whose certificate is for other names is told with them", () => {
     const cert = { subjectaltname: "DNS:keelson.example.com, IP Address:192.0.2.7" };
     const cause = Object.assign(new Error(), { code: "ERR_TLS_CERT_ALTNAME_INVALID", cert });

@@ -228,6 +228,10 @@ export function whyUnreachable(
     const next = `does it speak TLS? then write --server ${url.replace(/^http/, "https")}`;
     return { reason: "it hung up", next };
   }
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : String(error);
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") {
+    return { reason: said, next: "give the server one that is valid now, by its --tls-cert-file" };
+  }
   if (isDistrust(code)) {
     const next = "name the file of its authority in NODE_EXTRA_CA_CERTS";
     return { reason: "its certificate is not trusted", next };
@@ -236,7 +240,6 @@ export function whyUnreachable(
     const reason = `its certificate is for ${namesOf(cause as CertificateMismatch)}`;
     return { reason, next: "write --server with a name of the certificate" };
   }
-  const said = cause instanceof Error && cause.message !== "" ? cause.message : String(error);
   return { reason: reasons[code] ?? said };
 }
 
