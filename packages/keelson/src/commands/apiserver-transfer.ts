@@ -30,7 +30,7 @@ export async function exportLines(
     await using place = await openPlace(config, signal);
     const write = async (line: string): Promise<void> => {
       terminal.write(`${line}\n`);
-      if (stdout.writableNeedDrain) await once(stdout, "drain");
+      if (stdout.writableNeedDrain) await once(stdout, "drain", { signal });
     };
     const counts = await exportObjects({ client: place.client, kinds: chosen, write }, signal);
     for (const [plural, count] of counts) terminal.note(`${plural} ${count}`);
