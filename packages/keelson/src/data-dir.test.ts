@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempDisposable, stat, symlink, writeFile } from "node:fs/promises";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
+import { umask } from "node:process";
 import { suite, test, type TestContext } from "node:test";
 import { systemClock, systemRandom } from "@keelson/base";
 import { claimDataDir } from "./data-dir.ts";
@@ -16,10 +17,8 @@ suite("the data folder", () => {
     const modes = ["a", "a/b", "a/b/data", "a/b/data/claims"].map(async (name) => {
       return (await stat(join(folder.path, name))).mode & 0o711;
     });
-    assert.deepEqual(
-      [claimed.path, ...(await Promise.all(modes))],
-      [path, 0o711, 0o711, 0o711, 0o711],
-    );
+    const mode = 0o711 & ~umask();
+    assert.deepEqual([claimed.path, ...(await Promise.all(modes))], [path, mode, mode, mode, mode]);
   });
 
   test("one that cannot be made is refused with what to do", async (t) => {
