@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createController, type Controller } from "./controller.ts";
-import { ready } from "./results.ts";
+import { progressing, ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 import { FakeBackend } from "./testing/fake-backend.ts";
 
@@ -63,6 +63,56 @@ suite("controller", () => {
     await assert.rejects(it.start({ kinds: ["cluster", "nodepool"] }), /http_fault/);
     await it.settle();
     assert.equal(it.backend.report(id, "dns"), undefined);
+  });
+
+  test("a start that fails looks no more at what it heard of meanwhile", async () => {
+    await using it = new ControllerBed();
+    const { api } = it.backend;
+    const heard = Promise.withResolvers<void>();
+    it.backend.onRequest = (request) => (request === "GET /clusters" ? 403 : undefined);
+    let looks = 0;
+    const starting = it.start({
+      api: {
+        ...api,
+        fetch: async (input, init) => {
+          if (new Request(input).url.includes("/clusters?")) await heard.promise;
+          return api.fetch(input, init);
+        },
+      },
+      reconcile: () => {
+        looks++;
+        return progressing("waiting for the zone", 1_000);
+      },
+    });
+    await it.settle();
+    await it.backend.createCluster("c");
+    await it.settle();
+    assert.equal(looks, 1);
+    heard.resolve();
+    await assert.rejects(starting, /http_fault/);
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.equal(looks, 1);
+  });
+
+  test("a start that fails lists no more, although it heard of a gap", async () => {
+    await using it = new ControllerBed();
+    const { transport } = it.backend;
+    it.backend.onRequest = (request) => (request === "GET /clusters" ? 403 : undefined);
+    const starting = it.start({
+      transport: {
+        subscribe: async (context, signal) => {
+          const subscription = await transport.subscribe(context, signal);
+          context.onGap();
+          return subscription;
+        },
+      },
+    });
+    await assert.rejects(starting, /http_fault/);
+    const before = it.backend.requests.length;
+    await it.clock.advance(120_000);
+    await it.settle();
+    assert.equal(it.backend.requests.length, before);
   });
 
   test("one that moves to a page which was read already, because another went, is looked at all the same", async () => {

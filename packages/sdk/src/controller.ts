@@ -48,6 +48,8 @@ class RunningController implements Controller {
   readonly #owed = new Recent<string>({ capacity: rememberedMax });
   /** By resource: when we look again by ourselves. One a resource at most. */
   readonly #timers = new Map<string, Disposable>();
+  /** Aborts when the start fails or we stop: nothing is taken any more, nobody looks by themselves. */
+  #following: AbortSignal;
   /** Aborts when we begin to stop: what waits ends, what runs goes on. */
   readonly #stopping = new AbortController();
   /** Aborts when what runs has had its time. */
@@ -61,6 +63,7 @@ class RunningController implements Controller {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.name = settings.name;
+    this.#following = this.#stopping.signal;
     this.#metrics = sdkMetrics(settings.metrics);
     this.#api = new Api({ ...settings, requestTimeoutMs: 10_000, attemptsMax: 5 });
     this.#turns = new ResourceTurns({
@@ -74,12 +77,13 @@ class RunningController implements Controller {
     if (this.#isStarted) throw new Error(`controller ${name} was started twice`);
     this.#isStarted = true;
     const failing = new AbortController();
-    const following = AbortSignal.any([this.#stopping.signal, failing.signal]);
+    this.#following = AbortSignal.any([this.#stopping.signal, failing.signal]);
     try {
-      await this.#follow(following, AbortSignal.any([this.#stopping.signal, signal]));
+      await this.#follow(AbortSignal.any([this.#stopping.signal, signal]));
     } catch (error) {
       failing.abort(error);
-      await this.#subscription?.close();
+      this.#forgetTimers();
+      await this.#ended();
       this.#subscription = undefined;
       this.#isStarted = false;
       throw error;
@@ -87,8 +91,8 @@ class RunningController implements Controller {
     log.info({ controller: name, kinds, platforms }, "controller started");
   }
 
-  /** Everything that `start` does; what is subscribed to is followed until `following` aborts. */
-  async #follow(following: AbortSignal, signal: AbortSignal): Promise<void> {
+  /** Everything that `start` does; what is subscribed to is followed until `#following` aborts. */
+  async #follow(signal: AbortSignal): Promise<void> {
     const { name, kinds, platforms, transport, finalize, log, clock, random } = this.#settings;
     const registration = { kinds, platforms, finalizer: finalize !== undefined };
     await this.#api.register(name, registration, signal);
@@ -106,7 +110,7 @@ class RunningController implements Controller {
         deliver: (event) => this.#deliver(event),
         onGap: () => this.#listAgain(),
       },
-      following,
+      this.#following,
     );
     await this.#list(signal);
   }
@@ -123,14 +127,23 @@ class RunningController implements Controller {
   async #stop(): Promise<void> {
     const { clock, drainMs, log, name } = this.#settings;
     this.#stopping.abort(new DOMException("the controller is stopping", "AbortError"));
-    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
-    this.#timers.clear();
+    this.#forgetTimers();
     using _deadline = clock.after(drainMs, () => {
       log.warn({ controller: name, drainMs }, "aborting what did not end in time");
       this.#ending.abort(new DOMException("the controller has stopped", "AbortError"));
     });
-    await Promise.all([this.#subscription?.close(), this.#turns.idle(), this.#listing]);
+    await this.#ended();
     log.info({ controller: name }, "controller stopped");
+  }
+
+  #forgetTimers(): void {
+    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
+
+  /** Ends when nothing is under way any more. */
+  async #ended(): Promise<void> {
+    await Promise.all([this.#subscription?.close(), this.#turns.idle(), this.#listing]);
   }
 
   /** Decides about an event: let go at once, or looked at, in turn. */
@@ -153,7 +166,7 @@ class RunningController implements Controller {
       return known;
     }
     if (this.#isSuperseded(event)) return this.#letGo("superseded");
-    if (this.#stopping.signal.aborted) return { kind: "nack", afterMs: 0 };
+    if (this.#following.aborted) return { kind: "nack", afterMs: 0 };
     const becoming = this.#attendTo(event);
     this.#seen.set(event.id, becoming);
     const disposition = await becoming;
@@ -229,7 +242,7 @@ class RunningController implements Controller {
 
   /** Looks again by ourselves, and goes on doing so until it succeeds: no transport will bring it back. */
   #lookAfter(waitMs: number, key: string, event: ControllerEvent): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#following.aborted) return;
     this.#timers.get(key)?.[Symbol.dispose]();
     this.#timers.set(
       key,
@@ -292,7 +305,7 @@ class RunningController implements Controller {
 
   async #listUntilDone(): Promise<void> {
     const { clock, random, log } = this.#settings;
-    const { signal } = this.#stopping;
+    const signal = this.#following;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, random });
     while (this.#isGap && !signal.aborted) {
       this.#isGap = false;
