@@ -178,7 +178,7 @@ const suggestionsMax = 100;
  * may say what is no text, or nothing: that stays out of the report.
  */
 function fitting(text: string, max?: number): string;
-function fitting(said: unknown, max = Infinity): string | undefined {
+function fitting(said: string | number | null | undefined, max = Infinity): string | undefined {
   if (said === undefined || said === null) return undefined;
   return String(said).slice(0, max).replaceAll("\0", "\u{FFFD}").toWellFormed();
 }
