@@ -82,11 +82,18 @@ function refuseLongNumbers(root: Json): void {
   let zeros = 0;
   for (const [value, pathOf] of everythingIn(root)) {
     if (typeof value !== "number" && !(value instanceof JsonNumber)) continue;
-    zeros += Math.abs(Number(/[eE](.+)$/.exec(String(value))?.[1] ?? 0));
+    zeros += zerosIn(String(value));
     if (zeros <= zerosMax) continue;
     const message = "is too long when it is written out, with the numbers before it";
     throw validationFailed({ field: pathOf() || "body", message });
   }
+}
+
+/** How many zeros the exponent of a number stands for. However often nought is multiplied, it has no more. */
+function zerosIn(text: string): number {
+  const [, digits = "", exponent = "0"] = /^([^eE]*)[eE](.+)$/.exec(text) ?? [];
+  const isNought = !/[1-9]/.test(digits);
+  return isNought && Number(exponent) > 0 ? 0 : Math.abs(Number(exponent));
 }
 
 /** A member of an object, or an element of a list. */

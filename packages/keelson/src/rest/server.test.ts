@@ -178,7 +178,7 @@ suite("the error shape", () => {
     [
       "numbers that are long when they are written out",
       post(
-        '{"name":"a","count":1,"spec":{"x":[1e-500000,"e9999999",{"y":1E+500000}],"z":1e300000}}',
+        '{"name":"a","count":1,"spec":{"x":[1e-500000,": 1e9999999 ",{"y":1E+500000}],"w":0.0e999999,"z":1e300000}}',
       ),
       "VALIDATION_FAILED",
       /^spec\.z: is too long when it is written out, with the numbers before it$/,
