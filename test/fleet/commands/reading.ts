@@ -230,4 +230,40 @@ export function testWatching(lab: CommandLab): void {
     assert.equal((await watching).code, 130);
     assert.doesNotMatch(shown, /configmap\/other/);
   });
+
+  test("get --watch tells of the end of what went while it heard nothing, not of what lost its label", async () => {
+    await using proxy = await HttpProxy.to(Number(new URL(lab.url).port));
+    const labelled = (name: string, app: string) =>
+      settings.replace("settings", `${name}\n  labels: { app: ${app} }`);
+    for (const name of ["stays", "goes"]) await lab.file(`${name}.yaml`, labelled(name, "mine"));
+    // Nobody is there, and so nothing happens there but what is asked for.
+    await lab.keelson("apply -f stays.yaml -f goes.yaml --cluster quiet");
+    const stop = new AbortController();
+    let shown = "";
+    const watching = typing(`http://127.0.0.1:${proxy.port}`, lab.folder)(
+      "get -l app=mine --cluster quiet -w",
+      {
+        signal: stop.signal,
+        onOutput: (all) => {
+          shown = all;
+        },
+      },
+    );
+    const row = (pattern: RegExp) => until(() => pattern.test(shown), lab.signal);
+    await row(
+      /^configmap\/goes .*\n(.*\n)*configmap\/stays |^configmap\/stays .*\n(.*\n)*configmap\/goes /m,
+    );
+    const body = { error: "not ready", code: "DATABASE_UNAVAILABLE", details: {} };
+    proxy.intercept = () => ({ code: 503, body });
+    proxy.cut();
+    await lab.file("stays.yaml", labelled("stays", "others"));
+    await lab.keelson("apply -f stays.yaml --cluster quiet");
+    await lab.keelson("delete cm/goes --cluster quiet --wait");
+    proxy.intercept = () => undefined;
+    await row(/^configmap\/goes .* deleted /m);
+    stop.abort();
+    assert.equal((await watching).code, 130);
+    assert.doesNotMatch(shown, /configmap\/stays .* deleted /);
+    await lab.keelson("delete cm/stays --cluster quiet --wait");
+  });
 }

@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "@keelson/base";
 import { followEvents, type ServerEvent } from "../client/event-stream.ts";
+import type { RestClient } from "../client/rest-client.ts";
 import type { Output } from "../output/formats.ts";
 import { resourceColumns } from "./get.ts";
 import { readWholes } from "./read-wholes.ts";
@@ -46,7 +47,8 @@ export async function watch(
       const listed = isFirst
         ? await eachOnce(client, selected, filters, signal)
         : selected.flatMap((one) => one.resources);
-      await show([...listed, ...missingIn(listed, shown, filters)]);
+      const missing = () => missingIn(client, listed, shown, signal);
+      await show([...listed, ...(await insisting(session, missing, signal))]);
       continue;
     }
     const gone = batch.filter(({ type }) => type === "resource.deleted").flatMap(goneOf);
@@ -63,15 +65,19 @@ export async function watch(
   }
 }
 
-/** What went while nobody heard of it. By a status it may only have left the list. */
-function missingIn(
+/** What went while nobody heard of it. By its status or labels it may only have left the list. */
+async function missingIn(
+  client: RestClient,
   listed: readonly ListedResource[],
   shown: ReadonlyMap<number, ListedResource>,
-  { status }: Filters,
-): readonly ListedResource[] {
-  if (status !== undefined) return [];
+  signal: AbortSignal,
+): Promise<readonly ListedResource[]> {
   const present = new Set(listed.map(({ id }) => id));
-  return [...shown.values()].filter(({ id }) => !present.has(id)).map(deletedOf);
+  const missing = [...shown.values()].filter(
+    ({ id, status }) => !present.has(id) && status !== "deleted",
+  );
+  for (const { id } of await readWholes(client, missing, signal)) present.add(id);
+  return missing.filter(({ id }) => !present.has(id)).map(deletedOf);
 }
 
 function deletedOf(resource: ListedResource): ListedResource {
