@@ -120,14 +120,23 @@ export function testGlobals(lab: CommandLab): void {
       assert.deepEqual(await lab.keelson(`global ${words}`), expected, words);
     }
     for (const [words, verb, does] of [
-      ["delete cm/policy", "delete", "deletes"],
-      ["delete -f policy.yaml --cluster prod", "delete", "deletes"],
-      ["pause cm/policy", "pause", "pauses"],
-      ["resume cm/policy", "resume", "resumes"],
-      ["rollback cm/policy --to-revision 1", "rollback", "rolls back"],
+      ["delete cm/policy", "delete", "deletes all its copies"],
+      ["delete -f policy.yaml --cluster prod", "delete", "deletes all its copies"],
+      [
+        "delete cm/policy --orphan",
+        "delete --orphan",
+        "forgets all its copies, and their objects stay",
+      ],
+      ["pause cm/policy", "pause", "pauses all its copies"],
+      ["resume cm/policy", "resume", "resumes all its copies"],
+      [
+        "rollback cm/policy --to-revision 1",
+        "rollback --to-revision N",
+        "rolls back all its copies",
+      ],
     ] as const) {
       const command = `keelson global ${verb} configmap/policy -n default`;
-      const instead = `a copy of a global resource: "${command}" ${does} all its copies`;
+      const instead = `a copy of a global resource: "${command}" ${does}`;
       const expected = { code: 1, out: "", said: `${inProd} is ${instead}\n` };
       assert.deepEqual(await lab.keelson(words), expected, words);
     }

@@ -152,8 +152,9 @@ export async function remove(
       ? await selectToChange(session, words, options, signal)
       : await declaredIn(session, manifests, options, signal);
   const orphan = isOrphaning ? { orphan: true } : {};
+  const verb = isOrphaning ? "delete --orphan" : "delete";
   const { changed, copies } = await changeEach(session, resources, {
-    verb: "delete",
+    verb,
     isTrial,
     send: ({ id }, query) =>
       session.client.delete(`/resources/${id}`, { ...orphan, ...query }, signal),
@@ -162,7 +163,7 @@ export async function remove(
   if (waitMs !== undefined && !isOrphaning) {
     await waitFor(session, changed, { goal: "gone", timeoutMs: waitMs }, signal);
   }
-  refuseCopies(copies, "delete");
+  refuseCopies(copies, verb);
 }
 
 /** The resources that manifests declare. Throws before anything is deleted if one is not there. */

@@ -5,13 +5,14 @@ import { CommandError } from "../command-error.ts";
 import { fullName, shortName, type NamedResource } from "./resource-shapes.ts";
 
 const does = {
-  delete: "deletes",
-  pause: "pauses",
-  resume: "resumes",
-  rollback: "rolls back",
+  delete: "deletes all its copies",
+  "delete --orphan": "forgets all its copies, and their objects stay",
+  pause: "pauses all its copies",
+  resume: "resumes all its copies",
+  "rollback --to-revision N": "rolls back all its copies",
 } as const;
 
-/** What global resources have as well. */
+/** What global resources have as well, with the flags that matter. */
 export type GlobalVerb = keyof typeof does;
 
 /** Whether the server said no because it is a copy. */
@@ -23,7 +24,7 @@ export function isOfGlobal(error: unknown): boolean {
 export function copyText(copy: NamedResource, verb: GlobalVerb): string {
   const place = copy.namespace === "" ? "" : ` -n ${copy.namespace}`;
   const command = `keelson global ${verb} ${shortName(copy)}${place}`;
-  return `a copy of a global resource: "${command}" ${does[verb]} all its copies`;
+  return `a copy of a global resource: "${command}" ${does[verb]}`;
 }
 
 /** Throws if there are copies, with a line for each. */

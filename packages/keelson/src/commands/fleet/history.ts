@@ -73,7 +73,7 @@ export async function rollback(
     toRevision === undefined ? { restore_generation: toGeneration ?? 0 } : { revision: toRevision };
   const put = (query: Query) =>
     client.put(`/resources/${resource.id}`, body, signal, query).catch((error: unknown) => {
-      if (isOfGlobal(error)) refuseCopies([resource], "rollback");
+      if (isOfGlobal(error)) refuseCopies([resource], "rollback --to-revision N");
       if (!(error instanceof Refused) || error.status !== 404) throw error;
       throw new CommandError(`${error.message}: "keelson history ${name}" shows what is`, {
         cause: error,
