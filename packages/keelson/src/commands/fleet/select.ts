@@ -160,13 +160,15 @@ async function probablyMeant(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (reference.by !== "name") return undefined;
-  const { cluster } = filters;
-  const elsewhere = cluster === undefined ? undefined : await meantTarget(client, cluster, signal);
-  if (elsewhere !== undefined) return `--cluster ${elsewhere}`;
   const { kind, name, text } = reference;
   const wider = { ...filters, status: undefined };
   const query = { kind: kind?.kind, ...placeOf(reference) };
   const near = await listResources(client, wider, query, signal);
+  const { cluster } = filters;
+  if (near.length === 0 && cluster !== undefined) {
+    const elsewhere = await meantTarget(client, cluster, signal);
+    if (elsewhere !== undefined) return `--cluster ${elsewhere}`;
+  }
   const alike = near.filter((resource) => kind?.means(resource) ?? true);
   const before = text.slice(0, -name.length);
   if (alike.length > 0) {
