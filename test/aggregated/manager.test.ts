@@ -40,7 +40,8 @@ async function play(cluster: Oracle, signal: AbortSignal): Promise<readonly unkn
     void (await expectStatus(client, { method: "POST", path, body }, 201, signal));
   await post("/api/v1/namespaces", { metadata: { name: namespace } });
   const commands = new Commands(cluster);
-  const flags = [`-cluster=${cluster.kubeconfig}`, `-namespace=${namespace}`];
+  // Whoever loses its lease ends: a machine that stands still for seconds must not take it. Who is told to end gives it back.
+  const flags = [`-cluster=${cluster.kubeconfig}`, `-namespace=${namespace}`, "-lease=40s"];
   await using first = commands.start("ark-manager", flags, signal);
   await first.until(/^leading$/);
 

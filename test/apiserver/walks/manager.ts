@@ -37,7 +37,8 @@ export async function managerWalk(
       );
     }, signal);
   };
-  const flags = [`-cluster=${target.kubeconfig}`, `-namespace=${namespace}`];
+  // Whoever loses its lease ends: a machine that stands still for seconds must not take it. Who is told to end gives it back.
+  const flags = [`-cluster=${target.kubeconfig}`, `-namespace=${namespace}`, "-lease=40s"];
   await using first = commands.start("manager", flags, signal);
   await first.until(/^leading$/);
   await create("one");
