@@ -55,7 +55,7 @@ clusterSuite("wake-ups of workers", () => {
       // A probe of the listener may be among them, and a look that it brings; not one for each quarter of a second.
       if (others.length < 8) break;
       // A machine that stands still for longer than the lease makes it begin anew; one that polls does so always.
-      assert.ok(stretch < 10, others.join(", "));
+      assert.ok(stretch < 30, others.join(", "));
     }
   });
 

@@ -97,14 +97,14 @@ suite("oracle", () => {
     );
     assert.equal(made.code, 0, made.stderr);
     const rolledOut = await oracle.kubectl(
-      ["rollout", "status", "deployment/web", "--timeout=60s"],
+      ["rollout", "status", "deployment/web", "--timeout=240s"],
       t.signal,
     );
     assert.equal(rolledOut.code, 0, rolledOut.stdout + rolledOut.stderr);
 
     await oracle.kubectl(["create", "job", "once", "--image=once:1"], t.signal);
     const completed = await oracle.kubectl(
-      ["wait", "job/once", "--for=condition=Complete", "--timeout=60s"],
+      ["wait", "job/once", "--for=condition=Complete", "--timeout=240s"],
       t.signal,
     );
     assert.equal(completed.code, 0, completed.stdout + completed.stderr);

@@ -21,6 +21,7 @@ const leases = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
 const patientClock: Clock = {
   ...systemClock,
   after: (ms, callback) => systemClock.after(20 * ms, callback),
+  timeout: (ms) => systemClock.timeout(20 * ms),
 };
 
 const patientTimes = { durationMs: 240_000, renewDeadlineMs: 200_000 };

@@ -101,7 +101,7 @@ suite("proxies as kubectl understands them", () => {
         const { url } = proxy;
         const env = { HTTPS_PROXY: url, HTTP_PROXY: url, NO_PROXY: noProxy };
         // With a token, or it would ask for a name and wait.
-        const ask = ["get", "--raw", "/", "--request-timeout=1s"];
+        const ask = ["get", "--raw", "/", "--request-timeout=15s"];
         await kubectl(["--server", server, "--token", "t", ...ask], env);
         expected.push([noProxy, server, proxy.asked.length > 0]);
         const ours = environmentProxy(server, { httpsProxy: url, httpProxy: url, noProxy });

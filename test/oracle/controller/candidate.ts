@@ -25,7 +25,7 @@ export interface Said {
   readonly token?: string;
 }
 
-const waitMsMax = 60_000;
+const waitMsMax = 240_000;
 
 export class Candidate implements AsyncDisposable {
   readonly identity: string;
