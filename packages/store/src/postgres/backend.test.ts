@@ -56,6 +56,53 @@ suite("a batch on PostgreSQL", () => {
     assert.equal(await store.head(signal), 6);
   });
 
+  test("a cut: whichever of its statements fails in the database, nothing is cut", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, open } = parts;
+    await using store = await open();
+    await store.create(key("a"), object("a"), signal);
+    await store.delete(key("a"), {}, signal);
+    await plantFaults(sql);
+    const before = await store.bounds(signal);
+    let failures = 0;
+    for (let step = 1; ; step += 1) {
+      assert.ok(step < 50, "the cut never gets through");
+      await sql`SELECT setval('fault_step', 1, false)`;
+      await sql`UPDATE fault SET at = ${step}`;
+      const failure = await store.compact(3, signal).catch((error: unknown) => error);
+      if (failure === undefined) break;
+      failures += 1;
+      assert.ok(failure instanceof Unavailable);
+      assert.deepEqual(await store.bounds(signal), before, `after failure of statement ${step}`);
+    }
+    assert.ok(failures >= 6, `${failures} statements were made to fail`);
+    assert.deepEqual(await store.bounds(signal), { head: before.head + 1, floor: 3 });
+    assert.deepEqual([...(await sql`SELECT namespace FROM counts`)], []);
+  });
+
+  test("a cut that has waited for a write keeps the count that the write has made anew", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, open } = parts;
+    await using store = await open();
+    await store.create(key("a"), object("a"), signal);
+    await store.delete(key("a"), {}, signal);
+    const before = await store.bounds(signal);
+    let cut: Promise<void> | undefined;
+    await sql.begin(async (sql) => {
+      await sql`SELECT FROM meta FOR UPDATE`;
+      await sql`UPDATE counts SET objects = 1`;
+      cut = store.compact(3, signal);
+      await until(async () => {
+        const waiting = await sql`
+          SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`;
+        return waiting.length > 0;
+      });
+    });
+    await cut;
+    assert.deepEqual(await store.bounds(signal), { head: before.head + 1, floor: 3 });
+    assert.equal((await sql`SELECT FROM counts WHERE objects = 1`).length, 1);
+  });
+
   const lone: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
     create: (store) => store.create(key("new"), object("new"), signal),
     update: (store) => {

@@ -257,7 +257,6 @@ export class PostgresBackend implements Backend {
     signal.throwIfAborted();
     const [row] = await this.#writer.run("cut", (sql) => this.#statements.cut(sql, upTo, entries));
     const { done, ...bounds } = need(row);
-    if (done) await this.#writer.run("forgetCounts", this.#statements.forgetCounts);
     return { ...toBounds(bounds), done };
   }
 

@@ -196,14 +196,14 @@ export function statementsOf(schemaName: string) {
           WHERE revision <= ${upTo} ORDER BY revision LIMIT ${entries}) page) counted
       WHERE place = 1 OR bytes <= ${bytes}`,
 
-    /** The floor rises with the cut, in one transaction. */
+    /**
+     * The floor rises with the cut, in one transaction; its end forgets the counts of namespaces that are gone. The counter
+     * is locked first, as by every batch: no two wait for each other.
+     */
     cut: (sql: Sql, upTo: Revision, entries: number) => sql<(BoundsRow & { done: boolean })[]>`
-      SELECT * FROM ${sql(schemaName)}.cut_log(${upTo}, ${entries})`,
-
-    /** Namespaces come and go. The counter is locked first, as by every batch: no two wait for each other. */
-    forgetCounts: (sql: Sql) => sql`
-      WITH counter AS MATERIALIZED (SELECT FROM ${sql(schemaName)}.meta FOR UPDATE)
-      DELETE FROM ${sql(schemaName)}.counts USING counter WHERE objects = 0`,
+      WITH cut AS MATERIALIZED (SELECT * FROM ${sql(schemaName)}.cut_log(${upTo}, ${entries})),
+        forgotten AS (DELETE FROM ${sql(schemaName)}.counts USING cut WHERE cut.done AND objects = 0)
+      SELECT * FROM cut`,
 
     leap: (sql: Sql) => sql<BoundsRow[]>`SELECT * FROM ${sql(schemaName)}.leap()`,
 
