@@ -23,7 +23,10 @@ export interface Watch extends AsyncIterable<WatchItem>, Disposable {
   readonly position: Revision;
   /** Whether the watcher reads the log because it is not level with the live feed. */
   readonly isBehind: boolean;
-  /** Whether the position is still to come: the stream began there, and is silent until the store has passed it. */
+  /**
+   * Whether this process has yet to publish what comes before the stream: it began at a revision that is still to come, or
+   * with a state that is newer than what is published here. But for that state, it is silent until then.
+   */
   readonly isAhead: boolean;
   /**
    * What comes next, at least one item; undefined at the end. One call at a time. Asking for more says that what came before
