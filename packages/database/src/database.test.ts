@@ -209,7 +209,8 @@ eachPostgres("database", (server) => {
       "read",
       (sql, word) => sql`SELECT ${`{"word":"${word}","weight":heavy}`}::text::jsonb`,
     );
-    for (const asked of [store, read]) {
+    const count = statement<string>("count", (sql, word) => sql`SELECT ${word}::integer`);
+    for (const asked of [store, read, count]) {
       const error = await it.database.run(asked, "sesame", never).catch((error: unknown) => error);
       assert.ok(error instanceof DatabaseError);
       assert.doesNotMatch(inspect(error, { depth: null }), /sesame/);

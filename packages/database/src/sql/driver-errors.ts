@@ -25,7 +25,7 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     readonly constraint_name?: string;
     readonly message?: string;
   };
-  const facts = { statement, cause: withoutRows(cause) };
+  const facts = { statement, cause: withoutRows(cause, code) };
   switch (code) {
     case "23505":
     case "23P01": // An exclusion constraint.
@@ -55,18 +55,29 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
   }
   const refusal = refusalOf(code, message);
   if (refusal !== undefined) return new DatabaseUnavailable(refusal, facts);
-  if (code.startsWith("22")) {
+  if (isRefusedValue(code)) {
     return new ValueRefused(`${statement} has a value that its column cannot hold`, facts);
   }
   return new StatementFailed(`${statement} failed`, facts);
 }
 
-/** Where the server says more than what is wrong it may quote rows and parameters, and an error ends up in a log. */
-function withoutRows(cause: unknown): unknown {
-  if (cause instanceof Error) {
-    for (const more of ["detail", "where"]) Reflect.deleteProperty(cause, more);
+/**
+ * Where the server says more than what is wrong it may quote rows and parameters, and an error ends up in a log. Of a
+ * value that it refuses it says nothing without quoting it: code and routine still tell what kind of trouble it was.
+ */
+function withoutRows(cause: unknown, code: string): unknown {
+  if (!(cause instanceof Error)) return cause;
+  for (const more of ["detail", "where"]) Reflect.deleteProperty(cause, more);
+  if (isRefusedValue(code)) {
+    const message = `the server refused a value (${code})`;
+    const stack = cause.stack?.replace(cause.message, () => message);
+    Object.defineProperties(cause, { message: { value: message }, stack: { value: stack } });
   }
   return cause;
+}
+
+function isRefusedValue(code: string): boolean {
+  return code.startsWith("22");
 }
 
 /** Connection exceptions, no resources, operator intervention; then the driver's and the system's own codes. */
