@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { until } from "../tools/until.ts";
 import { startOurs } from "./ours.ts";
 
 test("what was compiled for a start is kept once the server is ready", async (t) => {
@@ -14,8 +15,9 @@ test("what was compiled for a start is kept once the server is ready", async (t)
     const environment = { NODE_COMPILE_CACHE: folder };
     await using server = await startOurs({ driver: "sqlite", environment }, t.signal);
     // It is kept before anybody is answered.
-    const { status } = await server.client.send({ path: "/readyz" }, t.signal);
-    assert.equal(status, 200);
+    const isReady = async (): Promise<boolean> =>
+      (await server.client.send({ path: "/readyz" }, t.signal)).status === 200;
+    await until(isReady, t.signal, "the server to be ready");
     await server.stop("SIGKILL");
     assert.ok(compiledIn(folder).length > 500, `${compiledIn(folder).length} files are kept`);
   } finally {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { HttpClient } from "../tools/http-client.ts";
 import { until } from "../tools/until.ts";
+import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 
 suite("keelson up without anonymous callers", () => {
@@ -25,6 +26,6 @@ suite("keelson up without anonymous callers", () => {
       const answer = await fetch(`${rest}/api/v1/targets/local`, { signal });
       return (await answer.text()).includes('"health":"Healthy"');
     }, signal);
-    assert.equal((await fetch(`${rest}/readyz`, { signal })).status, 200);
+    await expectAnswer(() => fetch(`${rest}/readyz`, { signal }), 200, signal);
   });
 });

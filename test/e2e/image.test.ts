@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join, matchesGlob, relative } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess } from "./keelson-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -84,7 +85,7 @@ suite("the image", () => {
       ...(isRoot ? { uid } : {}),
     });
     const { metrics = "" } = await keelson.ready(t.signal);
-    assert.equal((await fetch(new URL("/readyz", metrics))).status, 200);
+    await expectAnswer(() => fetch(new URL("/readyz", metrics)), 200, t.signal);
     const { code, signal, output } = await keelson.stop();
     assert.deepEqual([code, signal], [0, null], output);
   });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { suite, test } from "node:test";
+import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess, temporaryFolder } from "./keelson-process.ts";
 import { runKeelson } from "./run-keelson.ts";
 
@@ -19,13 +20,13 @@ suite("a process of keelson", () => {
     await assert.rejects(keelson.said(/never/), /--prot/);
   });
 
-  test("is waited for until the signal, which is left alone afterwards", async () => {
+  test("is waited for until the signal, which is left alone afterwards", async (t) => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(folder.path, { command: "apiserver" });
     const stop = new AbortController();
     const waiting = keelson.said(/never/, stop.signal);
     const { metrics } = await keelson.ready(stop.signal);
-    assert.equal((await fetch(`${metrics}/readyz`)).status, 200);
+    await expectAnswer(() => fetch(`${metrics}/readyz`), 200, t.signal);
     assert.equal(getEventListeners(stop.signal, "abort").length, 1);
     stop.abort(new Error("enough"));
     await assert.rejects(waiting, /enough/);

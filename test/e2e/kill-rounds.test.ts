@@ -50,14 +50,19 @@ suite(`kill -9, ${rounds} rounds, seed ${seed}`, () => {
         while (!signal.aborted) {
           const answer = await fetch(`${rest}/readyz`, { signal }).catch(() => undefined);
           if (answer === undefined) return;
-          assert.equal(answer.status, 200);
+          // A part that a busy machine did not let speak for seconds counts as ill until it does.
+          assert.ok([200, 503].includes(answer.status), String(answer.status));
           const text = await answer.text().catch(() => undefined);
           if (text === undefined) return; // Killed in the middle of an answer.
-          answered++;
+          if (answer.status === 200) answered++;
         }
       });
-      const before = acknowledged.size;
-      await until(() => acknowledged.size > before, t.signal);
+      const before = { rows: acknowledged.size, answered };
+      await until(
+        () => acknowledged.size > before.rows && answered > before.answered,
+        load.signal,
+        "a row and a 200",
+      );
       await wait(random.integer(1_000), undefined, { signal: t.signal });
       await keelson.stop("SIGKILL");
       await load.join();

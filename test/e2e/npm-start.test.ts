@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readRunFile } from "@keelson/keelson";
+import { expectAnswer } from "./expect-answer.ts";
 import { leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const isMissing = spawnSync("script", ["--version"]).error !== undefined;
 
 suite("npm start in a terminal", { skip: isMissing && "script(1) gives the terminal" }, () => {
-  test("shows the banner, and one Ctrl-C stops everything in order", async () => {
+  test("shows the banner, and one Ctrl-C stops everything in order", async (t) => {
     await using folder = await temporaryFolder();
     const dataDir = join(folder.path, "data");
     const command = `npm start -- --data-dir ${dataDir} --port 0 --kube-port 0 --metrics-port=0`;
@@ -34,7 +35,7 @@ suite("npm start in a terminal", { skip: isMissing && "script(1) gives the termi
     const { rest = "" } = (await readRunFile(dataDir)) ?? {};
     assert.ok(rest !== "", shown);
     assert.match(shown, new RegExp(`REST API +${rest}`));
-    assert.equal((await fetch(`${rest}/readyz`)).status, 200);
+    await expectAnswer(() => fetch(`${rest}/readyz`), 200, t.signal);
 
     terminal.stdin.write("\x03");
     await ended;

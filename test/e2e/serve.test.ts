@@ -10,6 +10,7 @@ import { openDatabase, statement } from "@keelson/database";
 import { patience, startThrowawayPostgres } from "@keelson/database/testing";
 import { kubeconfigOf } from "../tools/kubeconfig.ts";
 import { until } from "../tools/until.ts";
+import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess, leftBehind, temporaryFolder } from "./keelson-process.ts";
 
 const execVersion = "client.authentication.k8s.io/v1";
@@ -84,7 +85,7 @@ suite("keelson serve", () => {
           Promise.reject(new Error(`${url}\n${one.output.slice(-4_000)}`, { cause: error })),
         );
     assert.equal(none, undefined);
-    assert.equal((await fetch(`${metrics}/readyz`)).status, 200);
+    await expectAnswer(() => fetch(`${metrics}/readyz`), 200, t.signal);
 
     for (const [path, headers, status] of [
       ["/readyz", {}, 200],
@@ -93,9 +94,7 @@ suite("keelson serve", () => {
       ["/api/v1/nothing", { authorization: "Bearer wrong" }, 401],
       ["/api/v1/nothing", { authorization: "Bearer let-me-in" }, 404],
     ] as const) {
-      const answer = await fetch(`${rest}${path}`, { headers });
-      assert.deepEqual([path, answer.status], [path, status]);
-      await answer.text();
+      await expectAnswer(() => fetch(`${rest}${path}`, { headers }), status, t.signal);
     }
 
     const headers = { authorization: "Bearer let-me-in", "content-type": "application/json" };

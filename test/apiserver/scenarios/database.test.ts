@@ -270,9 +270,9 @@ suite("a database in trouble", { concurrency }, () => {
         `${path}/good`,
         "/api/v1/namespaces/kube-system/configmaps",
         "/api/v1/namespaces/default/secrets",
-        "/readyz",
       ])
         assert.equal((await get(read)).status, 200, read);
+      await until(async () => (await get("/readyz")).status === 200, patienceOf(t));
       await create(server, "new", t.signal);
       const after = (await metricOf(server, "keelson_store_corrupt_total", t.signal)) ?? 0;
       assert.ok(after >= before + 2, `${before} → ${after}`);

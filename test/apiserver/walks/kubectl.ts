@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 
 import { kubeconfigFor } from "../../oracle/cluster-files.ts";
+import { until } from "../../tools/until.ts";
 import { configMap, definition, deployment } from "../objects.ts";
 import type { Target } from "../target.ts";
 import { Commands, type CommandOptions } from "./commands.ts";
@@ -66,7 +67,12 @@ export async function kubectlWalk(
     /ENUM:\s+Recreate\s+RollingUpdate/,
   );
   assert.match(await kubectl("cluster-info"), /is running at/);
-  assert.match(await kubectl("get --raw /readyz"), /^ok/);
+  const ready = ["get", "--raw", "/readyz"];
+  await until(
+    async () => (await commands.run("kubectl", ready, signal)).stdout.startsWith("ok"),
+    signal,
+    "kubectl to hear that the server is ready",
+  );
 
   // Creating by command: typed clients, which speak protobuf.
   await kubectl(`create namespace ${namespace}`);
