@@ -41,9 +41,6 @@ export interface Clusters extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** How often the time of the database is asked for where no scheduler does it. */
-const timeEveryMs = 60_000;
-
 /** Opens cluster lifecycle on a database that is migrated. */
 export async function startClusters(
   options: StartClustersOptions,
@@ -118,7 +115,7 @@ export async function startClusters(
       scope.spawn("events", (inner) => events.run(inner));
       scope.spawn("status bell", (inner) => runStatusBell({ service, clock }, inner));
       scope.spawn("denials", (inner) => service.denials.run(inner));
-      scope.spawn("time", (inner) => keepTime({ time, clock, log }, inner));
+      scope.spawn("time", (inner) => time.keep({ log }, inner));
       if (parts.scheduler) {
         scope.spawn("statuses", (inner) => runStatusPass({ service, clock, tickMs }, inner));
         scope.spawn("deferred wakes", (inner) =>
@@ -154,18 +151,4 @@ function pubsub(
       "nodepool-events": config.pubsubNodepoolEventsTopic,
     },
   });
-}
-
-/** While the database is away the last measure counts. */
-async function keepTime(
-  { time, clock, log }: { readonly time: DatabaseTime; readonly clock: Clock; readonly log: Log },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(timeEveryMs, signal).catch(() => {});
-    if (signal.aborted) return;
-    await time.measure(signal).catch((error: unknown) => {
-      log.debug({ error }, "the time of the database was not asked for");
-    });
-  }
 }
