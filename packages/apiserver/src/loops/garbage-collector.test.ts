@@ -176,6 +176,34 @@ suite("garbage collection", () => {
     });
   }
 
+  for (const names of [
+    ["a", "b"],
+    ["a", "b", "c"],
+  ]) {
+    test(`in the foreground waits for nobody but others where ${names.length} in a circle were deleted one by one`, async (t) => {
+      await using bed = await prepare(t.signal);
+      const { api, goes } = bed;
+      const owners: JsonObject[] = [];
+      for (const name of names) {
+        const owner = await api.create(maps, configMap(name));
+        const reference = ownedBy(owner, { blockOwnerDeletion: true });
+        owners.push(reference);
+        const held = { ownerReferences: [reference], finalizers: ["a.io/b"] };
+        await api.create(maps, configMap(`held-by-${name}`, { metadata: held }));
+        await api.delete(`${maps}/${name}`, { propagationPolicy: "Foreground" });
+      }
+      for (const [index, name] of names.entries()) {
+        const ownerReferences = [owners.at(index - 1) ?? assert.fail(name)];
+        await api.merge(`${maps}/${name}`, { metadata: { ownerReferences } });
+      }
+      for (const name of names) {
+        for (const other of names) assert.equal(await bed.isGone(other), false, other);
+        await api.merge(`${maps}/held-by-${name}`, { metadata: { finalizers: null } });
+      }
+      for (const name of names) await goes(name);
+    });
+  }
+
   test("orphans what was there when the deletion was asked for, though nobody collected then", async (t) => {
     const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
     await using store = await Store.open({ backend }, t.signal);

@@ -293,19 +293,39 @@ class Collector {
   /** Foreground: the dependents go first; those that block hold the owner. */
   async #deleteDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {
     const { uid } = node.reference;
-    const blocking = this.#graph
-      .dependentsOf(uid)
-      .filter(
-        ({ reference, owners }) =>
-          reference.uid !== uid && owners.some((owner) => owner.uid === uid && blocks(owner)),
-      );
-    if (blocking.length === 0) {
+    const blocking = this.#blocking(uid);
+    if (blocking.length === 0 || this.#waitsForItself(uid)) {
       await this.#removeFinalizer(resource, node.reference, "foregroundDeletion", signal);
       return;
     }
     for (const dependent of blocking) {
       if (!dependent.isTerminating) this.#add(dependent.reference);
     }
+  }
+
+  #blocking(uid: string): readonly Node[] {
+    return this.#graph
+      .dependentsOf(uid)
+      .filter(
+        ({ reference, owners }) =>
+          reference.uid !== uid && owners.some((owner) => owner.uid === uid && blocks(owner)),
+      );
+  }
+
+  /** Whether it is in a circle that waits for nobody outside: Kubernetes lets one wait for ever that was deleted one by one. */
+  #waitsForItself(uid: string): boolean {
+    const awaited = new Set<string>();
+    const rest = [uid];
+    for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+      const blocking = this.#graph.get(next)?.isDeletingDependents ? this.#blocking(next) : [];
+      if (blocking.length === 0) return false;
+      const others = blocking
+        .map(({ reference }) => reference.uid)
+        .filter((one) => !awaited.has(one));
+      for (const other of others) awaited.add(other);
+      rest.push(...others);
+    }
+    return awaited.has(uid);
   }
 
   async #orphanDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {
