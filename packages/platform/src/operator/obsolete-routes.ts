@@ -52,7 +52,7 @@ async function removeMiddlewares(
   }
 }
 
-/** Labels are copied along with a manifest: only what has an owner was made for an app. */
+/** Our label alone does not make it an app's: it must name its owner. A copy that does so, too, is not told apart. */
 function isAnApps({
   metadata: { annotations = {}, ownerReferences = [] },
 }: DynamicObject): boolean {
