@@ -120,26 +120,42 @@ suite("housekeeping", () => {
 
   test("6.1: what is deleted by SQL and no worker takes goes with an audit, unless one had begun it", async (t) => {
     await using it = await bed(t.signal);
-    const [gone, paused, begun] = [
+    const [gone, paused, begun, lost] = [
       await it.create({ ...web, cluster_id: "nowhere", name: "gone" }),
       await it.create({ ...web, name: "paused", paused: true }),
       await it.create({ ...web, cluster_id: "nowhere", name: "begun" }),
+      await it.create({ ...web, cluster_id: "nowhere", name: "lost" }),
     ];
     await it.query(
       `UPDATE resource_attempts SET last_attempt_at = now() WHERE resource_id = ${begun};
+       INSERT INTO resource_applied_states (resource_id, generation, status) VALUES (${lost}, 1, 'success');
        UPDATE resources SET deleted_at = now();
+       DELETE FROM resource_attempts WHERE resource_id = ${lost};
        SELECT 1`,
     );
     it.keep({});
     await until(async () => (await it.ask("GET", `/resources/${gone}`)).code === 404, t.signal);
     assert.equal((await it.ask("GET", `/resources/${paused}`)).code, 404);
     assert.equal((await it.ask("GET", `/resources/${begun}`)).body.status, "deleting");
+    // What is known of its attempts was lost, and entered anew by this audit; what was applied was not.
+    assert.equal((await it.ask("GET", `/resources/${lost}`)).body.status, "deleting");
     const told = await it.query(
       `SELECT data->>'reason' AS reason, actor FROM events_unnumbered
        WHERE resource_id = $1 AND type = 'resource.deleted'`,
       [gone],
     );
     assert.deepEqual(told, [{ reason: "NeverApplied", actor: "worker" }]);
+  });
+
+  test("6.1: what was applied is not gone at once, though nothing is known of its attempts any more", async (t) => {
+    await using it = await bed(t.signal);
+    const id = await it.create(web);
+    await it.query(
+      `INSERT INTO resource_applied_states (resource_id, generation, status) VALUES ($1, 1, 'success')`,
+      [id],
+    );
+    await it.ask("DELETE", `/resources/${id}`);
+    assert.equal((await it.ask("GET", `/resources/${id}`)).body.status, "deleting");
   });
 
   test("4.1: another follows after each time that notifications could not be heard", async (t) => {

@@ -1,6 +1,7 @@
 // What is looked through slice by slice, so that no statement grows with the tables.
 
 import { statement } from "@keelson/database";
+import { neverBegun } from "./resources.ts";
 
 /** Rows after an id, so many at most. */
 export interface Slice {
@@ -9,8 +10,8 @@ export interface Slice {
 }
 
 /**
- * Compares the generations of a slice: a row that is not as it should be and for which nothing is due is made due; one
- * that is being deleted and that no worker ever began is purged. `last` is null behind the last row.
+ * Compares the generations of a slice: a row that is not as it should be and for which nothing is due is made due. `last`
+ * is null behind the last row.
  */
 export const auditSlice = statement<Slice, { last: number | null; found: number }>(
   "auditSlice",
@@ -52,12 +53,14 @@ export const purgeUntouchedSome = statement<number, { purged: number }>(
   (sql, limit) => sql`
     WITH untouched AS (
       SELECT t.resource_id FROM resource_attempts t JOIN resources r ON r.id = t.resource_id
-      WHERE r.deleted_at IS NOT NULL AND t.last_attempt_at IS NULL AND t.lease_owner IS NULL
+      WHERE r.deleted_at IS NOT NULL AND ${neverBegun(sql)}
       ORDER BY t.resource_id LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED
     ), told AS MATERIALIZED (
       SELECT set_config('fleet.reason', 'NeverApplied', true), set_config('fleet.actor', 'worker', true)
     ), purged AS (
-      DELETE FROM resources r USING told, untouched u WHERE r.id = u.resource_id RETURNING 1
+      DELETE FROM resources r USING told, untouched u
+      WHERE r.id = u.resource_id AND r.deleted_at IS NOT NULL
+      RETURNING 1
     )
     SELECT count(*)::integer AS purged FROM purged`,
 );

@@ -203,6 +203,11 @@ export const askForWork = statement<number>(
     FROM resources r WHERE r.id = ${id} AND t.resource_id = r.id AND NOT r.paused`,
 );
 
+/** Of `resource_attempts t`. A row that was lost and entered anew knows of no attempt, but what was applied does. */
+export const neverBegun = (sql: Sql) => sql`
+  t.last_attempt_at IS NULL AND t.lease_owner IS NULL
+  AND NOT EXISTS (SELECT FROM resource_applied_states a WHERE a.resource_id = t.resource_id)`;
+
 /**
  * Removes a resource that no worker has ever begun: there is nothing in the cluster to wait for. The row of its attempts
  * is locked first, and a claim writes there: one of the two comes first.
@@ -211,8 +216,7 @@ export const purgeUntouched = statement<number>(
   "purgeUntouched",
   (sql, id) => sql`
     WITH untouched AS (
-      SELECT resource_id FROM resource_attempts
-      WHERE resource_id = ${id} AND last_attempt_at IS NULL AND lease_owner IS NULL
+      SELECT t.resource_id FROM resource_attempts t WHERE t.resource_id = ${id} AND ${neverBegun(sql)}
       FOR UPDATE
     ), told AS MATERIALIZED (
       SELECT set_config('fleet.reason', 'NeverApplied', true)
