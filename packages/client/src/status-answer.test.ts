@@ -26,6 +26,20 @@ suite("answers that are no success", () => {
     assert.deepEqual([status.code, status.reason, status.message], [418, undefined, "short"]);
   });
 
+  test("causes that are no objects are left out, whatever stands in their place", () => {
+    const cause = { reason: "FieldManagerConflict", field: ".data.a" };
+    for (const [causes, kept] of [
+      ["none", undefined],
+      [{ 0: cause }, undefined],
+      [[null, cause, "none", [cause]], [cause]],
+    ]) {
+      const details = { name: "x", causes };
+      const text = JSON.stringify({ kind: "Status", code: 409, details });
+      const { status } = statusErrorOf({ status: 409, headers: {}, text });
+      assert.deepEqual(status.details, { name: "x", ...(kept && { causes: kept }) });
+    }
+  });
+
   for (const [what, text] of [
     ["a page of a proxy", "<html>Bad gateway</html>"],
     ["half a document", '{"kind":"Status"'],

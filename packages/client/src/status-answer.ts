@@ -1,8 +1,9 @@
 // From an answer of a server to the error it stands for.
 
-import { isJsonObject, readJson, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, readJson, type JsonObject } from "@keelson/base";
 import { codeOfReason, memberOf, StatusError, type Status, type StatusReason } from "@keelson/kube";
 
+import { objectsOf } from "./json-parts.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /**
@@ -94,9 +95,15 @@ function asStatus(object: JsonObject): Status | undefined {
     status: memberOf(object, "status") === "Success" ? "Success" : "Failure",
     ...(typeof message === "string" ? { message } : {}),
     ...(isReason(reason) ? { reason } : {}),
-    ...(isJsonObject(details) ? { details } : {}),
+    ...(isJsonObject(details) ? { details: asDetails(details) } : {}),
     code,
   };
+}
+
+/** Its causes are objects, or there are none. */
+function asDetails(details: JsonObject): JsonObject {
+  const { causes, ...rest } = details;
+  return isJsonArray(causes) ? { ...rest, causes: objectsOf(causes) } : rest;
 }
 
 function isReason(value: unknown): value is StatusReason {
