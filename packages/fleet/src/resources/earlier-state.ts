@@ -2,7 +2,7 @@
 
 import { RestError, type JsonObject } from "@keelson/base";
 import { specOf } from "../sql/resources.ts";
-import type { Replacement } from "./replacement.ts";
+import { isRestoring, type Replacement } from "./replacement.ts";
 
 /** What the history holds of an earlier state. */
 export interface EarlierState {
@@ -43,12 +43,8 @@ export async function earlierState(
   return { revision, apiVersion, desiredSpec: specOf(line.desired_spec) };
 }
 
-function restoredBy({
-  desiredSpec,
-  revision,
-  restoreGeneration,
-}: Replacement): HistoryPlace | undefined {
-  if (restoreGeneration !== undefined) return { revision: null, generation: restoreGeneration };
-  if (desiredSpec === undefined && revision !== undefined) return { revision, generation: null };
-  return undefined;
+function restoredBy(asked: Replacement): HistoryPlace | undefined {
+  if (!isRestoring(asked)) return undefined;
+  const { revision = null, restoreGeneration: generation = null } = asked; // Never both.
+  return { revision, generation };
 }
