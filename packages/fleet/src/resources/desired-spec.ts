@@ -8,6 +8,7 @@ import {
   type JsonObject,
 } from "@keelson/base";
 import { labelKeyProblems, labelValueProblems } from "@keelson/kube";
+import { isStorableNumber } from "../sql/storable.ts";
 import type { ResourceKey } from "./resource.ts";
 
 /** What is wrong with it, by field. */
@@ -91,7 +92,7 @@ function unstorableProblem(spec: JsonObject, root: string): FieldProblem | undef
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     const [value, field] = next;
     if (typeof value === "string" && !value.isWellFormed()) return { field, message: brokenText };
-    if (value instanceof JsonNumber && !isStorable(value)) {
+    if (value instanceof JsonNumber && !isStorableNumber(value.text)) {
       return { field, message: "is a number that cannot be stored" };
     }
     if (Array.isArray(value)) {
@@ -107,16 +108,3 @@ function unstorableProblem(spec: JsonObject, root: string): FieldProblem | undef
 }
 
 const brokenText = "must be well-formed Unicode";
-
-/** How many digits PostgreSQL keeps of a number, before the point and after it. */
-const wholeDigitsMax = 131_072;
-const fractionDigitsMax = 16_383;
-
-function isStorable({ text }: JsonNumber): boolean {
-  const [, whole = "", fraction = "", exponent = "0"] =
-    /^-?(\d+)(?:\.(\d+))?(?:[eE](.+))?$/.exec(text) ?? [];
-  if (fraction.length - Number(exponent) > fractionDigitsMax) return false;
-  const digits = whole + fraction;
-  const zeros = digits.length - digits.replace(/^0+/, "").length;
-  return zeros === digits.length || whole.length - zeros + Number(exponent) <= wholeDigitsMax;
-}

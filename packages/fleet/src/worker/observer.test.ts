@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
-import { noMetrics, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
+import { noMetrics, readJson, silentLog, systemClock, TaskScope, type Clock } from "@keelson/base";
 import { ManualClock, until } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
 import { statement, Wakeups, type StatementPoint } from "@keelson/database";
@@ -160,13 +160,27 @@ suite("what is seen of a row", () => {
   test("what no column holds is recorded as far as one does, and stops nothing", async (t) => {
     await using it = await startObserver(t);
     const strange = "\0 and \ud800";
+    const unstorable = [
+      "1e999999",
+      "-1.5E+131072",
+      "1e-16384",
+      "0e9999999999",
+      `0.${"1".repeat(16_384)}`,
+      "1".repeat(131_073),
+    ];
+    const zero = "0";
+    const numbers = readJson(`[${[...unstorable, "0e99999"].join()},"'1e999999",7]`);
     const seen = (version: number, a: string): Seen => {
       const object = at(it.id, version, a);
       const metadata = { ...object.metadata, labels: { [strange]: "\\u0000" } };
-      return { type: "present", object: { ...object, metadata } };
+      return { type: "present", object: { ...object, metadata, numbers } };
     };
     await it.watch("1", [seen(11, "1")]);
     assert.equal((await it.recorded())?.told, "11 1 f");
+    const query = `SELECT spec->>'numbers' AS numbers FROM resource_current_states`;
+    const [row] = await it.query<{ numbers: string }>(query);
+    const kept = [...unstorable.map((text) => `"${text}"`), zero, `"'1e999999"`, "7"].join(", ");
+    assert.equal(row?.numbers, `[${kept}]`);
     await it.watch("1", [seen(12, strange)]);
     assert.equal((await it.recorded())?.told, "12 \ufffd and \ufffd t");
     const [state] = await it.query<{ label: string; current: string }>(
