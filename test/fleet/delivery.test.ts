@@ -56,6 +56,29 @@ clusterSuite("delivery to a cluster", () => {
     await until(async () => (await it.find("ConfigMap", "plain")) !== undefined, t.signal);
   });
 
+  test("F18: a row whose spec cannot be read fails alone, and can be deleted", async (t) => {
+    await using it = await startBed(t.signal);
+    const levels = 1_200;
+    const spec = `{"data":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}}`;
+    const [deep] = await it.rest.tables.query<{ id: number }>(
+      `INSERT INTO resources (cluster_id, namespace, kind, name, desired_spec)
+       VALUES ('prod', 'default', 'ConfigMap', 'deep', $1::text::jsonb) RETURNING id`,
+      [spec],
+    );
+    const id = await it.create(web);
+    it.startWorker();
+    await it.becomes(id, applied);
+    await until(async () => {
+      const [row] = await it.rest.tables.query(
+        `SELECT error_class FROM resource_attempts WHERE resource_id = $1`,
+        [deep?.id],
+      );
+      return row?.["error_class"] === "internal";
+    }, t.signal);
+    await it.rest.tables.query(`UPDATE resources SET deleted_at = now() WHERE id = $1`, [deep?.id]);
+    await it.goes(deep?.id ?? 0);
+  });
+
   test("F18: a refusal is told and the last good record kept; success clears it", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

@@ -11,7 +11,7 @@ import {
 import { isTransient, type Database } from "@keelson/database";
 import { StatusError } from "@keelson/kube";
 import type { Resource } from "../resources/resource.ts";
-import { toResource } from "../sql/resources.ts";
+import { toResource, type ResourceRow } from "../sql/resources.ts";
 import {
   purgeDeleted,
   readClaimed,
@@ -83,6 +83,8 @@ const left: CarriedOut = { isLeft: true };
 /** What is known of the object that a claim is about. */
 export interface Known {
   readonly resource: Resource;
+  /** Why its spec cannot be read, which is empty then; undefined if it can. */
+  readonly unreadable: unknown;
   /** By itself, or with its target. */
   readonly isPaused: boolean;
   /** The uid of what we applied; undefined if nothing is recorded. */
@@ -124,7 +126,7 @@ export class Delivery {
       rows.map((row) => [
         row.id,
         {
-          resource: toResource(row),
+          ...readResource(row),
           isPaused: row.paused || row.is_target_paused,
           uid: row.applied_uid ?? undefined,
           predecessorId: row.predecessor_id ?? undefined,
@@ -154,7 +156,8 @@ export class Delivery {
 
   async #apply(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
     const { metrics, limits, log } = this.#options;
-    const { resource, predecessorId } = known;
+    const { resource, unreadable, predecessorId } = known;
+    if (unreadable !== undefined) throw unreadable;
     if (predecessorId !== undefined) {
       // Its object is still there, and its deletion would take ours along. Its end makes us due.
       const message = `resource ${predecessorId}, its predecessor, is still being deleted`;
@@ -364,6 +367,15 @@ export class Delivery {
 
   async #objects({ apiVersion, kind }: Resource, signal: AbortSignal): Promise<ResourceClient> {
     return this.#options.client.resource({ apiVersion, kind }, signal);
+  }
+}
+
+/** One that cannot be read keeps no other of its batch from being carried out, nor its own deletion. */
+function readResource(row: ResourceRow): Pick<Known, "resource" | "unreadable"> {
+  try {
+    return { resource: toResource(row), unreadable: undefined };
+  } catch (unreadable) {
+    return { resource: toResource({ ...row, desired_spec: "{}" }), unreadable };
   }
 }
 
