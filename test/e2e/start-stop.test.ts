@@ -11,6 +11,7 @@ import { onAbort } from "@keelson/base";
 import { openDatabase, isMigrated, sharedMigrations, statement } from "@keelson/database";
 import { patience } from "@keelson/database/testing";
 import { readRunFile } from "@keelson/keelson";
+import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
 import { entry } from "./run-keelson.ts";
 
@@ -60,9 +61,8 @@ suite("keelson up", () => {
       [`${metrics}/readyz`, 200, /^ok$/m],
       [`${metrics}/api/v1/info`, 404, /RESOURCE_NOT_FOUND/],
     ] as const) {
-      const answer = await fetch(url, { signal: t.signal });
-      assert.deepEqual([url, answer.status], [url, status]);
-      assert.match(await answer.text(), pattern, url);
+      const ask = async (): Promise<Response> => await fetch(url, { signal: t.signal });
+      assert.match(await expectAnswer(ask, status, t.signal), pattern, url);
     }
     await using database = openDatabase({ url: databaseUrl, name: "test", ...patience });
     assert.equal(await isMigrated(database, [sharedMigrations], t.signal), true);
@@ -120,7 +120,7 @@ suite("keelson up", () => {
     },
   );
 
-  test("does not share its data folder, which the first one keeps", async () => {
+  test("does not share its data folder, which the first one keeps", async (t) => {
     await using folder = await temporaryFolder();
     await using first = new KeelsonProcess(folder.path);
     const { rest = "" } = await first.ready();
@@ -131,7 +131,7 @@ suite("keelson up", () => {
       output,
       `keelson: the data folder ${folder.path} is in use by process ${first.pid}: stop it, or choose another folder with --data-dir\n`,
     );
-    assert.equal((await fetch(`${rest}/readyz`)).status, 200);
+    await expectAnswer(() => fetch(`${rest}/readyz`), 200, t.signal);
     assert.equal((await readRunFile(folder.path))?.pid, first.pid);
     assert.equal((await first.stop()).code, 0);
     assert.deepEqual(leftBehind(folder.path), []);
@@ -280,7 +280,7 @@ suite("keelson up", () => {
 
   test("cuts off what does not end within the grace period, and still stops in order", async () => {
     await using folder = await temporaryFolder();
-    await using keelson = new KeelsonProcess(folder.path, { flags: ["--shutdown-grace", "10s"] });
+    await using keelson = new KeelsonProcess(folder.path, { flags: ["--shutdown-grace", "40s"] });
     const { rest = "" } = await keelson.ready();
     const socket = await heldRequest(rest);
     const closed = once(socket, "close");
