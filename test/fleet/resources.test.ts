@@ -319,6 +319,29 @@ eachFleetRest("fleet's API", (fresh) => {
     );
   });
 
+  test("what a cluster says is shown as deep as it was read", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const levels = 1_021;
+    const inner = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const drift = `[{"path":"/spec/deep","current":${inner},"desired":null,"manager":null}]`;
+    await it.tables.query(
+      `INSERT INTO resource_applied_states (resource_id, generation, status, uid, owned)
+       VALUES ($1, 1, 'success', 'u', $2::text::jsonb)`,
+      [id, `[{"path":["spec","deep"],"value":${inner}}]`],
+    );
+    await it.tables.query(
+      `INSERT INTO resource_current_states (resource_id, spec, generation, uid, drifted, drift)
+       VALUES ($1, $2::text::jsonb, 1, 'u', true, $3::text::jsonb)`,
+      [id, `{"spec":{"deep":${inner}}}`, drift],
+    );
+    const { code, body } = await it.ask("GET", `/resources/${id}`);
+    assert.equal(code, 200);
+    assert.equal(JSON.stringify(body.current.spec.spec.deep), inner);
+    assert.deepEqual(body.drift, JSON.parse(drift));
+    assert.equal((await it.ask("GET", `/resources/${id}/diff`)).code, 200);
+  });
+
   test("every number and key comes back as it was sent", async () => {
     await using it = await fresh();
     const spec = `{"spec":{"big":9007199254740993,"far":1e300,"__proto__":{"a":1},"ünïcödé":"☃"}}`;

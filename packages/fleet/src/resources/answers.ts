@@ -1,8 +1,9 @@
 // What REST shows of a resource. Values of Secrets never are.
 
-import { readJson, type Json, type JsonObject } from "@keelson/base";
+import type { Json, JsonObject } from "@keelson/base";
 import { specOf } from "../sql/resources.ts";
 import type { DetailsRow, ListedRow, RevisionRow } from "../sql/resource-details.ts";
+import { readStored } from "../sql/stored.ts";
 import { troubleOf } from "../worker/failure.ts";
 import { conditionsOf } from "./conditions.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
@@ -46,7 +47,7 @@ export function detailsAnswer(row: DetailsRow, markers: SecretMarkers): JsonObje
           observed_at: row.observed_at,
         }
       : null,
-    drift: row.drift === null ? null : readJson(row.drift),
+    drift: row.drift === null ? null : readStored(row.drift),
     last_error: lastError(row),
     conditions: conditionsOf(row),
     timeline: {

@@ -1,10 +1,11 @@
 // What a difference is worked out from: the three states of a resource, and whose the fields are.
 
-import { isJsonArray, isJsonObject, readJson, type Json, type JsonObject } from "@keelson/base";
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { statement } from "@keelson/database";
 import type { Drifted } from "../worker/drift.ts";
 import type { OwnedField } from "../worker/owned-fields.ts";
 import { columns, specOf, toResource, type ResourceRow } from "./resources.ts";
+import { readStored } from "./stored.ts";
 import type { Resource } from "../resources/resource.ts";
 
 interface StatesRow extends ResourceRow {
@@ -60,6 +61,6 @@ export function toStates(row: StatesRow): States {
 }
 
 function listOf(text: string | null): readonly Json[] {
-  const list = text === null ? [] : readJson(text);
+  const list = text === null ? [] : readStored(text);
   return isJsonArray(list) ? list : [];
 }

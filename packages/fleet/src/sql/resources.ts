@@ -1,9 +1,10 @@
 // The table `resources`: what users want. Triggers do the rest of a write (0004-writes-by-sql.sql,
 // 0011-one-look-at-a-write.sql).
 
-import { isJsonObject, readJson, writeJson, type JsonObject } from "@keelson/base";
+import { isJsonObject, writeJson, type JsonObject } from "@keelson/base";
 import { statement, type Sql } from "@keelson/database";
 import type { Policies, Resource, ResourceKey } from "../resources/resource.ts";
+import { readStored } from "./stored.ts";
 
 /** What a resource is called, and how new it is. */
 export interface NamedRow {
@@ -52,7 +53,7 @@ export function toResource(row: ResourceRow): Resource {
 
 /** A spec from its column. A check of the table keeps it an object. */
 export function specOf(text: string): JsonObject {
-  const spec = readJson(text);
+  const spec = readStored(text);
   if (!isJsonObject(spec)) throw new TypeError("a spec that is stored is an object");
   return spec;
 }

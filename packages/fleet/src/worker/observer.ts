@@ -1,6 +1,6 @@
 // Records what was seen: the latest of each row, again and again until it is recorded.
 
-import { isCancellation, onAbort, readJson, type Clock, type Log } from "@keelson/base";
+import { isCancellation, onAbort, type Clock, type Log } from "@keelson/base";
 import type { DynamicObject } from "@keelson/client";
 import { ForeignKeyViolation, isTransient, type Database } from "@keelson/database";
 import {
@@ -11,6 +11,7 @@ import {
   type Repair,
   type UndriftedState,
 } from "../sql/observations.ts";
+import { readStored } from "../sql/stored.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { observe, type AppliedRecord } from "./observation.ts";
@@ -302,6 +303,6 @@ function appliedOf(row: {
     uid: uid ?? "",
     resourceVersion: resourceVersion ?? "",
     // Written by us from this very shape.
-    owned: owned === null ? [] : (readJson(owned) as unknown as OwnedField[]),
+    owned: owned === null ? [] : (readStored(owned) as unknown as OwnedField[]),
   };
 }
