@@ -67,7 +67,7 @@ clusterSuite("delivery to a cluster", () => {
     );
     const id = await it.create(web);
     it.startWorker();
-    await it.becomes(id, applied);
+    await it.becomes(id, applied(1));
     await until(async () => {
       const [row] = await it.rest.tables.query(
         `SELECT error_class FROM resource_attempts WHERE resource_id = $1`,

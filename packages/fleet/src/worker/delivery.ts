@@ -84,7 +84,7 @@ const left: CarriedOut = { isLeft: true };
 export interface Known {
   readonly resource: Resource;
   /** Why its spec cannot be read, which is empty then; undefined if it can. */
-  readonly unreadable: unknown;
+  readonly unreadable: Error | undefined;
   /** By itself, or with its target. */
   readonly isPaused: boolean;
   /** The uid of what we applied; undefined if nothing is recorded. */
@@ -374,7 +374,8 @@ export class Delivery {
 function readResource(row: ResourceRow): Pick<Known, "resource" | "unreadable"> {
   try {
     return { resource: toResource(row), unreadable: undefined };
-  } catch (unreadable) {
+  } catch (cause) {
+    const unreadable = new TypeError("its spec cannot be read", { cause });
     return { resource: toResource({ ...row, desired_spec: "{}" }), unreadable };
   }
 }
