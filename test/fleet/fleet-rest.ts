@@ -155,7 +155,8 @@ export async function startFleetRest({
       metrics: noMetrics,
     }),
   );
-  const trying = { ...shared, clients, callTimeoutMs: 5_000 };
+  // Longer than a machine stands still; whoever tries at a cluster that is away waits as long.
+  const trying = { ...shared, clients, callTimeoutMs: 15_000 };
   const sealing = { cipher: testCipher, clock: systemClock };
   const credentials = tokens === undefined ? undefined : await tokensFileOf(tokens, setup);
   const credentialsClock = new ManualClock();
