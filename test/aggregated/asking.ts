@@ -6,28 +6,35 @@ import type { HttpClient, Request, Response } from "../tools/http-client.ts";
 import { until } from "../tools/until.ts";
 import type { Bed } from "./bed.ts";
 
-/** Sends a request that must have this answer, once the host passes it on. */
+/** Sends a request that must have this answer, once the host passes it on and answers what we ask it. */
 export async function expectStatus(
   client: HttpClient,
   request: Request,
   status: number,
   signal: AbortSignal,
 ): Promise<Response> {
-  const answer = await until(async () => {
-    const one = await client.send(request, signal);
-    return (one.status === status || !isHeldBack(one)) && one;
-  }, signal);
   const { method = "GET", path } = request;
+  const answer = await until(
+    async () => {
+      const one = await client.send(request, signal);
+      return (one.status === status || !isHeldBack(one)) && one;
+    },
+    signal,
+    `${method} ${path} to be answered by more than an excuse of the host`,
+  );
   assert.equal(answer.status, status, `${method} ${path} answered ${answer.text.slice(0, 500)}`);
   return answer;
 }
 
 /**
- * Whether the host has passed a request on to nobody: it calls us away where we do not answer it within seconds, which a busy machine may
- * not let us, and looks again by itself. What we say ourselves is a Status.
+ * Whether nothing was done because the host and we did not hear of each other for seconds, which happens on a busy machine. It calls us
+ * away then, passes requests on to nobody, and looks again by itself; what it says of that is no Status. Where it does not answer
+ * what we ask it of a request, we say so in ours.
  */
-export function isHeldBack({ status, body }: Response): boolean {
-  return status === 503 && body === undefined;
+export function isHeldBack(answer: Response): boolean {
+  const { status, body } = answer;
+  if (status !== 503) return false;
+  return body === undefined || messageOf(answer).startsWith("the host cluster is away: ");
 }
 
 /** Creates an object through the host, as admin. */

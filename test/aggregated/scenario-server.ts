@@ -2,8 +2,9 @@
 
 import type { ScenarioServer, StartServer } from "../apiserver/scenarios/bed.ts";
 import type { KeyPair, Subject } from "../tools/certificates.ts";
-import type { HttpClient } from "../tools/http-client.ts";
+import type { HttpClient, Response } from "../tools/http-client.ts";
 import { until } from "../tools/until.ts";
+import { isHeldBack } from "./asking.ts";
 import { startBed, type Bed } from "./bed.ts";
 import { group, versions } from "./host-objects.ts";
 
@@ -80,6 +81,10 @@ class BehindHost implements ScenarioServer {
 
   async issue(subject: Subject): Promise<KeyPair> {
     return await this.#bed.oracle.issue(subject);
+  }
+
+  isHeldBack(answer: Response): boolean {
+    return isHeldBack(answer);
   }
 
   async start(signal: AbortSignal): Promise<void> {

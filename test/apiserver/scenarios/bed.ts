@@ -7,7 +7,7 @@ import type { JsonObject } from "@keelson/base";
 
 import { residentBytes } from "../../e2e/resident.ts";
 import { reasonForNoOracle } from "../../oracle/build.ts";
-import type { Response } from "../../tools/http-client.ts";
+import type { Request, Response } from "../../tools/http-client.ts";
 import type { Method } from "../../tools/wire.ts";
 import { until } from "../../tools/until.ts";
 import { createNamespace } from "../create-namespace.ts";
@@ -25,6 +25,8 @@ export interface ScenarioServer extends Target {
   readonly dataDir: string;
   /** Our process itself, where clients reach it by another: what is only needed in numbers is made there. */
   readonly direct?: Pick<Target, "url" | "ca" | "admin">;
+  /** Whether nothing was done, since whoever stands before our process did not reach it. */
+  isHeldBack?(answer: Response): boolean;
   /** Starts our process and waits until clients reach it. */
   start(signal: AbortSignal): Promise<void>;
   stop(how: NodeJS.Signals): Promise<unknown>;
@@ -75,8 +77,19 @@ export class ScenarioBed {
   }
 
   async send(method: Method, path: string, body?: JsonObject): Promise<Response> {
-    const request = { method, path, ...(body === undefined ? {} : { body }) };
-    return await this.server.client.send(request, this.signal);
+    return await this.ask({ method, path, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** Sends a request as the admin, again where it has reached nobody. */
+  async ask(request: Request): Promise<Response> {
+    return await until(
+      async () => {
+        const answer = await this.server.client.send(request, this.signal);
+        return this.server.isHeldBack?.(answer) !== true && answer;
+      },
+      this.signal,
+      `${request.method ?? "GET"} ${request.path} to reach our process`,
+    );
   }
 
   /** Sends what has to succeed, and answers the object. */

@@ -186,10 +186,7 @@ export const kubectlScenarios: Scenarios = (it) => {
     const path = ark(namespace, "agents", "a");
     const headers = { "content-type": "application/strategic-merge-patch+json" };
     const body = { spec: { prompt: "x" } };
-    const strategic = await bed.server.client.send(
-      { method: "PATCH", path, headers, body },
-      bed.signal,
-    );
+    const strategic = await bed.ask({ method: "PATCH", path, headers, body });
     assert.equal(strategic.status, 415);
     const words = `patch agent a -n ${namespace} --type=strategic -p {"spec":{"prompt":"x"}}`;
     assert.match(await bed.refused(words), /not supported|Unsupported|unsupported|unknown format/);
@@ -235,7 +232,7 @@ export const kubectlScenarios: Scenarios = (it) => {
     const body = { metadata: { finalizers: null } };
     const path = `${agents}/held`;
     const request = { method: "PATCH", path, body, headers: mergePatch } as const;
-    assert.equal((await bed.server.client.send(request, bed.signal)).status, 200);
+    assert.equal((await bed.ask(request)).status, 200);
     await bed.kubectl(`wait namespace/${namespace} --for=delete --timeout=240s`);
   });
 
@@ -263,8 +260,7 @@ export const kubectlScenarios: Scenarios = (it) => {
         spec,
       });
       await Promise.all(names.map((name) => bed.must("POST", tools, make(name, ownerReferences))));
-      const send: Collected["send"] = async (request) =>
-        await bed.server.client.send(request, bed.signal);
+      const send: Collected["send"] = async (request) => await bed.ask(request);
       await untilCollectorKnows({ namespace, collection: tools, make, send }, bed.signal);
       await bed.kubectl(`delete mcpserver server -n ${namespace} --cascade=${cascade}`);
       assert.equal((await bed.send("GET", `${servers}/server`)).status, 404);

@@ -13,7 +13,7 @@ const mergePatch = { "content-type": "application/merge-patch+json" };
 
 async function merge(bed: ScenarioBed, path: string, body: JsonObject): Promise<Answered> {
   const request = { method: "PATCH", path, body, headers: mergePatch } as const;
-  const answer = await bed.server.client.send(request, bed.signal);
+  const answer = await bed.ask(request);
   assert.equal(answer.status, 200, answer.text);
   return answer.body as Answered;
 }
