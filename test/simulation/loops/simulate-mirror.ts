@@ -73,6 +73,8 @@ class MirrorWorld {
   readonly #told = new Map<string, DynamicObject>();
   /** Answers to writes of ours that are still on their way. */
   readonly #answers: (() => void)[] = [];
+  /** Uids of what deletes of ours have ended, by their answers. */
+  readonly #ended = new Set<string>();
   #hasGoneBack = false;
 
   constructor(collection: SimulatedCollection, clock: ManualClock, random: Random) {
@@ -188,13 +190,15 @@ class MirrorWorld {
     if (this.#hasGoneBack) return;
     this.met.add("own write");
     const seen = this.cache.get({ name });
-    const { uid } = written.metadata;
+    const { uid = "" } = written.metadata;
     if (isDeletion) {
+      this.#ended.add(uid);
       if (believed === uid && seen?.metadata.uid === uid) this.#blame(`${name} is still there`);
       return;
     }
-    const isGoneSince = seen === undefined && !isLater(resourceVersion, this.cache.version);
-    if (isGoneSince) return;
+    // An answer may come after that of the delete that followed.
+    const hasEnded = this.#ended.has(uid) || !isLater(resourceVersion, this.cache.version);
+    if (seen === undefined && hasEnded) return;
     const version = seen?.metadata.resourceVersion ?? "0";
     if (isLater(resourceVersion, version)) {
       this.#blame(`${name} is read at ${version} after a write at ${resourceVersion}`);
