@@ -234,7 +234,8 @@ suite("housekeeping", () => {
          WHERE r.id = t.resource_id AND r.name = 'unclaimed';
        UPDATE resource_attempts t SET due_at = NULL FROM resources r
          WHERE r.id = t.resource_id AND r.name IN ('unseen', 'fine');
-       UPDATE resource_attempts t SET due_at = now() + interval '1 min', error_message = 'finalizers hold it: x'
+       UPDATE resource_attempts t
+         SET due_at = now() + interval '1 min', last_attempt_at = now(), error_message = 'finalizers hold it: x'
          FROM resources r WHERE r.id = t.resource_id AND r.name = 'held';
        UPDATE resource_attempts t SET due_at = now() - interval '2 min', error_class = 'invalid'
          FROM resources r WHERE r.id = t.resource_id AND r.name = 'fails';
