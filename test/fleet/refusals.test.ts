@@ -93,7 +93,6 @@ suite("clusters that refuse", { skip }, () => {
     const { body } = refusal(403, "Forbidden", "somebody may not patch configmaps");
     const senseless: Readonly<Record<string, { readonly code: number; readonly body: object }>> = {
       late: { code: 403, body: { ...body, details: { retryAfterSeconds: 1e300 } } },
-      causeless: { code: 403, body: { ...body, details: { causes: "none" } } },
       broken: { code: 403, body: { ...body, code: 403.5 } },
     };
     http.intercept = ({ method, path }) =>
