@@ -2,15 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdtempDisposable, readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { CheckViolation, migrate, sharedMigrations, UniqueViolation } from "@keelson/database";
-import { createServiceDatabase, eachPostgres } from "@keelson/database/testing";
-import { fleetMigrations } from "./migrations.ts";
+import { join } from "node:path";
+import { CheckViolation, UniqueViolation } from "@keelson/database";
+import { eachPostgres } from "@keelson/database/testing";
 import { groupOf, kindsWithoutVersion, usualVersionOf } from "./resources/kinds.ts";
 import { createFleetDatabase, type FleetDatabase } from "./testing/fleet-database.ts";
 
@@ -89,41 +85,6 @@ eachPostgres("fleet's tables", (server) => {
       }),
     );
     await assert.rejects(insert(it, { api_version: "apps/v1beta1" }), UniqueViolation);
-  });
-
-  test("rows of the core group that were there without a version get it, and are due", async () => {
-    await using former = await mkdtempDisposable(join(tmpdir(), "keelson-"));
-    const migrations = new URL("sql/migrations/", import.meta.url);
-    for (const file of await readdir(migrations)) {
-      if (file < "0012") await copyFile(new URL(file, migrations), join(former.path, file));
-    }
-    const folder = pathToFileURL(`${former.path}/`);
-    await using it = await createServiceDatabase(await server(), {
-      name: "fleet",
-      searchPath: ["fleet", "public"],
-      migrations: [{ ...fleetMigrations, folder }],
-      setsDatabase: true,
-    });
-    await it.query(`INSERT INTO targets (cluster_id, agent) VALUES ('prod', true)`);
-    for (const kind of ["Secret", "Deployment"]) await insert(it, { kind, api_version: null });
-    await it.query(
-      `INSERT INTO global_resources (namespace, kind, name, desired_spec, selector)
-       VALUES ('default', 'ConfigMap', 'all', '{}', '{}')`,
-    );
-    await it.query(`UPDATE resource_attempts SET due_at = NULL`);
-    await migrate(it.database, [sharedMigrations, fleetMigrations], new AbortController().signal);
-    const rows = await it.query(
-      `SELECT kind, api_version, generation, due_at IS NOT NULL AS is_due
-       FROM resources r JOIN resource_attempts t ON t.resource_id = r.id ORDER BY r.id`,
-    );
-    assert.deepEqual(rows, [
-      { kind: "Secret", api_version: "v1", generation: 2, is_due: true },
-      { kind: "Deployment", api_version: null, generation: 1, is_due: false },
-      { kind: "ConfigMap", api_version: "v1", generation: 2, is_due: true },
-    ]);
-    assert.deepEqual(await it.query(`SELECT api_version, generation FROM global_resources`), [
-      { api_version: "v1", generation: 2 },
-    ]);
   });
 
   test("a change raises the generation, and a new spec the revision unless it is given", async () => {

@@ -17,8 +17,3 @@ BEGIN
   IF NEW.deleted_at IS NOT NULL THEN NEW.deleted_at := NEW.created_at; END IF;
   RETURN NEW;
 END $$;
-
--- Of those that are there: an identity has no other group, so only the core group's can be given theirs. The copies of
--- global resources follow them.
-UPDATE global_resources SET api_version = 'v1' WHERE api_version IS NULL AND usual_version(kind) = 'v1';
-UPDATE resources SET api_version = 'v1' WHERE api_version IS NULL AND usual_version(kind) = 'v1';
