@@ -95,6 +95,40 @@ suite("controller", () => {
     assert.equal(looks, 1);
   });
 
+  test("a start that fails waits for the look that has begun, and begins no other", async () => {
+    await using it = new ControllerBed();
+    const { api } = it.backend;
+    const [heard, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    it.backend.onRequest = (request) => (request === "GET /clusters" ? 403 : undefined);
+    let looks = 0;
+    const starting = it.start({
+      concurrency: 1,
+      api: {
+        ...api,
+        fetch: async (input, init) => {
+          if (new Request(input).url.includes("/clusters?")) await heard.promise;
+          return api.fetch(input, init);
+        },
+      },
+      reconcile: async () => {
+        looks++;
+        await looked.promise;
+        return ready();
+      },
+    });
+    let hasFailed = false;
+    const failed = assert.rejects(starting, /http_fault/).then(() => (hasFailed = true));
+    await it.settle();
+    for (const name of ["a", "b", "c"]) await it.backend.createCluster(name);
+    await it.settle();
+    heard.resolve();
+    await it.settle();
+    assert.deepEqual([looks, hasFailed], [1, false]);
+    looked.resolve();
+    await failed;
+    assert.equal(looks, 1);
+  });
+
   test("a start that fails lists no more, although it heard of a gap", async () => {
     await using it = new ControllerBed();
     const { transport } = it.backend;

@@ -216,6 +216,8 @@ class RunningController implements Controller {
   async #look(key: string, event: ControllerEvent): Promise<Attended> {
     this.#timers.get(key)?.[Symbol.dispose]();
     this.#timers.delete(key);
+    // What waits when a start fails is for the next one, which lists everything; a stop lets it come to its turn.
+    if (this.#following.aborted && !this.#stopping.signal.aborted) return { kind: "retry" };
     const failures = this.#failures.get(key) ?? 0;
     let attended: Attended;
     try {
