@@ -19,7 +19,7 @@ export async function main(): Promise<void> {
     process.exitCode ??= 0;
   } catch (error) {
     const { report } = await import("./commands/report.ts");
-    process.exitCode = report(error);
+    process.exitCode ||= report(error); // That an answer is lost may be known already.
   }
 }
 
