@@ -204,6 +204,30 @@ suite("Client", () => {
     assert.equal(server.requests.length, 2);
   });
 
+  test("asks once more when a request is written, however long its connection took", async (t) => {
+    await using server = await serve((_, response) => answer(response, 200, { metadata: {} }));
+    const seen: string[] = [];
+    let mayWrite = false;
+    await using client = server.client({
+      onRequest: ({ when }) => void seen.push(when),
+      onWrite: ({ method, path }) => {
+        seen.push(`${method} ${path}`);
+        if (!mayWrite) throw new Error("not any more");
+      },
+    });
+    const post = { method: "POST", path: "/x?a=b", body: "{}" } as const;
+    await assert.rejects(client.call(post, t.signal), { message: "not any more" });
+    const watch = { method: "GET", path: "/w", openTimeoutMs: 60_000 } as const;
+    await assert.rejects(client.open(watch, t.signal), { message: "not any more" });
+    assert.equal(server.requests.length, 0);
+    mayWrite = true;
+    for (let times = 0; times < 2; times++) {
+      assert.deepEqual((await client.call(post, t.signal)).body, { metadata: {} });
+    }
+    const sent = ["before", "POST /x", "after"];
+    assert.deepEqual(seen, ["before", "POST /x", "before", "GET /w", ...sent, ...sent]);
+  });
+
   test("without a rate limit nobody waits", async (t) => {
     const clock = new ManualClock(); // Which stands still: with a limit 401 calls would wait for it.
     await using server = await serve((_, response) => answer(response, 200, { metadata: {} }));

@@ -51,6 +51,11 @@ export interface ClientOptions {
    * request from being sent, and after it counts as the request's failure: whoever may write no more is stopped here.
    */
   readonly onRequest?: (point: RequestPoint) => void | Promise<void>;
+  /**
+   * Called when a request is about to leave, on a connection that is there: since `onRequest` credentials may have been
+   * asked for, and a connection made. What it throws keeps the request from being sent.
+   */
+  readonly onWrite?: (request: Pick<RequestPoint, "method" | "path">) => void;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly metrics?: Metrics;
@@ -81,7 +86,7 @@ export class Client implements Caller, AsyncDisposable {
 
   constructor(options: ClientOptions) {
     const { access, clock = systemClock, random = systemRandom, metrics = noMetrics } = options;
-    const { userAgent = "keelson", timeoutMs = 30_000 } = options;
+    const { userAgent = "keelson", timeoutMs = 30_000, onWrite } = options;
     this.clock = clock;
     this.random = random;
     this.metrics = clientMetrics(metrics);
@@ -93,6 +98,9 @@ export class Client implements Caller, AsyncDisposable {
       metrics: this.metrics,
       userAgent,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(onWrite === undefined
+        ? {}
+        : { onWrite: ({ method, path }) => onWrite({ method, path: pathWithoutQuery(path) }) }),
     });
     const { rateLimit = {} } = options;
     this.#limiter =

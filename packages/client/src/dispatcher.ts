@@ -39,6 +39,36 @@ export function dispatcherOf({ tls, proxyUrl, connectTimeoutMs }: DispatcherOpti
   });
 }
 
+/** What was thrown, as the cause, where a request was about to be written. */
+export class Unwritten extends Error {
+  constructor(cause: unknown) {
+    super("the request was not written", { cause });
+    this.name = "Unwritten";
+  }
+}
+
+/** Asks `mayWrite` when a request is written, which may be long after it was dispatched: its connection has to be made first. */
+export function askingAtWrite(dispatcher: Dispatcher, mayWrite: () => void): Dispatcher {
+  return dispatcher.compose(
+    (dispatch) => (options, handler) =>
+      dispatch(options, {
+        onRequestStart: (controller, context) => {
+          try {
+            mayWrite();
+          } catch (error) {
+            throw new Unwritten(error);
+          }
+          handler.onRequestStart?.(controller, context);
+        },
+        onRequestUpgrade: (...upgrade) => handler.onRequestUpgrade?.(...upgrade),
+        onResponseStart: (...start) => handler.onResponseStart?.(...start),
+        onResponseData: (...data) => handler.onResponseData?.(...data),
+        onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+        onResponseError: (...failure) => handler.onResponseError?.(...failure),
+      }),
+  );
+}
+
 /** Mends what undici leaves undone of the streams of HTTP/2, in the one place that sees each of them. */
 function lookAfterStreams(): void {
   const streams = channel("http2.client.stream.created");

@@ -8,7 +8,7 @@ import { errors, request as sendRequest, type Dispatcher } from "undici";
 
 import type { Access, Credential, TlsIdentity } from "./credentials.ts";
 import { Connections } from "./connections.ts";
-import { dispatcherOf } from "./dispatcher.ts";
+import { askingAtWrite, dispatcherOf, Unwritten } from "./dispatcher.ts";
 import { ConnectionFailed, UnexpectedAnswer } from "./errors.ts";
 import type { ClientMetrics } from "./metrics.ts";
 
@@ -64,6 +64,8 @@ export interface TransportOptions {
   readonly metrics: ClientMetrics;
   readonly userAgent: string;
   readonly limits?: Partial<TransportLimits>;
+  /** Called when a request is written to a connection that is there. What it throws keeps the request from being sent. */
+  readonly onWrite?: (request: Pick<HttpRequest, "method" | "path">) => void;
 }
 
 type Lane = "calls" | "streams";
@@ -92,11 +94,13 @@ export class Transport implements AsyncDisposable {
     streams: undefined,
   };
   readonly #clock: Clock;
+  readonly #onWrite: TransportOptions["onWrite"];
   readonly #retired = new Map<Connections, Disposable>();
   #isDisposed = false;
 
-  constructor({ access, clock, metrics, userAgent, limits = {} }: TransportOptions) {
+  constructor({ access, clock, metrics, userAgent, limits = {}, onWrite }: TransportOptions) {
     this.#clock = clock;
+    this.#onWrite = onWrite;
     const url = new URL(access.server);
     this.#access = access;
     this.#origin = url.origin;
@@ -173,8 +177,13 @@ export class Transport implements AsyncDisposable {
   ): Promise<Answer> {
     const credential = await this.#access.credentials.current(signal);
     const connections = this.#connectionsFor(lane, credential.tls);
+    const { dispatcher } = connections;
+    const onWrite = this.#onWrite;
     const options = {
-      dispatcher: connections.dispatcher,
+      dispatcher:
+        onWrite === undefined
+          ? dispatcher
+          : askingAtWrite(dispatcher, () => onWrite({ method, path })),
       method,
       headers: headersOf(credential, { "user-agent": this.#userAgent, ...headers }),
       ...(body === undefined ? {} : { body }),
@@ -189,6 +198,7 @@ export class Transport implements AsyncDisposable {
     } catch (error) {
       use[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;
+      if (error instanceof Unwritten) throw error.cause;
       if (isUntrusted(error)) this.#access.credentials.renew();
       throw connectionFailed(error, { maybeSent: !neverSent(error) });
     }
