@@ -40,7 +40,9 @@ import { Writes } from "./writes.ts";
 export interface TermOptions {
   readonly settings: OperatorSettings;
   /** A client of the cluster; it belongs to whoever asks for it. */
-  readonly openClient: (options: Pick<ClientOptions, "onRequest" | "timeoutMs">) => Client;
+  readonly openClient: (
+    options: Pick<ClientOptions, "onRequest" | "onWrite" | "timeoutMs">,
+  ) => Client;
   /** Which process this is, in events. */
   readonly identity: string;
   readonly operatorMetrics: OperatorMetrics;
@@ -73,6 +75,10 @@ export async function runTerm(
     timeoutMs: callTimeoutMs,
     onRequest: ({ method, path, when }) =>
       onCall({ service: "kubernetes", name: `${method} ${path}`, when }),
+    // A process that was stopped while a connection was made must not send what it was made for.
+    onWrite: ({ method }) => {
+      if (method !== "GET") leadership?.throwIfLost();
+    },
   });
   const loops = controllerMetrics(metrics);
   await using caches = new Caches({ client, ...shared, metrics: loops }, closing.signal);
