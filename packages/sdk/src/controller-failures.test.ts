@@ -99,6 +99,9 @@ suite("failures of a controller", () => {
     ["a number that JSON has not", { kind: "ready", metadata: { records: 1n } }],
     ["what holds itself", { kind: "ready", metadata: itself }],
     ["nothing", undefined],
+    ["no kind", {}],
+    ["a text", "ok"],
+    ["metadata that are a list", { kind: "ready", metadata: ["zone"] }],
   ] as const) {
     test(`a result of ${what} is reported as a failure, and tried again with backoff`, async () => {
       await using it = new ControllerBed();

@@ -82,6 +82,7 @@ suite("results", () => {
     [Number.NaN, undefined],
     [Number.POSITIVE_INFINITY, undefined],
     [-1, 0],
+    [Number.MAX_VALUE, Number.MAX_SAFE_INTEGER],
   ] as const) {
     test(`a wait of ${retryAfter} is told as ${told}`, () => {
       const { last_error: error } = outcomeOf(failed({ ...failure, retryAfter }), context);
@@ -101,7 +102,7 @@ suite("results", () => {
   });
 
   test("what is not said is left out, and what is no text is told as one", () => {
-    const unsaid = { code: undefined, suggestions: [undefined, "wait"], details: undefined };
+    const unsaid = { code: undefined, suggestions: [undefined, "wait"], details: "at web.js:1" };
     const said = { ...failure, ...unsaid, message: 404 } as unknown;
     const { last_error: error, conditions } = outcomeOf(failed(said as Failure), context);
     assert.deepEqual([error?.errorCode, error?.message], [undefined, "404"]);

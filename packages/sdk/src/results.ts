@@ -69,14 +69,17 @@ export interface OutcomeContext {
   };
 }
 
-/** What is reported of a result. The same result after itself gives the same report, byte for byte. */
+/**
+ * What is reported of a result. The same result after itself gives the same report, byte for byte. Throws where it is none,
+ * as authors who write JavaScript may return it.
+ */
 export function outcomeOf(result: Result, context: OutcomeContext): Outcome {
   const metadata = context.before?.metadata ?? {};
-  switch (result.kind) {
+  switch (result?.kind) {
     case "ready":
       return {
         conditions: three("True", "True", "True", "Ready", "everything is as the spec wants it"),
-        metadata: fittingMap(result.metadata),
+        metadata: fittingMap(result.metadata ?? {}),
         last_error: null,
       };
     case "progressing":
@@ -115,6 +118,10 @@ export function outcomeOf(result: Result, context: OutcomeContext): Outcome {
         metadata: {},
         last_error: null,
       };
+    default:
+      throw new TypeError(
+        "reconcile gave no result: return ready(), progressing(), degraded(), failed() or notApplicable()",
+      );
   }
 }
 
@@ -172,6 +179,8 @@ function condition(
 const codeMax = 255;
 const messageMax = 32_768;
 const suggestionsMax = 100;
+/** In nanoseconds, more than a hundred days. */
+const retryAfterMax = Number.MAX_SAFE_INTEGER;
 
 /**
  * Without what no report may hold, be it there or made by the cut: a NUL, half of a character. Authors who write JavaScript
@@ -184,13 +193,18 @@ function fitting(said: string | number | null | undefined, max = Infinity): stri
 }
 
 /** The same for every text in it, and every name. */
-function fittingMap(map: JsonMap | undefined): JsonMap {
+function fittingMap(map: JsonMap): JsonMap {
+  if (!isMap(map)) throw new TypeError("the metadata of a result must be an object");
   const fit = (_name: string, value: unknown): unknown => {
     if (typeof value === "string") return fitting(value);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    if (!isMap(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [fitting(name), one]));
   };
-  return JSON.parse(JSON.stringify(map ?? {}, fit)) as JsonMap;
+  return JSON.parse(JSON.stringify(map, fit)) as JsonMap;
+}
+
+function isMap(value: unknown): value is JsonMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** For how long somebody can wait; undefined where what was calculated has come to nothing. */
@@ -229,8 +243,10 @@ function errorOf(
       .map((suggestion) => fitting(suggestion))
       .filter((suggestion) => suggestion !== undefined)
       .slice(0, suggestionsMax),
-    details: fittingMap(details),
-    ...(retryAfter === undefined ? {} : { retryAfter: Math.round(retryAfter * 1_000_000) }),
+    details: isMap(details) ? fittingMap(details) : {},
+    ...(retryAfter === undefined
+      ? {}
+      : { retryAfter: Math.min(Math.round(retryAfter * 1_000_000), retryAfterMax) }),
     timestamp: isSame ? last.timestamp : new Date(nowMs).toISOString(),
   };
 }
