@@ -87,6 +87,7 @@ async function applyFile(
 ): Promise<void> {
   try {
     await session.run({ name: "reset", text: "RESET ALL" }, signal);
+    await session.run({ name: "markBefore", text: "SET keelson.file TO 'before'" }, signal);
     await session.transaction(async () => {
       // No query: a file may begin with SET TRANSACTION, which has to be before any.
       await session.run({ name: "markTransaction", text: "SET keelson.file TO 'begun'" }, signal);
@@ -96,8 +97,8 @@ async function applyFile(
         { name: "readMark", text: "SELECT current_setting('keelson.file', true) AS mark" },
         signal,
       );
-      // RESET ALL takes the mark away, too.
-      if (ended?.mark !== "begun" && /\b(rollback|abort)\b/iu.test(text)) {
+      // What undoes the transaction brings back what was there before it; RESET ALL leaves nothing.
+      if (ended?.mark === "before") {
         throw new Error("it ends with ROLLBACK what it is run in: nothing before that stays");
       }
       await session.run(
