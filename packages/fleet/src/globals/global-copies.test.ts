@@ -30,6 +30,15 @@ const plain = (it: FleetDatabase, cluster: string, name: string) =>
     [cluster, name],
   );
 
+/** One without a version, though its kind has a usual one: as rows from before there were such. */
+const old = (it: FleetDatabase) =>
+  it.query(`
+    ALTER TABLE global_resources DISABLE TRIGGER generation_begins;
+    INSERT INTO global_resources (namespace, kind, name, desired_spec, generation)
+    VALUES ('default', 'Deployment', 'old', '{"data":{"a":"1"}}', 1);
+    ALTER TABLE global_resources ENABLE TRIGGER generation_begins;
+    SELECT 1`);
+
 /** Copies as `cluster name a state`. */
 const copies = async (it: FleetDatabase) =>
   (
@@ -59,6 +68,16 @@ const plainText = statement<string>("plainText", (sql, text) => sql.unsafe(text)
 
 eachPostgres("global resources", (server) => {
   const fresh = async () => createFleetDatabase(await server());
+
+  test("a copy has no version where its global resource has none, and is not missed for it", async () => {
+    await using it = await fresh();
+    await old(it);
+    await target(it, "a");
+    assert.deepEqual(await copies(it), ["a old 1 placed"]);
+    assert.deepEqual(await it.query(`SELECT api_version, generation FROM resources`), [
+      { api_version: null, generation: 1 },
+    ]);
+  });
 
   test("copies are made, changed and taken back with their global resource", async () => {
     await using it = await fresh();
