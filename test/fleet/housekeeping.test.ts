@@ -158,6 +158,23 @@ suite("housekeeping", () => {
     assert.equal((await it.ask("GET", `/resources/${id}`)).body.status, "deleting");
   });
 
+  test("6.1: a copy that was applied outlives its global resource, though its attempts were lost, until its object is gone", async (t) => {
+    await using it = await bed(t.signal);
+    const { cluster_id: _, ...everywhere } = web;
+    const { body: global } = await it.ask("POST", "/global-resources", everywhere);
+    const [copy] = await it.query<{ id: number }>(
+      `INSERT INTO resource_applied_states (resource_id, generation, status)
+       SELECT id, 1, 'success' FROM resources WHERE global_id = $1 RETURNING resource_id AS id`,
+      [global.id],
+    );
+    await it.query(`DELETE FROM resource_attempts`);
+    it.keep({});
+    const isEntered = async () => (await it.query(`SELECT FROM resource_attempts`)).length === 1;
+    await until(isEntered, t.signal);
+    assert.equal((await it.ask("DELETE", `/global-resources/${global.id}`)).code, 202);
+    assert.equal((await it.ask("GET", `/resources/${copy?.id}`)).body.status, "deleting");
+  });
+
   test("4.1: another follows after each time that notifications could not be heard", async (t) => {
     await using it = await bed(t.signal);
     it.keep({});

@@ -20,8 +20,11 @@ export const auditSlice = statement<Slice, { last: number | null; found: number 
       SELECT id, cluster_id, generation, deleted_at, paused, drift_policy FROM resources
       WHERE id > ${after} ORDER BY id LIMIT ${limit} FOR KEY SHARE
     ), entered AS (
-      INSERT INTO resource_attempts (resource_id, cluster_id, due_at, requests)
-      SELECT s.id, s.cluster_id, CASE WHEN NOT s.paused THEN clock_timestamp() END, 1 FROM slice s
+      -- What was applied was begun: whoever deletes it has to wait for its object.
+      INSERT INTO resource_attempts (resource_id, cluster_id, due_at, requests, last_attempt_at)
+      SELECT s.id, s.cluster_id, CASE WHEN NOT s.paused THEN clock_timestamp() END, 1,
+             CASE WHEN a.resource_id IS NOT NULL THEN coalesce(a.applied_at, clock_timestamp()) END
+      FROM slice s LEFT JOIN resource_applied_states a ON a.resource_id = s.id
       WHERE NOT EXISTS (SELECT FROM resource_attempts t WHERE t.resource_id = s.id)
       ON CONFLICT DO NOTHING
       RETURNING 1
