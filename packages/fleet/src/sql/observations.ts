@@ -151,8 +151,8 @@ export const recordObserved = statement<
         (resource_id, spec, generation, revision, k8s_resource_version, uid, observed_at, health, health_message,
          drifted, drift, contested, fence, managed_fields)
       SELECT r.id, ${storableJson(state.spec)}::text::jsonb, ${state.generation}::integer, ${state.revision}::integer,
-             ${state.resourceVersion}::text, ${state.uid}::text, clock_timestamp(), ${state.health}::text,
-             ${storableText(state.healthMessage)}::text, ${state.drift.length > 0}::boolean,
+             ${storableText(state.resourceVersion)}::text, ${storableText(state.uid)}::text, clock_timestamp(),
+             ${state.health}::text, ${storableText(state.healthMessage)}::text, ${state.drift.length > 0}::boolean,
              ${state.drift.length > 0 ? storableJson(state.drift) : null}::text::jsonb,
              ${storableText(state.repair.contested)}::text, ${state.fence}::bigint,
              ${storableJson(state.managedFields)}::text::jsonb

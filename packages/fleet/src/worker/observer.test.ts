@@ -172,7 +172,7 @@ suite("what is seen of a row", () => {
     const numbers = readJson(`[${[...unstorable, "0e99999"].join()},"'1e999999",7]`);
     const seen = (version: number, a: string): Seen => {
       const object = at(it.id, version, a);
-      const metadata = { ...object.metadata, labels: { [strange]: "\\u0000" } };
+      const metadata = { ...object.metadata, uid: strange, labels: { [strange]: "\\u0000" } };
       return { type: "present", object: { ...object, metadata, numbers } };
     };
     await it.watch("1", [seen(11, "1")]);
