@@ -76,11 +76,11 @@ function list(conflicts: readonly ManagerConflict[]): readonly ListedConflict[] 
   for (const { manager, fields } of conflicts) {
     const paths: string[] = [];
     const name = printManager(manager);
-    listed.push({ name, paths });
     for (const path of fields.paths()) {
       const text = printPath(path);
       length += name.length + text.length;
       if (count >= toldErrorsMax || (count > 0 && length > toldTextMax)) return listed;
+      if (paths.length === 0) listed.push({ name, paths });
       paths.push(text);
       count += 1;
     }
