@@ -204,6 +204,41 @@ suite("garbage collection", () => {
     });
   }
 
+  for (const names of [
+    ["a", "b"],
+    ["b", "a"],
+  ]) {
+    test(`in the foreground keeps who waits for one in a circle that is held, ${names.join(" before ")}`, async (t) => {
+      await using bed = await prepare(t.signal);
+      const { api, goes } = bed;
+      const owners: JsonObject[] = [];
+      for (const name of ["a", "b"]) {
+        const metadata = name === "b" ? { finalizers: ["a.io/outside"] } : {};
+        const reference = ownedBy(await api.create(maps, configMap(name, { metadata })), {
+          blockOwnerDeletion: true,
+        });
+        owners.push(reference);
+        const held = { ownerReferences: [reference], finalizers: ["a.io/b"] };
+        await api.create(maps, configMap(`held-by-${name}`, { metadata: held }));
+        await api.delete(`${maps}/${name}`, { propagationPolicy: "Foreground" });
+      }
+      await api.merge(`${maps}/a`, { metadata: { ownerReferences: owners.slice(1) } });
+      await api.merge(`${maps}/b`, { metadata: { ownerReferences: owners.slice(0, 1) } });
+      for (const name of names) {
+        await api.merge(`${maps}/held-by-${name}`, { metadata: { finalizers: null } });
+        await goes(`held-by-${name}`);
+      }
+      const finalizersOf = async (name: string): Promise<unknown> =>
+        ((await api.get(`${maps}/${name}`)).object["metadata"] as JsonObject)["finalizers"];
+      const isFree = async (): Promise<boolean> =>
+        String(await finalizersOf("b")) === "a.io/outside";
+      await until(isFree, "b to wait for nobody");
+      assert.deepEqual(await finalizersOf("a"), ["foregroundDeletion"]);
+      await api.merge(`${maps}/b`, { metadata: { finalizers: null } });
+      for (const name of names) await goes(name);
+    });
+  }
+
   test("orphans what was there when the deletion was asked for, though nobody collected then", async (t) => {
     const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
     await using store = await Store.open({ backend }, t.signal);

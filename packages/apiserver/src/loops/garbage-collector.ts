@@ -294,7 +294,14 @@ class Collector {
   async #deleteDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {
     const { uid } = node.reference;
     const blocking = this.#blocking(uid);
-    if (blocking.length === 0 || this.#waitsForItself(uid)) {
+    const circle = blocking.length === 0 ? [] : this.#circleOf(uid);
+    // Whoever is held anyway is the one that need not wait: the others go when it is gone.
+    const held = node.isHeld ? undefined : circle?.find(({ isHeld }) => isHeld);
+    if (held !== undefined) {
+      this.#add(held.reference);
+      return;
+    }
+    if (circle !== undefined) {
       await this.#removeFinalizer(resource, node.reference, "foregroundDeletion", signal);
       return;
     }
@@ -312,20 +319,24 @@ class Collector {
       );
   }
 
-  /** Whether it is in a circle that waits for nobody outside: Kubernetes lets one wait for ever that was deleted one by one. */
-  #waitsForItself(uid: string): boolean {
+  /**
+   * The circle in which it waits for itself, and nobody for anybody outside: Kubernetes lets one wait for ever that was deleted
+   * one by one. Undefined if it is in none.
+   */
+  #circleOf(uid: string): readonly Node[] | undefined {
     const awaited = new Set<string>();
     const rest = [uid];
     for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
       const blocking = this.#graph.get(next)?.isDeletingDependents ? this.#blocking(next) : [];
-      if (blocking.length === 0) return false;
+      if (blocking.length === 0) return undefined;
       const others = blocking
         .map(({ reference }) => reference.uid)
         .filter((one) => !awaited.has(one));
       for (const other of others) awaited.add(other);
       rest.push(...others);
     }
-    return awaited.has(uid);
+    if (!awaited.has(uid)) return undefined;
+    return [...awaited].map((one) => this.#graph.get(one)).filter((node) => node !== undefined);
   }
 
   async #orphanDependents(resource: Resource, node: Node, signal: AbortSignal): Promise<void> {

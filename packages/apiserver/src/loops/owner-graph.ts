@@ -30,6 +30,8 @@ export interface Node {
   readonly isTerminating: boolean;
   readonly isDeletingDependents: boolean;
   readonly isOrphaning: boolean;
+  /** Whether more than the wait for its dependents holds it. */
+  readonly isHeld: boolean;
 }
 
 /** Objects by uid, and dependents by the uid of their owner. Objects that own nothing and belong to nobody cost nothing. */
@@ -104,6 +106,7 @@ export function nodeOf(reference: ObjectReference, object: JsonObject): Node {
     isTerminating: terminating,
     isDeletingDependents: terminating && finalizers.includes("foregroundDeletion"),
     isOrphaning: terminating && finalizers.includes("orphan"),
+    isHeld: finalizers.some((name) => name !== "foregroundDeletion"),
   };
 }
 
