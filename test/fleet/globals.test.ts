@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "@keelson/base";
 import { until } from "../tools/until.ts";
 import { startBed, synced, type Bed, type Details } from "./bed.ts";
 import { clusterSuite } from "../tools/test-cluster.ts";
@@ -120,6 +121,40 @@ clusterSuite("global resources in clusters", () => {
       ({ synced_clusters }) => synced_clusters === 1,
       t.signal,
     );
+  });
+
+  test("what goes while its global resource is paused stays until that is resumed", async (t) => {
+    await using bed = await startBed(t.signal);
+    bed.startWorker();
+    const { rest } = bed;
+    const { body } = await rest.ask("POST", "/global-resources", settings);
+    const path = `/global-resources/${body.id}`;
+    const put = async (change: JsonObject) => (await rest.ask("PUT", path, change)).code;
+    const shown = await globalBecomes(bed, body.id, synced, t.signal);
+    const [{ resource_id: copy }] = shown.cluster_statuses;
+    const isPaused = async (): Promise<unknown> => {
+      const { code, body: row } = await rest.ask("GET", `/resources/${copy}`);
+      return code === 200 ? [row.status, row.paused] : code;
+    };
+
+    // It leaves a target.
+    assert.equal(await put({ paused: true }), 200);
+    assert.equal(await put({ selector: { matchLabels: { tier: "none" } } }), 200);
+    assert.deepEqual(await isPaused(), ["deleting", true]);
+    assert.equal(await put({ paused: false }), 200);
+    await until(async () => (await isPaused()) === 404, t.signal);
+    assert.equal(await bed.find("ConfigMap", "settings"), undefined);
+
+    // It goes as a whole.
+    assert.equal(await put({ selector: null }), 200);
+    await globalBecomes(bed, body.id, synced, t.signal);
+    assert.equal(await put({ paused: true }), 200);
+    assert.equal((await rest.ask("DELETE", path)).code, 202);
+    assert.equal(await put({ paused: false, revision: 1 }), 409);
+    assert.notEqual(await bed.find("ConfigMap", "settings"), undefined);
+    assert.equal(await put({ paused: false }), 200);
+    await until(async () => (await rest.ask("GET", path)).code === 404, t.signal);
+    assert.equal(await bed.find("ConfigMap", "settings"), undefined);
   });
 });
 

@@ -16,6 +16,7 @@ import { Fields } from "../resources/read-fields.ts";
 import {
   checkMatch,
   checkWritable,
+  onlyPauses,
   readReplacement,
   replaced,
   type Replacement,
@@ -125,7 +126,10 @@ export class GlobalWriter {
     { asked, selector }: GlobalChange,
   ): Promise<{ readonly global: GlobalResource; readonly isWritten: boolean }> {
     const global = await this.#find(id);
-    checkWritable(global, ifMatch);
+    // While it is paused no copy is taken away, so it must be possible to go on.
+    if (global.isDeleting && selector === undefined && onlyPauses(asked))
+      checkMatch(global, ifMatch);
+    else checkWritable(global, ifMatch);
     const earlier = await earlierState(asked, (place) =>
       this.#sql.run(findGlobalRevision, { id, ...place }),
     );

@@ -63,7 +63,7 @@ export function readReplacement(
     ),
   };
   fields.refuseOthers();
-  const { desiredSpec, revision, restoreGeneration, apiVersion } = replacement;
+  const { desiredSpec, revision, restoreGeneration, apiVersion, paused } = replacement;
   if (restoreGeneration !== undefined) {
     for (const [field, value] of Object.entries({
       desired_spec: desiredSpec,
@@ -74,10 +74,7 @@ export function readReplacement(
       fields.problems.push({ field, message: "must not be given beside restore_generation" });
     }
   }
-  const isEmpty =
-    [desiredSpec, revision, restoreGeneration, apiVersion, replacement.paused].every(
-      (value) => value === undefined,
-    ) && Object.keys(replacement.policies).length === 0;
+  const isEmpty = saysNoMore(replacement) && paused === undefined;
   if (isEmpty && !saysMore && fields.problems.length === 0) {
     fields.problems.push({
       field: "body",
@@ -87,6 +84,23 @@ export function readReplacement(
   }
   fields.throwIfWrong();
   return replacement;
+}
+
+/** Whether it pauses or resumes, and nothing else. */
+export function onlyPauses(replacement: Replacement): boolean {
+  return saysNoMore(replacement) && replacement.paused !== undefined;
+}
+
+/** Whether it changes nothing but `paused`, if that. */
+function saysNoMore({
+  desiredSpec,
+  revision,
+  restoreGeneration,
+  apiVersion,
+  policies,
+}: Replacement): boolean {
+  const others = [desiredSpec, revision, restoreGeneration, apiVersion, ...Object.values(policies)];
+  return others.every((value) => value === undefined);
 }
 
 /** Whether it brings something back that was. */
