@@ -42,6 +42,9 @@ suite("the banner", () => {
       "kubectl --kubeconfig /var/lib/keelson/kubeconfig get namespaces",
       "curl 'http://127.0.0.1:8080/readyz?verbose'",
     ]);
+    const spaced = await tried({ "data-dir": "/my data" });
+    assert.ok(spaced[1]?.endsWith(" --data-dir '/my data'"));
+    assert.equal(spaced[2], "kubectl --kubeconfig '/my data/kubeconfig' get namespaces");
     assert.match((await tried({ "data-dir": "data" }))[1] ?? "", / --data-dir data$/);
     assert.ok((await tried({ "data-dir": "." }))[1]?.endsWith(` --data-dir ${cwd()}`));
   });

@@ -42,7 +42,7 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
     `             keelson apply -f FILE --cluster local --wait${flags}`,
     ...(kubernetes === undefined
       ? []
-      : [`             kubectl --kubeconfig ${shortPath(kubeconfig)} get namespaces`]),
+      : [`             kubectl --kubeconfig ${typed(kubeconfig)} get namespaces`]),
     `             curl '${rest}/readyz?verbose'`,
     "  Stop       Ctrl-C",
     "",
@@ -51,11 +51,17 @@ export function banner({ config, addresses, version, elapsedMs }: BannerOptions)
 
 /** What commands need to find the server, and to be let in. */
 function flagsFor({ dataDir, authMode }: Config): string {
-  const folder = dataDir === join(cwd(), ".keelson") ? "" : ` --data-dir ${shortPath(dataDir)}`;
+  const folder = dataDir === join(cwd(), ".keelson") ? "" : ` --data-dir ${typed(dataDir)}`;
   return authMode === "token" || authMode === "oidc" ? `${folder} --token TOKEN` : folder;
 }
 
-/** A path as one would type it here. */
+/** A path as one would type it here, as one word of a shell. */
+function typed(path: string): string {
+  const short = shortPath(path);
+  return /[^\w./-]/.test(short) ? `'${short.replaceAll("'", "'\\''")}'` : short;
+}
+
+/** A path as one would call it here. */
 function shortPath(path: string): string {
   const below = relative(cwd(), path);
   return below === "" || below.startsWith("..") ? path : below;
