@@ -17,6 +17,11 @@ export function testChanging(lab: CommandLab): void {
         "say where to, with --to-revision or --to-generation: prod/default/deployment/web is at revision 2 and was at 1; " +
         '"keelson history prod/default/deployment/web" shows them\n',
     });
+    assert.deepEqual(await lab.keelson("rollback web --to-revision 1 --to-generation 1"), {
+      code: 2,
+      out: "",
+      said: "give --to-revision or --to-generation, not both\n",
+    });
     const unknown = await lab.keelson("rollback web --to-revision 9");
     assert.deepEqual(unknown, {
       code: 1,
@@ -99,6 +104,13 @@ export function testChanging(lab: CommandLab): void {
         "prod/-/namespace/demo already resumed",
       ),
     );
+    for (const [words, said] of [
+      ["pause --all --cluster prdo", "no resource matches: did you mean --cluster prod?"],
+      ["diff -l app=nobody", "no resource matches"],
+    ] as const) {
+      const expected = { code: 0, out: "", said: `${said}\n` };
+      assert.deepEqual(await lab.keelson(words), expected, words);
+    }
     const synced = await lab.keelson("sync -l app=web --wait");
     assert.equal(
       synced.out,

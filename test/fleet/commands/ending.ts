@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { runKeelson, spawnKeelson } from "../../e2e/run-keelson.ts";
 import { lines, typing } from "../../services/typed.ts";
+import { until } from "../../tools/until.ts";
 import { startFleetRest } from "../fleet-rest.ts";
 import { settings, type CommandLab } from "./lab.ts";
 
@@ -113,6 +114,25 @@ export function testEnding(lab: CommandLab): void {
 }
 
 export function testNamesakes(lab: CommandLab): void {
+  test("a deletion of what is paused is not waited for, and goes on once it is resumed", async () => {
+    const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "held" } };
+    await lab.file("held.json", JSON.stringify(manifest));
+    await lab.keelson("apply -f held.json --cluster prod --wait");
+    await lab.keelson("pause cm/held");
+    assert.deepEqual(await lab.keelson("delete cm/held --wait"), {
+      code: 1,
+      out: "prod/default/configmap/held deleting\n",
+      said: "prod/default/configmap/held: deleting: nothing is written to the cluster until it is resumed\n",
+    });
+    await lab.keelson("resume cm/held");
+    await until(async () => (await lab.bed.find("ConfigMap", "held")) === undefined, lab.signal);
+    assert.deepEqual(await lab.keelson("delete cm/held --ignore-not-found"), {
+      code: 2,
+      out: "",
+      said: "--ignore-not-found goes with -f\n",
+    });
+  });
+
   test("of two kinds of one name a manifest deletes its own, and history tells who made it", async () => {
     const service = (apiVersion: string) =>
       `apiVersion: ${apiVersion}\nkind: Service\nmetadata: { name: two, namespace: default }\nspec: { ports: [{ port: 80 }] }\n`;

@@ -173,6 +173,10 @@ export function testGlobals(lab: CommandLab): void {
       (await lab.keelson("global rollback cm/policy --to-revision 1")).out,
       "configmap/policy rolled back to revision 1 (generation 3)\n",
     );
+    assert.equal(
+      (await lab.keelson("global rollback cm/policy --to-revision 9")).said,
+      'revision 9 is not in the history: "keelson global history configmap/policy -n default" shows what is\n',
+    );
     assert.deepEqual(await lab.keelson("global get cm/nobody"), {
       code: 1,
       out: "",
@@ -187,6 +191,20 @@ export function testGlobals(lab: CommandLab): void {
       lines("configmap/policy deleting", "configmap/policy gone"),
     );
     assert.equal(await lab.bed.find("ConfigMap", "policy"), undefined);
+  });
+
+  test("a deletion of what is paused is not waited for, and goes on once it is resumed", async () => {
+    await lab.file("held.yaml", settings.replace("settings", "held"));
+    await lab.keelson("global apply -f held.yaml --wait");
+    await lab.keelson("global pause cm/held");
+    assert.deepEqual(await lab.keelson("global delete cm/held --wait"), {
+      code: 1,
+      out: "configmap/held deleting\n",
+      said: "configmap/held is paused: nothing is deleted until it is resumed\n",
+    });
+    assert.equal((await lab.keelson("global resume cm/held")).out, "configmap/held resumed\n");
+    const isGone = async () => (await lab.bed.find("ConfigMap", "held")) === undefined;
+    await until(isGone, lab.signal);
   });
 
   test("global get --watch shows what changes, pause and resume reach every copy", async () => {

@@ -2,11 +2,17 @@
 
 import type { JsonObject } from "@keelson/base";
 import type { Query } from "../client/rest-client.ts";
-import { CommandError } from "../command-error.ts";
-import { copyText, isOfGlobal, refuseCopies, type GlobalVerb } from "./global-copies.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import {
+  copyText,
+  isOfGlobal,
+  refuseCopies,
+  refusedCopies,
+  type GlobalVerb,
+} from "./global-copies.ts";
 import { readReferences } from "./reference.ts";
 import { fullName, groupOf, type ListedResource } from "./resource-shapes.ts";
-import { eachOnce, listResources, refuseMany, select, type Filters } from "./select.ts";
+import { eachOnce, listResources, noneText, refuseMany, select, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
 import { asTrial, tellTrials, trialAnswer, type Trial } from "./trials.ts";
 import { waitFor } from "./wait.ts";
@@ -38,7 +44,9 @@ export async function selectToChange(
   const references = readReferences(words, builtin, { takesNames: true });
   const selected = await select(client, references, { filters, builtin }, signal);
   refuseMany(selected, { filters, isAll, isOne });
-  return eachOnce(client, selected, filters, signal);
+  const found = await eachOnce(client, selected, filters, signal);
+  if (found.length === 0) session.terminal.note(await noneText(client, words, filters, signal));
+  return found;
 }
 
 /** A write to each resource that was named, and what is said of it. */
@@ -146,7 +154,10 @@ export async function remove(
   options: DeleteOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { manifests, isOrphaning, isTrial, waitMs } = options;
+  const { manifests, ignoresMissing, isOrphaning, isTrial, waitMs } = options;
+  if (ignoresMissing && manifests === undefined) {
+    throw usageError("--ignore-not-found goes with -f");
+  }
   const resources =
     manifests === undefined
       ? await selectToChange(session, words, options, signal)
@@ -161,7 +172,12 @@ export async function remove(
     word: () => (isOrphaning ? "forgotten, its object stays" : "deleting"),
   });
   if (waitMs !== undefined && !isOrphaning) {
-    await waitFor(session, changed, { goal: "gone", timeoutMs: waitMs }, signal);
+    try {
+      await waitFor(session, changed, { goal: "gone", timeoutMs: waitMs }, signal);
+    } catch (error) {
+      for (const line of refusedCopies(copies, verb)) session.terminal.note(line);
+      throw error;
+    }
   }
   refuseCopies(copies, verb);
 }

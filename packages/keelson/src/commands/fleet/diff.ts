@@ -54,7 +54,8 @@ export async function diff(
       terminal.write(await diffText(session, fullName(resource), shown));
       noteHidden(session, fullName(resource), fields.length - shown.length);
     }
-    if (!differs) terminal.note(resources.length === 1 ? "no difference" : "no differences");
+    if (!differs && found.length > 0)
+      terminal.note(resources.length === 1 ? "no difference" : "no differences");
   }
   if (differs) throw quietFailure();
 }

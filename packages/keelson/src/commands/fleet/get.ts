@@ -8,9 +8,8 @@ import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import { fullName, reasonOf, shortName, type ListedResource } from "./resource-shapes.ts";
 import { readReferences } from "./reference.ts";
-import { meantTarget } from "./read-targets.ts";
 import { readWholes } from "./read-wholes.ts";
-import { eachOnce, select, type Filters } from "./select.ts";
+import { eachOnce, noneText, select, type Filters } from "./select.ts";
 import type { Session } from "../session.ts";
 
 export interface GetOptions {
@@ -44,7 +43,7 @@ export async function get(
     return;
   }
   if (resources.length === 0) {
-    terminal.note(await nothing(client, words, filters, signal));
+    terminal.note(await noneText(client, words, filters, signal));
     return;
   }
   const reasons = isNamed || output === "wide" ? await readReasons(client, resources, signal) : [];
@@ -89,19 +88,6 @@ export function resourceColumns(
     { heading: "API VERSION", of: ({ api_version }) => api_version },
     { heading: "MESSAGE", of: ({ id }) => reasons.get(id) ?? "" },
   ];
-}
-
-async function nothing(
-  client: RestClient,
-  words: readonly string[],
-  { cluster, namespace, status, labels }: Filters,
-  signal: AbortSignal,
-): Promise<string> {
-  const asked = [cluster, namespace, status, ...labels, ...words].some((one) => one !== undefined);
-  if (!asked)
-    return 'there are no resources yet: "keelson apply -f FILE --cluster NAME" makes some';
-  const meant = cluster === undefined ? undefined : await meantTarget(client, cluster, signal);
-  return `no resource matches${meant === undefined ? "" : `: did you mean --cluster ${meant}?`}`;
 }
 
 /** Why those that are not well are not, by id. */

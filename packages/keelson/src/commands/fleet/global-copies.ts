@@ -30,6 +30,13 @@ export function copyText(copy: NamedResource, verb: GlobalVerb): string {
 /** Throws if there are copies, with a line for each. */
 export function refuseCopies(copies: readonly NamedResource[], verb: GlobalVerb): void {
   if (copies.length === 0) return;
-  const lines = copies.map((copy) => `${fullName(copy)} is ${copyText(copy, verb)}`);
-  throw new CommandError(lines.join("\n  "));
+  throw new CommandError(refusedCopies(copies, verb).join("\n  "));
+}
+
+/** A line for each. */
+export function refusedCopies(
+  copies: readonly NamedResource[],
+  verb: GlobalVerb,
+): readonly string[] {
+  return copies.map((copy) => `${fullName(copy)} is ${copyText(copy, verb)}`);
 }

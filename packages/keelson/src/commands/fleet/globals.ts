@@ -189,8 +189,17 @@ export async function rollbackGlobal(
   const { client, tell } = session;
   const global = await theGlobal(session, words, place, signal);
   const name = shortName(global);
-  const send = (query: Query) =>
-    client.put(`/global-resources/${global.id}`, { revision: toRevision }, signal, query);
+  const send = async (query: Query): Promise<JsonObject> => {
+    try {
+      const body = { revision: toRevision };
+      return await client.put(`/global-resources/${global.id}`, body, signal, query);
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 404) throw error;
+      const place = global.namespace === "" ? "" : ` -n ${global.namespace}`;
+      const shows = `"keelson global history ${name}${place}" shows what is`;
+      throw new CommandError(`${error.message}: ${shows}`, { cause: error });
+    }
+  };
   if (isTrial) return tellTrials(session, await tryGlobal(session, global, send(asTrial)));
   const answer = await send({});
   const { generation, revision } = answer as unknown as ListedGlobal;

@@ -60,7 +60,10 @@ export async function rollback(
   const { client, terminal, tell, isForPeople } = session;
   const resource = await theOne(session, words, { filters }, signal);
   const name = fullName(resource);
-  if ((toRevision === undefined) === (toGeneration === undefined)) {
+  if (toRevision !== undefined && toGeneration !== undefined) {
+    throw usageError("give --to-revision or --to-generation, not both");
+  }
+  if (toRevision === undefined && toGeneration === undefined) {
     const known = await readRevisions(session, `/resources/${resource.id}`, 10, signal);
     const numbers = [...new Set(known.map(({ revision }) => revision))];
     throw usageError(

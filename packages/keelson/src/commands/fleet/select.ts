@@ -99,6 +99,20 @@ export async function eachOnce(
   return [...new Map(all.map((resource) => [resource.id, resource])).values()];
 }
 
+/** What is said where nothing was found. */
+export async function noneText(
+  client: RestClient,
+  words: readonly string[],
+  { cluster, namespace, status, labels }: Filters,
+  signal: AbortSignal,
+): Promise<string> {
+  const asked = [cluster, namespace, status, ...labels, ...words].some((one) => one !== undefined);
+  if (!asked)
+    return 'there are no resources yet: "keelson apply -f FILE --cluster NAME" makes some';
+  const meant = cluster === undefined ? undefined : await meantTarget(client, cluster, signal);
+  return `no resource matches${meant === undefined ? "" : `: did you mean --cluster ${meant}?`}`;
+}
+
 /**
  * Throws for what a command that changes something does not take. A name must mean one resource, unless all that it means are
  * wanted; a kind alone needs a label, or the word that all are wanted. `isOne`: nobody could say that word.

@@ -62,7 +62,7 @@ export async function waitFor(
       .map((one) => {
         const details = seen.find(({ id }) => id === one.id);
         if (details === undefined) return `${fullName(one)} is gone`;
-        const hopeless = goal === "synced" && cannotSync(details);
+        const hopeless = isHopeless(details, goal);
         if (!hopeless && !isLate) return undefined;
         const late = isLate && !hopeless ? stillAfter(timeoutMs) : "";
         const reason = reasonOf(details) ?? "no reason is known";
@@ -87,6 +87,10 @@ export async function waitForGlobal(
     const seen = await findGlobalById(session, global.id, signal);
     if (goal === "gone" ? seen === undefined : seen?.status === "synced") return true;
     if (seen === undefined) throw new CommandError(`${name} is gone`);
+    if (seen.paused) {
+      const does = goal === "gone" ? "deleted" : "applied";
+      throw new CommandError(`${name} is paused: nothing is ${does} until it is resumed`);
+    }
     if (!isLate) return false;
     const behind = seen.cluster_statuses
       .filter(({ status }) => status !== "synced")
@@ -106,9 +110,10 @@ function doneIn(
   return ({ id }) => (goal === "gone" ? !statuses.has(id) : statuses.get(id) === "synced");
 }
 
-function cannotSync(details: ResourceDetails): boolean {
+/** Whether it cannot become as wanted by itself. */
+function isHopeless(details: ResourceDetails, goal: Goal): boolean {
   const { status, last_error: error, conditions } = details;
-  if (status === "error") return lasting.has(error?.class ?? "");
+  if (goal === "synced" && status === "error") return lasting.has(error?.class ?? "");
   const isUnknown = conditions.some(({ reason }) => reason === "UnknownTarget");
   return isUnknown || holds(details, "Paused") !== undefined;
 }
