@@ -156,6 +156,22 @@ clusterSuite("global resources in clusters", () => {
     await until(async () => (await rest.ask("GET", path)).code === 404, t.signal);
     assert.equal(await bed.find("ConfigMap", "settings"), undefined);
   });
+
+  test("a paused target that leaves lets its copies go once it is resumed", async (t) => {
+    await using bed = await startBed(t.signal);
+    bed.startWorker();
+    const { rest } = bed;
+    const { body } = await rest.ask("POST", "/global-resources", settings);
+    await globalBecomes(bed, body.id, synced, t.signal);
+    const put = async (change: JsonObject) => (await rest.ask("PUT", "/targets/prod", change)).code;
+    assert.equal(await put({ paused: true }), 200);
+    assert.equal((await rest.ask("DELETE", "/targets/prod")).code, 202);
+    assert.notEqual(await bed.find("ConfigMap", "settings"), undefined);
+    assert.equal(await put({ labels: { tier: "one" } }), 409);
+    assert.equal(await put({ paused: false }), 200);
+    await until(async () => (await rest.ask("GET", "/targets/prod")).code === 404, t.signal);
+    assert.equal(await bed.find("ConfigMap", "settings"), undefined);
+  });
 });
 
 /** Waits until a fact of the global resource holds. */

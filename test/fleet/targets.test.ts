@@ -208,8 +208,18 @@ suite("the API of targets", () => {
     assert.deepEqual([leaving.code, leaving.body.status], [202, "deleting"]);
     assert.equal((await it.ask("DELETE", "/targets/prod")).code, 202);
     assert.equal((await it.ask("GET", "/targets/prod")).body.deleting, true);
-    const changed = await it.ask("PUT", "/targets/prod", { paused: true });
-    assert.deepEqual([changed.code, changed.body.code], [409, "RESOURCE_DELETING"]);
+    const relabelled = await it.ask("PUT", "/targets/prod", { labels: { a: "b" } });
+    assert.deepEqual([relabelled.code, relabelled.body.code], [409, "RESOURCE_DELETING"]);
+    // What keeps its copies in it can be changed: whether it is paused, and how it is reached.
+    for (const paused of [true, false]) {
+      const changed = await it.ask("PUT", "/targets/prod", { paused, labels: {} });
+      assert.deepEqual(
+        [changed.code, changed.body.paused, changed.body.deleting],
+        [200, paused, true],
+      );
+    }
+    const moved = await it.ask("PUT", "/targets/prod", { kubeconfig: good });
+    assert.deepEqual([moved.code, moved.body.server], [200, shown.server]);
     const [copy] = (await it.ask("GET", "/resources")).body.resources;
     assert.equal(copy.status, "deleting");
     assert.equal((await it.ask("DELETE", "/targets/prod?orphan=true")).code, 204);

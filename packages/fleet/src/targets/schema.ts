@@ -99,7 +99,8 @@ export const targetDocs = {
   },
   get: { summary: "show a cluster", success: { status: 200, body: Target } },
   replace: {
-    summary: "change how a cluster is reached, its labels, or whether it is paused",
+    summary:
+      "change how a cluster is reached, its labels, or whether it is paused; one that is being deleted keeps its labels",
     query: dryRunQuery,
     body: TargetChange,
     success: { status: 200, body: Type.Union([Target, Tried]) },

@@ -1,6 +1,6 @@
 // What is asked of targets: whether the caller may, what is wrong with it, and the write that it comes to.
 
-import { RestError, type Identity, type Json } from "@keelson/base";
+import type { Identity, Json } from "@keelson/base";
 import type { Database, Transaction } from "@keelson/database";
 import { requireCluster, requireRole } from "../resources/permissions.ts";
 import { Fields } from "../resources/read-fields.ts";
@@ -8,7 +8,7 @@ import { lockTarget, readTarget, type HeldTargetRow, type TargetRow } from "../s
 import type { Deed } from "../sender.ts";
 import { byAgent, sentAccess, type Reached, type TargetAccess } from "./target-access.ts";
 import { readNewTarget, readTargetChange } from "./target-body.ts";
-import { isReachedAlike, visibleTarget } from "./target-rows.ts";
+import { isReachedAlike, isRelabelled, keepsLabels, visibleTarget } from "./target-rows.ts";
 import { changeTarget, createTarget, removeTarget } from "./write-targets.ts";
 
 export type WrittenTarget = TargetRow | "gone" | "moved";
@@ -85,6 +85,7 @@ export class TargetRequests {
         const [row] = await sql.run(lockTarget, clusterId);
         const target = visibleTarget(identity, row);
         if (!isReachedAlike(target, before)) return "moved";
+        if (target.is_deleting && isRelabelled(target, labels)) throw keepsLabels(clusterId);
         const changed = await changeTarget(sql, target, { labels, paused, ...reached });
         if (changed !== target) onWritten?.("updated");
         return changed;
@@ -113,8 +114,6 @@ export class TargetRequests {
 
   async #find(identity: Identity, clusterId: string, signal: AbortSignal): Promise<HeldTargetRow> {
     const rows = await this.#database.run(readTarget, clusterId, signal);
-    const target = visibleTarget(identity, rows[0]);
-    if (!target.is_deleting) return target;
-    throw new RestError("RESOURCE_DELETING", `target ${clusterId} is being deleted`);
+    return visibleTarget(identity, rows[0]);
   }
 }

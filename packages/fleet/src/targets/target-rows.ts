@@ -36,6 +36,11 @@ export function isReachedAlike(one: HeldTargetRow, other: HeldTargetRow): boolea
   );
 }
 
+/** Whether other labels are wanted than it has. */
+export function isRelabelled(row: TargetRow, labels: JsonObject | undefined): boolean {
+  return labels !== undefined && !jsonEqual(labels, labelsOf(row));
+}
+
 function isSameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
   if (one === null || other === null) return one === other;
   return Buffer.from(one).equals(other);
@@ -53,6 +58,14 @@ export function inUse(clusterId: string, resources: number): RestError {
   const some = resources === 1 ? "a resource: delete it" : `${resources} resources: delete them`;
   const message = `target ${clusterId} has ${some} first, or forget it all with ?orphan=true`;
   return new RestError("TARGET_IN_USE", message, { details: { resources } });
+}
+
+/** Of one that leaves. Its copies go whatever its labels are, and how it is reached decides whether they can. */
+export function keepsLabels(clusterId: string): RestError {
+  const message =
+    `target ${clusterId} is being deleted and keeps its labels: until its copies of global resources are gone, ` +
+    "paused, kubeconfig, context and agent can change; ?orphan=true forgets it all at once";
+  return new RestError("RESOURCE_DELETING", message);
 }
 
 function labelsOf({ labels }: TargetRow): JsonObject {
