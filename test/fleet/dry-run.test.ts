@@ -108,6 +108,31 @@ clusterSuite("a write that is only tried", () => {
     });
     assert.equal(stale.code, 412);
     assert.deepEqual([await everything(it), await it.find("ConfigMap", "web")], before);
+
+    // Whatever it says of the resource, to a target that is paused nothing is written.
+    await it.rest.tables.query(`UPDATE targets SET paused = true`);
+    const inPaused = [
+      await it.rest.ask("PUT", `/resources/${id}?dryRun=true`, data("2")),
+      await it.rest.ask("POST", "/resources?dryRun=true", { ...web, name: "new" }),
+      await it.rest.ask("POST", `/resources/${id}/sync?dryRun=true`),
+    ].map(({ body: told }) => told);
+    const both = await it.rest.ask("POST", "/batch?dryRun=true", {
+      changes: [{ op: "update", id, paused: true, ...data("2") }],
+    });
+    const targetPaused = "target_paused";
+    const message = "nothing is written to prod until that target is resumed";
+    assert.deepEqual(
+      [...inPaused, ...both.body.results].map((told: Details) => told.warnings),
+      [
+        [{ code: targetPaused, message }],
+        [{ code: targetPaused, message }],
+        [{ code: targetPaused, message }],
+        [
+          { code: "paused", message: "it is paused: nothing is applied until it is resumed" },
+          { code: targetPaused, message },
+        ],
+      ],
+    );
   });
 
   test("F10: what the cluster refuses is 422, no target 409, out of reach 502", async (t) => {

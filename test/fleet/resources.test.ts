@@ -100,6 +100,36 @@ eachFleetRest("fleet's API", (fresh) => {
     );
   });
 
+  test("a paused target is told on its resources: as a condition and to whoever asks for a sync", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    await it.tables.query(
+      `INSERT INTO targets (cluster_id, agent, paused) VALUES ('prod', true, true)`,
+    );
+    const told = async () => {
+      const { conditions } = (await it.ask("GET", `/resources/${id}`)).body;
+      const { status, reason, message } = conditions.find(
+        ({ type }: { type: string }) => type === "Paused",
+      );
+      const asked = await it.ask("POST", `/resources/${id}/sync`);
+      return [status, reason, message, asked.body.message];
+    };
+    const ofTarget = "nothing is written to prod until that target is resumed";
+    const ofResource = "nothing is written to the cluster until it is resumed";
+    const isPaused = "Resource is paused, nothing is applied until it is resumed";
+    const inTarget = "Resource is in prod, nothing is applied until that target is resumed";
+    assert.deepEqual(await told(), ["True", "TargetPaused", ofTarget, inTarget]);
+    await it.ask("POST", `/resources/${id}/pause`);
+    assert.deepEqual(await told(), ["True", "Paused", ofResource, isPaused]);
+    await it.ask("POST", `/resources/${id}/resume`);
+    await it.ask("PUT", "/targets/prod", { paused: false });
+    assert.deepEqual(await told(), ["False", "Running", "", "Resource will be applied"]);
+    // As if a worker had begun it: it is not gone at once.
+    await it.tables.query(`UPDATE resource_attempts SET last_attempt_at = now()`);
+    await it.ask("DELETE", `/resources/${id}`);
+    assert.deepEqual(await told(), ["False", "Running", "", "Resource will be deleted"]);
+  });
+
   test("F2: whatever is wrong is named by its field, and nothing is written", async () => {
     await using it = await fresh();
     const id = await create(it);

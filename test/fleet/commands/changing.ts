@@ -96,6 +96,16 @@ export function testChanging(lab: CommandLab): void {
       out: "prod/default/deployment/web asked to sync\n",
       said: "prod/default/deployment/web is paused: nothing is applied until it is resumed\n",
     });
+    await lab.keelson("target pause prod");
+    await lab.keelson("resume web");
+    const toPaused = "nothing is written to prod until that target is resumed";
+    assert.deepEqual(await lab.keelson("sync web --wait"), {
+      code: 1,
+      out: "prod/default/deployment/web asked to sync\n",
+      said: `prod/default/deployment/web: out-of-sync: ${toPaused}\n`,
+    });
+    await lab.keelson("pause web");
+    await lab.keelson("target resume prod");
     assert.equal(
       (await lab.keelson("resume --all")).out,
       lines(

@@ -69,10 +69,15 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
     }
     return yes("Reachable", "", target_contact_at);
   },
-  Paused: (row) =>
-    row.paused
-      ? yes("Paused", "nothing is written to the cluster until it is resumed", row.committed_at)
-      : no("Running", "", row.committed_at),
+  Paused: (row) => {
+    if (row.paused) {
+      const message = "nothing is written to the cluster until it is resumed";
+      return yes("Paused", message, row.committed_at);
+    }
+    return row.target_paused
+      ? yes("TargetPaused", targetPausedText(row.cluster_id), null)
+      : no("Running", "", row.committed_at);
+  },
   DeletionBlocked: (row) =>
     row.deletion_asked_at !== null && row.error_message !== null
       ? yes(blockedReason(row), row.error_message, row.last_attempt_at)
@@ -88,6 +93,10 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
       : no("NotWaiting", "", last_attempt_at);
   },
 };
+
+export function targetPausedText(clusterId: string): string {
+  return `nothing is written to ${clusterId} until that target is resumed`;
+}
 
 function yes(reason: string, message: string, since: string | null): Condition {
   return { status: "True", reason, message, since };

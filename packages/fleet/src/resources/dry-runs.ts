@@ -13,7 +13,7 @@ import { readReplacement } from "./replacement.ts";
 import { readNewResource } from "./resource-body.ts";
 import type { Resource } from "./resource.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
-import { tryAll } from "./try-all.ts";
+import { knowing, tryAll } from "./try-all.ts";
 import { tryOnTarget, type Trial } from "./try-on-target.ts";
 import { undone } from "./undone.ts";
 import { ResourceWriter } from "./write-resources.ts";
@@ -115,7 +115,7 @@ export class DryRuns {
     const [row] = await this.#options.database.run(findStates, [id], signal);
     const states = row === undefined ? undefined : toStates(row);
     const resource = visible(identity, states?.resource);
-    return tryOnTarget(this.#options, { ...asItIs(resource), states }, signal);
+    return this.#try(asItIs(resource), signal);
   }
 
   /** What the worker would do then. */
@@ -159,10 +159,12 @@ export class DryRuns {
     work: (writer: ResourceWriter) => Promise<Trial>,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const trial = await this.#undone(identity, work, signal);
-    const [row] = await this.#options.database.run(findStates, [trial.resource.id], signal);
-    const states = row === undefined ? undefined : toStates(row);
-    return tryOnTarget(this.#options, { ...trial, states }, signal);
+    return this.#try(await this.#undone(identity, work, signal), signal);
+  }
+
+  async #try(trial: Trial, signal: AbortSignal): Promise<JsonObject> {
+    const known = await knowing(this.#options.database, [trial], signal);
+    return tryOnTarget(this.#options, known(trial), signal);
   }
 
   async #undone<T>(

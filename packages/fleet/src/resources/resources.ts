@@ -190,15 +190,13 @@ export class Resources {
   /** Asks for an apply now, whatever failed before. */
   async sync(sender: Sender, id: number, signal: AbortSignal): Promise<JsonObject> {
     requireRole(sender, "editor");
-    const { status, paused, cluster_id, generation } = await this.#details(sender, id, signal);
+    const row = await this.#details(sender, id, signal);
+    const { status, cluster_id, generation } = row;
     const { database, bell, log } = this.#options;
     await database.run(askForWork, id, signal);
     bell.ring();
     log.info({ ...fieldsOf(sender), resource_id: id, cluster_id, generation }, "sync asked for");
-    const message = paused
-      ? "Resource is paused, nothing is applied until it is resumed"
-      : "Resource will be applied";
-    return { id, status, message };
+    return { id, status, message: syncText(row) };
   }
 
   async setPaused(
@@ -270,4 +268,14 @@ export class Resources {
     const rows = await this.#options.database.run(findStatuses, ids, signal);
     return new Map(rows.map(({ resource_id, status }) => [resource_id, status]));
   }
+}
+
+/** What comes of it that an apply was asked for. */
+function syncText({ is_deleting, paused, target_paused, cluster_id }: DetailsRow): string {
+  const done = is_deleting ? "deleted" : "applied";
+  if (paused) return `Resource is paused, nothing is ${done} until it is resumed`;
+  if (target_paused) {
+    return `Resource is in ${cluster_id}, nothing is ${done} until that target is resumed`;
+  }
+  return `Resource will be ${done}`;
 }

@@ -18,6 +18,7 @@ import { driftOf } from "../worker/drift.ts";
 import { failureOf } from "../worker/failure.ts";
 import { shapedLikeDesired } from "../worker/observation.ts";
 import { keptManagedFields } from "../worker/owned-fields.ts";
+import { targetPausedText } from "./conditions.ts";
 import { diffOf } from "./diff.ts";
 import type { Resource } from "./resource.ts";
 import type { SecretMarkers } from "./secret-markers.ts";
@@ -36,7 +37,10 @@ export interface TrialOptions {
 }
 
 /** What is known of the resource as it is; undefined for a new one. */
-type KnownTrial = Trial & { readonly states: States | undefined };
+export type KnownTrial = Trial & {
+  readonly states: States | undefined;
+  readonly isTargetPaused: boolean;
+};
 
 /** What the cluster would make of it. An alias, not an interface: only so is it JSON to the compiler. */
 type Outcome = {
@@ -66,7 +70,7 @@ export async function tryOnTarget(
       result: result === null ? null : markers.hide(result, resource),
       diff: trial.op === "forget" ? [] : diffOf(compared(statesBefore(trial, live), markers)),
       conflicts,
-      warnings: [...warnings, ...pausedWarning(resource)],
+      warnings: [...warnings, ...pausedWarning(trial)],
     };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -163,9 +167,13 @@ function statesBefore(
   };
 }
 
-function pausedWarning({ paused }: Resource): Outcome["warnings"] {
-  if (!paused) return [];
-  return [{ code: "paused", message: "it is paused: nothing is applied until it is resumed" }];
+function pausedWarning({ resource, isTargetPaused }: KnownTrial): Outcome["warnings"] {
+  const { paused, clusterId } = resource;
+  const itself = "it is paused: nothing is applied until it is resumed";
+  return [
+    ...(paused ? [{ code: "paused", message: itself }] : []),
+    ...(isTargetPaused ? [{ code: "target_paused", message: targetPausedText(clusterId) }] : []),
+  ];
 }
 
 /** Classes of failures that say nothing about the object: the cluster did not get to judge it. */

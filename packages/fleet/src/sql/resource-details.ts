@@ -38,6 +38,7 @@ export interface DetailsRow extends ResourceRow {
   readonly target_health: string | null;
   readonly target_message: string | null;
   readonly target_contact_at: string | null;
+  readonly target_paused: boolean;
 }
 
 export const findDetails = statement<number, DetailsRow>(
@@ -57,7 +58,7 @@ export const findDetails = statement<number, DetailsRow>(
            coalesce(t.attempts, 0) AS attempts, t.failed_generation, t.error_class, t.http_status, t.error_message,
            shown(t.last_attempt_at) AS last_attempt_at, shown(t.due_at) AS due_at,
            g.health AS target_health, g.health_message AS target_message,
-           shown(g.last_contact_at) AS target_contact_at
+           shown(g.last_contact_at) AS target_contact_at, coalesce(g.paused, false) AS target_paused
     FROM resources r
     JOIN resource_statuses s ON s.resource_id = r.id
     LEFT JOIN resource_applied_states a ON a.resource_id = r.id

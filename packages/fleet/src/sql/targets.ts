@@ -39,6 +39,13 @@ export const listTargets = statement<
     ORDER BY cluster_id COLLATE "C" LIMIT ${limit}`,
 );
 
+/** Those of them to which nothing is written. */
+export const findPausedTargets = statement<readonly string[], { readonly cluster_id: string }>(
+  "findPausedTargets",
+  (sql, clusterIds) => sql`
+    SELECT cluster_id FROM targets WHERE cluster_id = ANY (${clusterIds}::text[]) AND paused`,
+);
+
 /** What somebody decides of a target. No credential: it is the process's own server, or served from inside. */
 export interface TargetState {
   readonly clusterId: string;

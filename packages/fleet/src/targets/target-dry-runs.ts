@@ -101,7 +101,9 @@ export class TargetDryRuns {
     await using held = new AsyncDisposableStack();
     const { clients, told } = await this.#reach(request, held, signal);
     const changing = copies.filter(({ outcome }) => outcome !== "unchanged");
-    const results = await tryAll({ ...this.#options, clients }, changing, signal);
+    // Of a pause the target itself tells, as it would be.
+    const trying = { ...this.#options, clients, leavesOutPauses: true };
+    const results = await tryAll(trying, changing, signal);
     const target = typeof after === "string" ? undefined : after;
     const { credential = null } = request.reached;
     const isReplaced = before !== undefined && credential !== null;
