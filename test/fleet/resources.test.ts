@@ -130,6 +130,40 @@ eachFleetRest("fleet's API", (fresh) => {
     assert.deepEqual(await told(), ["False", "Running", "", "Resource will be deleted"]);
   });
 
+  test("drifted fields are told as a condition whatever the status is", async () => {
+    await using it = await fresh();
+    const id = await create(it);
+    const shown = async (change: string) => {
+      await it.tables.query(change);
+      const { status, conditions } = (await it.ask("GET", `/resources/${id}`)).body;
+      const drifted = conditions.find(({ type }: { type: string }) => type === "Drifted");
+      return [status, drifted.status, drifted.reason];
+    };
+    await it.tables.query(
+      `INSERT INTO resource_applied_states (resource_id, generation, revision, status, uid)
+       VALUES (${id}, 1, 1, 'success', 'u')`,
+    );
+    assert.deepEqual(
+      [
+        await shown(
+          `INSERT INTO resource_current_states (resource_id, generation, revision, uid, observed_at, drifted)
+           VALUES (${id}, 1, 1, 'u', now(), true)`,
+        ),
+        await shown(
+          `UPDATE resource_attempts SET failed_generation = 1, error_class = 'conflict', error_message = 'no'`,
+        ),
+        await shown(`UPDATE resources SET desired_spec = '{}'`),
+        await shown(`UPDATE resource_current_states SET drifted = false`),
+      ],
+      [
+        ["drifted", "True", "Changed"],
+        ["error", "True", "Changed"],
+        ["out-of-sync", "True", "Changed"],
+        ["out-of-sync", "False", "AsApplied"],
+      ],
+    );
+  });
+
   test("F2: whatever is wrong is named by its field, and nothing is written", async () => {
     await using it = await fresh();
     const id = await create(it);

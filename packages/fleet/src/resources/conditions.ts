@@ -50,7 +50,8 @@ const questions: Readonly<Record<string, (row: DetailsRow) => Condition>> = {
       : no("Behind", "the cluster has not shown what was applied last", row.observed_at);
   },
   Drifted: (row) => {
-    if (row.status !== "drifted") return no("AsApplied", "", row.observed_at);
+    // Of what is drifted the status may say something else that comes first.
+    if (!row.drifted && row.status !== "drifted") return no("AsApplied", "", row.observed_at);
     if (row.contested !== null) return yes("Contested", row.contested, row.observed_at);
     return row.absent_at === null
       ? yes("Changed", "fields of ours differ in the cluster", row.observed_at)
