@@ -289,6 +289,24 @@ clusterSuite("watching a cluster", () => {
     );
   });
 
+  test("F24: what is in a target when it goes is followed again once the target is registered anew", async (t) => {
+    await using it = await startBed(t.signal);
+    // It was watched by one after the other.
+    await it.rest.tables.query(`UPDATE targets SET fence = 7`);
+    const worker = it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    await worker.stop();
+    await it.rest.tables.query(`DELETE FROM targets`);
+    await it.rest.tables.query(
+      `INSERT INTO targets (cluster_id, in_process) VALUES ('prod', true)`,
+    );
+    it.startWorker();
+    await it.rest.ask("PUT", `/resources/${id}`, { desired_spec: { data: { a: "2" } } });
+    const { generation } = await it.becomes(id, synced);
+    assert.equal(generation, 2);
+  });
+
   test("F44: a watcher that lost its target records nothing more", async (t) => {
     await using it = await startBed(t.signal);
     let records = 0;

@@ -160,6 +160,37 @@ eachPostgres("global resources", (server) => {
     assert.deepEqual([await rows(it, "targets"), await rows(it, "resources")], [0, 0]);
   });
 
+  test("a target that leaves stays while there are resources of its own, and goes after the last of all", async () => {
+    await using it = await fresh();
+    await target(it, "a");
+    await global(it, "web");
+    await touch(it);
+    await it.query(`DELETE FROM targets`);
+    // Somebody wants more in it before it has gone.
+    for (const name of ["mine", "other"]) await plain(it, "a", name);
+    await it.query(`DELETE FROM resources WHERE global_id IS NOT NULL`);
+    await it.query(`DELETE FROM resources WHERE name = 'other'`);
+    assert.equal(await rows(it, "targets"), 1);
+    await it.query(`DELETE FROM resources WHERE name = 'mine'`);
+    assert.equal(await rows(it, "targets"), 0);
+    // Also where the copy is the last.
+    await target(it, "a");
+    await touch(it);
+    await plain(it, "a", "mine");
+    await it.query(`DELETE FROM targets`);
+    await it.query(`DELETE FROM resources WHERE name = 'mine'`);
+    assert.equal(await rows(it, "targets"), 1);
+    await it.query(`DELETE FROM resources`);
+    assert.equal(await rows(it, "targets"), 0);
+    // Of what is forgotten nothing stays.
+    await target(it, "a");
+    await touch(it);
+    await it.query(`DELETE FROM targets`);
+    await plain(it, "a", "mine");
+    await it.query(`SELECT forget_target('a')`);
+    assert.deepEqual([await rows(it, "targets"), await rows(it, "resources")], [0, 0]);
+  });
+
   test("a plain resource of the key is left alone, and the copy comes when it goes", async () => {
     await using it = await fresh();
     for (const id of ["a", "b", "c"]) await target(it, id);

@@ -116,7 +116,7 @@ export const forgetTarget = statement<string>(
   { deadlineMs: 30_000 },
 );
 
-/** Copies of global resources go first: until the last of them has gone the row stays, and is marked. */
+/** Copies of global resources go first: while there are some the row stays, is marked, and goes after the last resource. */
 export const deleteTarget = statement<string>(
   "deleteTarget",
   (sql, clusterId) => sql`DELETE FROM targets WHERE cluster_id = ${clusterId}`,

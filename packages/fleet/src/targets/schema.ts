@@ -106,7 +106,8 @@ export const targetDocs = {
     success: { status: 200, body: Type.Union([Target, Tried]) },
   },
   delete: {
-    summary: "let go of a cluster; copies of global resources in it are deleted first",
+    summary:
+      "let go of a cluster; copies of global resources in it are deleted first, and it goes after the last resource in it",
     query: { ...orphanQuery, ...dryRunQuery },
     success: { status: 204 },
     others: [{ status: 202, body: Leaving }, triedToo],

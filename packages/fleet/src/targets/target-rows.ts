@@ -63,8 +63,8 @@ export function inUse(clusterId: string, resources: number): RestError {
 /** Of one that leaves. Its copies go whatever its labels are, and how it is reached decides whether they can. */
 export function keepsLabels(clusterId: string): RestError {
   const message =
-    `target ${clusterId} is being deleted and keeps its labels: until its copies of global resources are gone, ` +
-    "paused, kubeconfig, context and agent can change; ?orphan=true forgets it all at once";
+    `target ${clusterId} is being deleted and keeps its labels: until it is gone only paused, kubeconfig, context and ` +
+    "agent can change; ?orphan=true forgets it all at once";
   return new RestError("RESOURCE_DELETING", message);
 }
 
