@@ -138,6 +138,30 @@ suite("the API of global resources", () => {
     for (const word of ["c2VjcmV0", "bW9yZQ=="]) assert.ok(!everything.includes(word));
   });
 
+  test("a copy that leaves is shown until it is gone, also when its successor has come and gone", async () => {
+    await using it = await startFleetRest();
+    await target(it, "a");
+    await it.ask("PUT", "/targets/a", { labels: { tier: "one" } });
+    const selector = { matchLabels: { tier: "one" } };
+    const { body } = await it.ask("POST", "/global-resources", { ...settings, selector });
+    const shown = async () => {
+      const { body: global } = await it.ask("GET", `/global-resources/${body.id}`);
+      return [global.total_clusters, ...global.cluster_statuses.map(Object.values)];
+    };
+    const [copy] = (await it.ask("GET", "/resources")).body.resources;
+    // As if a worker had begun it: it is not gone at once.
+    await it.tables.query(`UPDATE resource_attempts SET last_attempt_at = now()`);
+    const leaving = ["a", copy.id, null, false, "deleting"];
+    await it.ask("PUT", "/targets/a", { labels: {} });
+    assert.deepEqual(await shown(), [0, leaving]);
+    await it.ask("PUT", "/targets/a", { labels: { tier: "one" } });
+    assert.deepEqual(await shown(), [1, ["a", copy.id + 1, null, false, "pending"]]);
+    await it.ask("PUT", "/targets/a", { labels: {} });
+    assert.deepEqual(await shown(), [0, leaving]);
+    await it.tables.query(`DELETE FROM resources WHERE deleted_at IS NOT NULL`);
+    assert.deepEqual(await shown(), [0]);
+  });
+
   test("only admins, and writing needs every cluster", async () => {
     await using it = await startFleetRest({
       tokens: {

@@ -122,16 +122,28 @@ export interface PlacementRow {
   readonly status: string | null;
 }
 
-/** Where a global resource is, cluster by cluster. Null: every cluster is the caller's. */
+/**
+ * Where a global resource is, cluster by cluster, once each. A copy that leaves loses its placement to its successor; where
+ * that has gone before it, the copy is still there. Null: every cluster is the caller's.
+ */
 export const listPlacements = statement<
   { readonly id: number; readonly clusters: readonly string[] | null },
   PlacementRow
 >(
   "listPlacements",
   (sql, { id, clusters }) => sql`
+    WITH placements AS (
+      SELECT cluster_id, resource_id, synced_generation, state FROM global_resource_placements
+      WHERE global_id = ${id}
+      UNION ALL
+      SELECT r.cluster_id, min(r.id), NULL, 'leaving' FROM resources r
+      WHERE r.global_id = ${id} AND r.deleted_at IS NOT NULL
+        AND NOT EXISTS (SELECT FROM global_placements p WHERE (p.global_id, p.cluster_id) = (r.global_id, r.cluster_id))
+      GROUP BY r.cluster_id
+    )
     SELECT p.cluster_id, p.resource_id, p.synced_generation, p.state, s.status
-    FROM global_resource_placements p LEFT JOIN resource_statuses s ON s.resource_id = p.resource_id
-    WHERE p.global_id = ${id} ${clusters === null ? sql`` : sql`AND p.cluster_id = ANY (${clusters}::text[])`}
+    FROM placements p LEFT JOIN resource_statuses s ON s.resource_id = p.resource_id
+    ${clusters === null ? sql`` : sql`WHERE p.cluster_id = ANY (${clusters}::text[])`}
     ORDER BY p.cluster_id COLLATE "C"`,
 );
 
