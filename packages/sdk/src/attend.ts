@@ -131,10 +131,20 @@ export async function attend(
 
   async function letGo(context: Context): Promise<Attended> {
     const { finalize } = settings;
-    const isOver = context.reports[settings.name]?.conditions.some(
+    const own = context.reports[settings.name];
+    const isOver = own?.conditions.some(
       ({ type, status }) => type === "Finalized" && status === "True",
     );
-    if (finalize === undefined || isOver === true) return count("deleting", done);
+    if (isOver === true) return count("deleting", done);
+    if (finalize === undefined) {
+      // Without one there is nothing to take back, but a version of ours that had one may still be waited for. Events
+      // say so; a list does not.
+      const { finalizers, reason } = context.event;
+      const isAwaited = finalizers?.includes(settings.name) ?? false;
+      if (!isAwaited && (reason !== "listed" || own === undefined)) return count("deleting", done);
+      await send(context, finalized());
+      return count("finalized", done);
+    }
     const result = await theirs(context, async () => {
       await finalize(context);
       return "gone";
@@ -171,7 +181,7 @@ export async function attend(
       controller_name: settings.name,
       observed_generation: resource.generation,
       ...outcome,
-      ...(settings.finalize === undefined ? {} : { finalizer: true }),
+      finalizer: settings.finalize !== undefined,
     };
     await api.report(kind, resource.id, report, signal);
   }

@@ -83,4 +83,24 @@ suite("deletion by a controller", () => {
     await it.settle();
     assert.equal(it.backend.has(id), false);
   });
+
+  test("one that finalizes no longer holds nothing: neither what is being deleted nor what it saw before", async () => {
+    await using it = new ControllerBed();
+    const before = await it.start({ finalize: () => undefined });
+    const seen = await it.backend.createCluster("seen");
+    const away = await it.backend.createCluster("deleted while it was away");
+    await it.settle();
+    await before.stop();
+    const fresh = await it.backend.createCluster("never seen");
+    await it.backend.delete(away.id);
+    await it.backend.delete(fresh.id);
+    assert.deepEqual([it.backend.has(away.id), it.backend.has(fresh.id)], [true, true]);
+    await it.start();
+    assert.equal(it.backend.has(away.id), false, "it has reported on it: the list is enough");
+    await it.backend.announce(fresh.id, "deletion_pending");
+    await it.settle();
+    assert.equal(it.backend.has(fresh.id), false, "it is named by the event");
+    await it.backend.delete(seen.id);
+    assert.equal(it.backend.has(seen.id), false, "its report since has let go");
+  });
 });

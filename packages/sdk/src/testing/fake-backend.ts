@@ -201,7 +201,7 @@ export class FakeBackend {
     const isDone = sent.conditions.some(
       ({ type, status }) => type === "Finalized" && status === "True",
     );
-    if (isDone) entry.finalizers.delete(name);
+    if (isDone || finalizer === false) entry.finalizers.delete(name);
     else if (finalizer === true) entry.finalizers.add(name);
     const isGone = entry.resource.deletion_timestamp !== undefined && entry.finalizers.size === 0;
     if (isGone) this.#entries.delete(entry.resource.id);
