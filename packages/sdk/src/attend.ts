@@ -145,10 +145,7 @@ export async function attend(
       await send(context, finalized());
       return count("finalized", done);
     }
-    const result = await theirs(context, async () => {
-      await finalize(context);
-      return "gone";
-    });
+    const result = await theirs(context, async () => verdictOf(await finalize(context)));
     if (result === "gone") {
       await send(context, finalized());
       return count("finalized", done);
@@ -156,7 +153,11 @@ export async function attend(
     const failure = result.kind === "failed" ? result.failure : thrown(undefined);
     context.log.warn({ attempt, reason: failure.message }, "finalize failed");
     await send(context, notFinalized(failure, before(context)));
-    return count("finalize-failed", { kind: "retry" });
+    const afterMs = waitOf(failure.retryAfter);
+    return count("finalize-failed", {
+      kind: "retry",
+      ...(afterMs === undefined ? {} : { afterMs }),
+    });
   }
 
   /** Runs the author's code. Whatever it throws is a transient failure, unless we were told to stop. */
@@ -199,6 +200,16 @@ export async function attend(
     metrics.reconciles.add({ result });
     return attended;
   }
+}
+
+/** A finalize may say that it is not done in the words of a reconcile. Whatever else it gives, it has let go. */
+function verdictOf(answer: unknown): "gone" | Result {
+  const { kind } = Object(answer) as Partial<Result>;
+  if (kind === "failed") return answer as Result;
+  if (kind !== "progressing") return "gone";
+  const { message, requeueAfterMs: retryAfter } = answer as Result & { readonly kind: typeof kind };
+  const failure = { type: "Transient", code: "NotYetFinalized", message } as const;
+  return failed({ ...failure, ...(retryAfter === undefined ? {} : { retryAfter }) });
 }
 
 async function read(

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Context } from "./options.ts";
-import { ready } from "./results.ts";
+import { failed, progressing, ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 
 suite("deletion by a controller", () => {
@@ -102,5 +102,47 @@ suite("deletion by a controller", () => {
     assert.equal(it.backend.has(fresh.id), false, "it is named by the event");
     await it.backend.delete(seen.id);
     assert.equal(it.backend.has(seen.id), false, "its report since has let go");
+  });
+
+  test("a finalize that answers that it failed, or is under way, holds the resource", async () => {
+    await using it = new ControllerBed();
+    const failure = {
+      type: "Configuration",
+      code: "InUse",
+      message: "the zone is in use",
+    } as const;
+    const answers = [failed({ ...failure, retryAfter: 5_000 }), progressing("going", 5_000)];
+    await it.start({ finalize: () => answers.shift() });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    await it.backend.delete(id);
+    await it.settle();
+    const said = () => [
+      it.backend.condition(id, "dns", "Finalized"),
+      it.backend.report(id, "dns")?.last_error?.errorCode,
+      it.backend.report(id, "dns")?.last_error?.message,
+    ];
+    assert.deepEqual(said(), ["False", "InUse", "the zone is in use"]);
+    await it.clock.advance(4_999);
+    assert.equal(answers.length, 1, "it said when to come again");
+    await it.clock.advance(1);
+    await it.settle();
+    assert.deepEqual(said(), ["False", "NotYetFinalized", "going"]);
+    await it.clock.advance(5_000);
+    await it.settle();
+    assert.equal(it.backend.has(id), false);
+  });
+
+  test("what a finalize gives that is no result of ours is no failure", async () => {
+    await using it = new ControllerBed();
+    const answers = [null, { kind: "Status", status: "Failure" }, ready(), "failed"];
+    await it.start({ finalize: () => answers.shift() });
+    while (answers.length > 0) {
+      const { id } = await it.backend.createCluster("c");
+      await it.settle();
+      await it.backend.delete(id);
+      await it.settle();
+      assert.equal(it.backend.has(id), false);
+    }
   });
 });

@@ -56,7 +56,10 @@ export interface ControllerOptions {
   readonly secrets?: boolean;
   /** Brings the outside to what the spec says. Must bear being repeated. What it throws counts as a transient failure. */
   readonly reconcile: (context: Context) => Result | Promise<Result>;
-  /** Takes back what reconciling made, before the resource goes. Must bear being repeated. */
+  /**
+   * Takes back what reconciling made, before the resource goes. Must bear being repeated. Comes again when it throws, or
+   * gives `failed` or `progressing`, whatever their type, after the wait that they ask for; else it has let go.
+   */
   readonly finalize?: (context: Context) => unknown;
 
   /** How long one reconcile may take: 60 s unless told. Below the transport's deadline. */
