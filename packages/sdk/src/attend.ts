@@ -101,7 +101,8 @@ export async function attend(
 
   async function tell(context: Context, said: Result): Promise<Attended> {
     const { result, outcome } = reportable(said, before(context));
-    await send(context, outcome);
+    const refused = await sendUnlessRefused(context, outcome);
+    if (refused !== undefined) return tellRefused(context, refused);
     if (result.kind === "failed") {
       const { type, message, code, retryAfter } = result.failure;
       context.log.warn({ attempt, type, code, reason: message }, "reconcile failed");
@@ -122,6 +123,14 @@ export async function attend(
       generation: context.resource.generation,
       ...(againAfterMs === undefined ? {} : { againAfterMs }),
     });
+  }
+
+  /** Sent again it would be refused again, and nobody would hear why. What is refused even so comes again as it is. */
+  async function tellRefused(context: Context, refused: Failure): Promise<Attended> {
+    const { type, code, message } = refused;
+    context.log.warn({ attempt, type, code, reason: message }, "reconcile failed");
+    await send(context, outcomeOf(failed(refused), before(context)));
+    return count("failed", { kind: "retry" });
   }
 
   async function wait(context: Context, reason: string): Promise<Attended> {
@@ -152,7 +161,8 @@ export async function attend(
     }
     const failure = result.kind === "failed" ? result.failure : thrown(undefined);
     context.log.warn({ attempt, reason: failure.message }, "finalize failed");
-    await send(context, notFinalized(failure, before(context)));
+    const refused = await sendUnlessRefused(context, notFinalized(failure, before(context)));
+    if (refused !== undefined) await send(context, notFinalized(refused, before(context)));
     const afterMs = waitOf(failure.retryAfter);
     return count("finalize-failed", {
       kind: "retry",
@@ -174,6 +184,21 @@ export async function attend(
       return { kind: "failed", failure: thrown(error, context.signal) };
     } finally {
       metrics.reconcileSeconds.observe((settings.clock.monotonic() - startMs) / 1_000);
+    }
+  }
+
+  /** Gives why the API takes no report that says this; undefined where it took it. */
+  async function sendUnlessRefused(
+    context: Context,
+    outcome: Outcome,
+  ): Promise<Failure | undefined> {
+    try {
+      await send(context, outcome);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError && (error.status === 400 || error.status === 413)))
+        throw error;
+      return { type: "Transient", code: "ReportRefused", message: error.message };
     }
   }
 

@@ -151,4 +151,56 @@ suite("failures of a controller", () => {
     await it.settle();
     assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "DeadlineExceeded");
   });
+
+  for (const status of [400, 413]) {
+    test(`a report that the API refuses with ${status} is told as a failure, not sent for ever`, async () => {
+      await using it = new ControllerBed();
+      let refusals = 1;
+      it.backend.onRequest = (request) =>
+        request.startsWith("PUT /clusters/") && refusals-- > 0 ? status : undefined;
+      await it.start({ reconcile: () => ready({ log: "long" }) });
+      const { id } = await it.backend.createCluster("c");
+      await it.settle();
+      const { last_error: error, metadata } = it.backend.report(id, "dns") ?? {};
+      assert.deepEqual([error?.errorType, error?.errorCode], ["Transient", "ReportRefused"]);
+      assert.match(error?.message ?? "", /^PUT clusters\/.*: http_fault$/);
+      assert.deepEqual(metadata, {});
+      await it.clock.advance(1_000);
+      await it.settle();
+      assert.equal(it.backend.condition(id, "dns", "Ready"), "True", "tried again with backoff");
+    });
+  }
+
+  test("a failure that the API refuses is told without what was said of it, of a finalize too", async () => {
+    await using it = new ControllerBed();
+    let refusals = 1;
+    it.backend.onRequest = (request) =>
+      request.startsWith("PUT /clusters/") && refusals-- > 0 ? 413 : undefined;
+    const failure = failed({ type: "System", code: "Disk", message: "it is full" });
+    await it.start({ reconcile: () => failure, finalize: () => failure });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "ReportRefused");
+    await it.clock.advance(1_000);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "Disk");
+    refusals = 1;
+    await it.backend.delete(id);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "ReportRefused");
+    assert.equal(it.backend.condition(id, "dns", "Finalized"), "False");
+  });
+
+  test("a report that is refused whatever it says is tried again with backoff", async () => {
+    await using it = new ControllerBed();
+    it.backend.onRequest = (request) => (request.startsWith("PUT /clusters/") ? 400 : undefined);
+    await it.start();
+    await it.backend.createCluster("c");
+    await it.settle();
+    const sent = () => it.backend.requests.filter((one) => one.startsWith("PUT /clusters/")).length;
+    assert.equal(sent(), 2, "once as it is, once as a failure");
+    await it.clock.advance(1_000);
+    await it.settle();
+    assert.equal(sent(), 4);
+  });
 });
