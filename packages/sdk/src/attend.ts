@@ -1,6 +1,6 @@
 // One look at one resource: read it, decide, act, report.
 
-import { isCancellation } from "@keelson/base";
+import { isCancellation, onAbort, untilAbort } from "@keelson/base";
 import { ApiError, type Api, type Reported } from "./api.ts";
 import type { ControllerEvent } from "./event.ts";
 import type { SdkMetrics } from "./metrics.ts";
@@ -33,6 +33,9 @@ export type Attended =
   | { readonly kind: "retry"; readonly afterMs?: number };
 
 const done: Attended = { kind: "done" };
+
+/** How long the author's code may take to end once its signal has aborted. */
+const heedMs = 5_000;
 
 export interface AttendOptions {
   readonly settings: Settings;
@@ -177,13 +180,51 @@ export async function attend(
   ): Promise<Result | Word> {
     const startMs = settings.clock.monotonic();
     try {
-      return await work();
+      return await heard(context, work());
     } catch (error) {
       signal.throwIfAborted();
       context.log.debug({ error }, "the controller's own code threw");
       return { kind: "failed", failure: thrown(error, context.signal) };
     } finally {
       metrics.reconcileSeconds.observe((settings.clock.monotonic() - startMs) / 1_000);
+    }
+  }
+
+  /**
+   * What the author's code gives. Where it goes on though its time is up that is told, and it is heard out: there are never
+   * two at a time. Where it goes on though we stop it is left behind.
+   */
+  async function heard<T>(context: Context, work: Promise<T>): Promise<T> {
+    const { clock, timeoutMs } = settings;
+    let telling: Promise<void> | undefined;
+    let leaving: Disposable | undefined;
+    const left = new AbortController();
+    using _late = clock.after(timeoutMs + heedMs, () => {
+      telling = tellLate(context);
+    });
+    using _stop = onAbort(signal, () => {
+      leaving = clock.after(heedMs, () => left.abort(signal.reason));
+    });
+    try {
+      return await untilAbort(work, left.signal);
+    } finally {
+      await telling; // What comes of the work is reported after it.
+      leaving?.[Symbol.dispose]();
+    }
+  }
+
+  async function tellLate(context: Context): Promise<void> {
+    const { timeoutMs } = settings;
+    context.log.warn({ attempt, timeoutMs }, "the controller's own code does not heed its signal");
+    const failure = thrown(undefined, context.signal);
+    const isDeleting = (context.resource.deletion_timestamp ?? undefined) !== undefined;
+    const outcome = isDeleting
+      ? notFinalized(failure, before(context))
+      : outcomeOf(failed(failure), before(context));
+    try {
+      await send(context, outcome);
+    } catch (error) {
+      context.log.debug({ error }, "that it takes too long was not reported");
     }
   }
 

@@ -152,6 +152,49 @@ suite("failures of a controller", () => {
     assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "DeadlineExceeded");
   });
 
+  test("code that does not heed its signal is told of, and heard out", async () => {
+    await using it = new ControllerBed();
+    const slow = Promise.withResolvers<Result>();
+    let runs = 0;
+    await it.start({ timeoutMs: 5_000, reconcile: () => (++runs === 1 ? slow.promise : ready()) });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    await it.clock.advance(9_999);
+    assert.equal(it.backend.report(id, "dns"), undefined, "it may take a while to heed it");
+    await it.clock.advance(1);
+    await it.settle();
+    assert.equal(it.backend.report(id, "dns")?.last_error?.errorCode, "DeadlineExceeded");
+    assert.deepEqual(it.log.messages("warn"), [
+      "the controller's own code does not heed its signal",
+    ]);
+    await it.backend.update(id, { platform: { type: "gcp" }, size: 2 });
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.equal(runs, 1, "never two of a resource at a time");
+    slow.resolve(ready());
+    await it.settle();
+    assert.equal(runs, 2);
+    assert.equal(it.backend.condition(id, "dns", "Ready"), "True");
+    assert.equal(it.backend.report(id, "dns")?.observed_generation, 2);
+  });
+
+  test("a stop does not wait for code that does not heed its signal", async () => {
+    await using it = new ControllerBed();
+    const controller = await it.start({
+      drainMs: 5_000,
+      reconcile: () => new Promise<Result>(() => undefined),
+    });
+    const { id } = await it.backend.createCluster("c");
+    await it.settle();
+    let isStopped = false;
+    const stopped = controller.stop().then(() => (isStopped = true));
+    await it.clock.advance(9_999);
+    assert.equal(isStopped, false, "aborted, it may take a while to heed it");
+    await it.clock.advance(1);
+    await stopped;
+    assert.equal(it.backend.report(id, "dns"), undefined);
+  });
+
   for (const status of [400, 413]) {
     test(`a report that the API refuses with ${status} is told as a failure, not sent for ever`, async () => {
       await using it = new ControllerBed();

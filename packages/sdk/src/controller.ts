@@ -19,7 +19,7 @@ export interface Controller extends AsyncDisposable {
    * missed any more; rejects when the API or the transport cannot be had. `signal` gives up on that, and on nothing later.
    */
   start(signal?: AbortSignal): Promise<void>;
-  /** Takes nothing new, lets what is running end, and aborts it when that takes too long. */
+  /** Takes nothing new, lets what is running end, aborts it when that takes too long, and leaves behind what goes on. */
   stop(): Promise<void>;
 }
 
