@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import { until } from "@keelson/base/testing";
 import { statement } from "@keelson/database";
 import { never } from "./events-bed.ts";
+import { schedulerOn, TestTime } from "./scheduler-bed.ts";
 import {
   alice,
   available,
@@ -253,5 +254,32 @@ suite("deletion", () => {
         WHERE c.deleted_at IS NOT NULL AND n.deleted_at IS NULL`);
       assert.deepEqual(left, { rows: 0 }, `the nodepool got ${made.code}`);
     }
+  });
+
+  test("what was paused is announced again once its deletion is asked for, its nodepools too", async () => {
+    await using it = await startClustersRest();
+    await it.ask(ctl, "PUT", "/controllers/dns", {
+      kinds: ["cluster", "nodepool"],
+      finalizer: true,
+    });
+    const id = await it.cluster(alice);
+    const { body } = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    const paths = [`/clusters/${id}`, `/nodepools/${body.id}`];
+    for (const path of paths) assert.equal(await code(it.ask(alice, "POST", `${path}/pause`)), 200);
+    assert.equal(await code(it.ask(alice, "DELETE", `/clusters/${id}`)), 202);
+    const time = new TestTime();
+    time.pass(1_000);
+    assert.equal(await schedulerOn(it.tables.database, { time }).tick(never), 2);
+    const announced = (await it.events()).filter(({ reason }) => reason === "deletion_pending");
+    assert.deepEqual(
+      announced.map(({ type }) => type),
+      ["cluster.reconcile", "nodepool.reconcile"],
+    );
+
+    // Whoever pauses what is being deleted means that.
+    for (const path of paths) assert.equal(await code(it.ask(alice, "POST", `${path}/pause`)), 200);
+    assert.equal(await code(it.ask(alice, "DELETE", `/clusters/${id}`)), 202);
+    time.pass(3_600_000);
+    assert.equal(await schedulerOn(it.tables.database, { time }).tick(never), 0);
   });
 });

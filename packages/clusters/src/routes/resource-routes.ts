@@ -147,7 +147,11 @@ function docsOf(kind: Kind) {
     ),
     report: doc(`report on a ${name}, as a controller`, 200, answers.Reported(kind)),
     reconcile: doc(`announce a ${name} now`, 202, answers.Reconciled(kind)),
-    pause: doc(`stop announcing a ${name} by schedule`, 200, scheduled),
+    pause: doc(
+      `stop announcing a ${name} by schedule, until it is resumed or deleted`,
+      200,
+      scheduled,
+    ),
     resume: doc(`announce a ${name} by schedule again`, 200, scheduled),
   };
 }

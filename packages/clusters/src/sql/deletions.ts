@@ -24,12 +24,12 @@ export interface Deletion {
 
 /**
  * Asks for the deletion of resources that are locked and not deleting yet, and tells of it: also whom it waits for, who
- * may be there no longer by platform. The finalizers are recorded.
+ * may be there no longer by platform. The finalizers are recorded. What was paused is announced by schedule again.
  */
 export const requestDeletion = statement<Deletion, { id: string }>(
   "requestDeletion",
   (sql, { kind, ids, eventIds, reason, caller }) => {
-    const { resources, platform, clusterId, nodepoolId } = tables[kind];
+    const { resources, schedule, key, platform, clusterId, nodepoolId } = tables[kind];
     return sql`
       WITH given AS (
         SELECT * FROM unnest(${ids}::uuid[], ${eventIds}::uuid[]) WITH ORDINALITY AS g (id, event_id, place)
@@ -37,6 +37,10 @@ export const requestDeletion = statement<Deletion, { id: string }>(
         UPDATE ${sql(resources)} SET deletion_timestamp = clock_timestamp()
         WHERE id IN (SELECT id FROM given) AND deletion_timestamp IS NULL
         RETURNING *
+      ), resumed AS (
+        -- Whoever is to let go hears of it until they have.
+        UPDATE ${sql(schedule)} SET enabled = true
+        WHERE ${sql(key)} IN (SELECT id FROM r) AND enabled IS NOT TRUE
       ), told AS (
         ${insertEvents(
           sql,
