@@ -282,4 +282,28 @@ suite("deletion", () => {
     time.pass(3_600_000);
     assert.equal(await schedulerOn(it.tables.database, { time }).tick(never), 0);
   });
+
+  test("asking again takes along the nodepools of a cluster that was deleted by SQL, once", async () => {
+    const statements = new Set<string>();
+    await using it = await startClustersRest({
+      onStatement: ({ statement }) => void statements.add(statement),
+    });
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["nodepool"], finalizer: true });
+    const id = await it.cluster(alice);
+    const path = `/clusters/${id}`;
+    const { body } = await it.ask(alice, "POST", "/nodepools", { name: "p", cluster_id: id });
+    await it.tables.query(`UPDATE clusters SET deletion_timestamp = now()`);
+    await it.settle();
+    const before = await told(it);
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
+    assert.deepEqual((await told(it)).slice(before.length), [
+      "nodepool.deleted deletion_requested",
+    ]);
+    statements.clear();
+    assert.equal(await code(it.ask(alice, "DELETE", path)), 202);
+    assert.deepEqual([...statements], ["begin", "lockResource", "lockNodepools", "commit"]);
+    assert.equal((await told(it)).length, before.length + 1);
+    await it.report(`/nodepools/${body.id}`, "dns", finalized);
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+  });
 });

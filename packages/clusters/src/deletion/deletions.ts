@@ -29,7 +29,10 @@ export class Deletions {
     this.#lifecycle = lifecycle;
   }
 
-  /** Throws a `RestError` for whatever the caller is refused. Asking again asks for nothing, unless it is forced now. */
+  /**
+   * Throws a `RestError` for whatever the caller is refused. Asking again asks for nothing, unless it is forced now, but for
+   * nodepools that nobody has asked of: their cluster was deleted by SQL.
+   */
   async delete(
     caller: Caller,
     at: DeleteAsked & { readonly kind: Kind; readonly id: string; readonly ifMatch: IfMatch },
@@ -47,7 +50,6 @@ export class Deletions {
         requireVersion(resource, ifMatch);
         const isNew = resource.deletionTimestamp === null;
         if (isNew && kind.hasPhaseGate) await this.#requireOpenGate(sql, resource, at);
-        if (!isNew && !force) return { resource };
         const eventId = await this.#request(sql, caller, resource, { force, isNew });
         return { resource, ...(eventId === undefined ? {} : { eventId }) };
       },
@@ -136,6 +138,7 @@ export class Deletions {
     // The cluster is locked, and whoever locks it locks its nodepools after it, in their order.
     const nodepools = kind === "cluster" ? await sql.run(lockNodepools, id) : [];
     const fresh = nodepools.filter(({ is_deleting }) => !is_deleting).map((row) => row.id);
+    if (!isNew && !force && fresh.length === 0) return undefined;
     await this.#ask(sql, caller, kinds.nodepool, fresh, { force });
     const [eventId] = isNew ? await this.#ask(sql, caller, kinds[kind], [id], { force }) : [];
     const all = nodepools.map((row) => row.id);
