@@ -71,6 +71,10 @@ suite("updates of clusters", () => {
         [code, word, current],
       );
     }
+    const { body: other } = await put(2, {}, { "if-match": `"${first}"` });
+    assert.equal(other.error, "the cluster has another resource_version");
+    const { body: bare } = await put(2, {}, { "if-match": second });
+    assert.equal(bare.error, 'If-Match must have the resource_version in quotes, as "…"');
     for (const headers of [{ "if-match": `"${first}", "${second}"` }, { "if-match": "*" }]) {
       assert.equal((await put(1, {}, headers)).code, 200);
     }

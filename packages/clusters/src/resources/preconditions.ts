@@ -15,9 +15,11 @@ export function ifMatchOf(header: string | undefined): IfMatch {
 /** Throws `PRECONDITION_FAILED` with what is there instead. */
 export function requireVersion(resource: Resource, ifMatch: IfMatch): void {
   if (ifMatch === undefined || ifMatch.has(resource.resourceVersion)) return;
-  throw new RestError("PRECONDITION_FAILED", `the ${resource.kind} has another resource_version`, {
-    details: currently(resource),
-  });
+  const message =
+    ifMatch.size === 0
+      ? 'If-Match must have the resource_version in quotes, as "…"'
+      : `the ${resource.kind} has another resource_version`;
+  throw new RestError("PRECONDITION_FAILED", message, { details: currently(resource) });
 }
 
 /** Throws `GENERATION_CONFLICT` with what is there instead. */
