@@ -11,6 +11,17 @@ export type EventType =
   | `${"cluster" | "nodepool"}.${"created" | "updated" | "deleted" | "reconcile" | "finalized"}`
   | "status.changed";
 
+/** What is published on each topic. */
+export const topicTypes: Readonly<Record<Topic, readonly EventType[]>> = {
+  "cluster-events": ["cluster.created", "cluster.updated", "cluster.deleted", "cluster.reconcile"],
+  "nodepool-events": [
+    "nodepool.created",
+    "nodepool.updated",
+    "nodepool.deleted",
+    "nodepool.reconcile",
+  ],
+};
+
 /** Why there is an event. */
 export type EventReason =
   | "cluster_created"

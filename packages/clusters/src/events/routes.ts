@@ -23,7 +23,7 @@ import {
 } from "../routes/answers.ts";
 import { readHistory } from "../sql/history.ts";
 import { eventStream } from "./event-stream.ts";
-import { topics, type EventData, type Topic } from "./event.ts";
+import { topics, topicTypes, type EventData } from "./event.ts";
 import type { LifecycleEvents } from "./lifecycle-events.ts";
 
 export interface EventRoutesOptions {
@@ -57,8 +57,14 @@ export function topicEvents(options: EventRoutesOptions) {
     const query = readQuery(request, ["topic", "platform", "type"]);
     const { topic, type } = query;
     const platform = query.platform?.toLowerCase();
-    if (!topics.includes(topic as Topic)) {
-      throw validationFailed({ field: "topic", message: `must be ${topics.join(" or ")}` });
+    const known = topics.find((one) => one === topic);
+    if (known === undefined) {
+      throw validationFailed({ field: "topic", message: `must be ${orList(topics)}` });
+    }
+    const types: readonly string[] = topicTypes[known];
+    // One that never comes would be followed for ever.
+    if (type !== undefined && !types.includes(type)) {
+      throw validationFailed({ field: "type", message: `must be ${orList(types)}` });
     }
     const wants = (event: NumberedEvent): boolean => {
       if (event.topic !== topic) return false;
@@ -149,6 +155,10 @@ async function stream(
       throw new RestError("POSITION_EXPIRED", `${error.message}: list again`, { cause: error });
     }
   }
+}
+
+function orList(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
 function wantsStream({ headers }: FastifyRequest): boolean {
