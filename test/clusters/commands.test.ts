@@ -400,7 +400,8 @@ suite("commands about clusters", () => {
     assert.deepEqual([late.code, late.out], [1, "two deleting\n"]);
     assert.equal(
       late.said,
-      "two: Deleting still, after 0.001 s, DeletionRequested, deletion was requested: --force waits for no controller\n",
+      "two: Deleting still, after 0.001 s, DeletionRequested, deletion was requested: " +
+        '"keelson cluster status two" shows who it waits for, and --force waits for no controller\n',
     );
     assert.equal(
       await done("cluster delete two --force --wait"),
@@ -412,6 +413,71 @@ suite("commands about clusters", () => {
     assert.match(out, /cluster.finalized .*\n$/);
     assert.equal(out.split("TIME ").length, 2);
     assert.equal(asked(), 4, out);
+  });
+
+  test("what is being deleted tells whom it waits for", async () => {
+    const asCarol = "--as carol@example.com";
+    await ask("PUT", "/controllers/pools", {
+      kinds: ["nodepool"],
+      platforms: ["aws"],
+      finalizer: true,
+    });
+    await done(`cluster create last --platform aws ${asCarol}`);
+    for (const name of ["big", "small"]) await done(`nodepool create ${name} --cluster last`);
+    const { id } = await seen("cluster get last");
+    const says = async (controller: string, more: object): Promise<void> =>
+      ask("PUT", `/clusters/${id as string}/status`, {
+        controller_name: controller,
+        observed_generation: 1,
+        conditions: [available()],
+        ...more,
+      });
+    await says("dns", {});
+    await says("image", { finalizer: true, last_error: failure("Transient") });
+    await done("cluster delete last --confirm Progressing");
+    await says("image", {
+      observed_generation: 2,
+      conditions: [{ type: "Finalized", status: "True" }],
+    });
+    // Events have their place a moment after they were written.
+    await until(async () =>
+      /cluster.deleted +2 +deletion_requested +\S+ +waits for image, network\n/.test(
+        await done("cluster events last"),
+      ),
+    );
+    const { out, said } = await keelson("cluster status last");
+    assert.deepEqual(
+      [out, said],
+      [
+        lines(
+          "last, generation 2: Deleting, DeletionRequested, deletion was requested",
+          "",
+          "CONDITION   STATUS   REASON              SINCE",
+          "Ready       False    DeletionRequested   0s",
+          "Available   False    DeletionRequested   0s",
+          "",
+          "CONTROLLER   GENERATION   AVAILABLE   REPORTED   MESSAGE",
+          "dns          1            True        0s",
+          "image        2            -           0s         has let go",
+          "network      -            -           -          has not let go yet",
+          "",
+          "NODEPOOL   PHASE",
+          "small      Deleting",
+          "big        Deleting",
+        ),
+        "",
+      ],
+    );
+    assert.match(
+      await done("nodepool status big --cluster last"),
+      /\npools +- +- +- +has not let go yet\n$/,
+    );
+    await says("network", { last_error: failure("Transient") });
+    assert.match(
+      await done("cluster status last"),
+      /\nnetwork .* has not let go yet; Transient E1: it did not work\n/,
+    );
+    await done("cluster delete last --force --wait");
   });
 
   test("a watch that is interrupted ends with 130, and a server that is away is told", async () => {

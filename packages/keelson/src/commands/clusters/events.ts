@@ -106,7 +106,7 @@ function shower({ terminal }: Pick<Session, "terminal">, output: Output) {
 const rememberedMax = 10_000;
 
 /** The newest `limit`, or as far back as to one that is known. */
-async function readHistory(
+export async function readHistory(
   client: RestClient,
   path: string,
   {
@@ -141,11 +141,12 @@ const columns: readonly Column<JsonObject>[] = [
   { heading: "MORE", of: moreOf },
 ];
 
-/** Who has reported, or from which phase to which. */
+/** Who has reported, whom a deletion waits for, or from which phase to which. */
 function moreOf({ metadata }: JsonObject): string {
   if (metadata === undefined || !isJsonObject(metadata)) return "";
-  const { controller_name: controller, from, to } = metadata;
+  const { controller_name: controller, finalizers, from, to } = metadata;
   if (typeof controller === "string") return controller;
+  if (Array.isArray(finalizers)) return `waits for ${finalizers.map(textOf).join(", ")}`;
   return typeof to === "string" ? `${typeof from === "string" ? from : "-"} → ${to}` : "";
 }
 

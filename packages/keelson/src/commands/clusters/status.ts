@@ -6,8 +6,9 @@ import { valueText, type Output } from "../output/formats.ts";
 import { paintedAs } from "../output/paint.ts";
 import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
+import { readAwaited, type Awaited } from "./deleting.ts";
 import { findOne, type FindOptions } from "./find.ts";
-import { addressOf, type Condition, type Kind, type Status } from "./shapes.ts";
+import { addressOf, type Condition, type Declared, type Kind, type Status } from "./shapes.ts";
 
 interface Report {
   readonly controller_name: string;
@@ -29,6 +30,8 @@ interface Row {
   readonly name: string;
   readonly report: Report | undefined;
   readonly isExpected: boolean;
+  /** Whether a deletion waits for it. */
+  readonly isAwaited: boolean;
 }
 
 export async function showStatus(
@@ -57,35 +60,61 @@ export async function showStatus(
   ]);
   terminal.write(conditions.first(status.conditions));
 
-  const rows = rowsOf(told);
-  if (rows.length === 0) {
+  const isDeleting = phase === "Deleting";
+  const awaited = isDeleting ? await readAwaited(client, { kind, found }, signal) : undefined;
+  const rows = rowsOf(told, awaited);
+  if (rows.length === 0 && !isDeleting) {
     terminal.note("no controller has reported, and none is registered for it");
-    return;
   }
-  const controllers = new Table(
-    controllerColumns({ generation, nowMs: clock.now(), isWide: output === "wide" }),
-  );
-  terminal.write(`\n${controllers.first(rows)}`);
+  if (rows.length > 0) {
+    const nowMs = clock.now();
+    const columns = controllerColumns({ generation, isDeleting, nowMs, isWide: output === "wide" });
+    terminal.write(`\n${new Table(columns).first(rows)}`);
+  }
   for (const { name, report } of rows) {
     for (const advice of suggestionsOf(report)) terminal.note(`${name}: ${advice}`);
   }
+  if (awaited !== undefined) showNodepools(session, found.name, awaited);
 }
 
-function rowsOf({ controller_status: reports, expected_controllers: expected }: StatusAnswer) {
-  const names = [...new Set([...expected, ...reports.map((one) => one.controller_name)])];
-  return names.toSorted().map((name): Row => ({
-    name,
-    report: reports.find((one) => one.controller_name === name),
-    isExpected: expected.includes(name),
-  }));
+/** Those that the deletion of their cluster waits for. */
+function showNodepools(
+  { terminal }: Pick<Session, "terminal">,
+  cluster: string,
+  { nodepools, nodepoolsTotal }: Awaited,
+): void {
+  if (nodepools.length === 0) return;
+  const table = new Table<Declared>([
+    { heading: "NODEPOOL", of: ({ name }) => name },
+    { heading: "PHASE", of: ({ status }) => status.phase },
+  ]);
+  terminal.write(`\n${table.first(nodepools)}`);
+  const more = nodepoolsTotal - nodepools.length;
+  if (more <= 0) return;
+  terminal.note(`and ${more} more: "keelson nodepool list --cluster ${cluster}" shows them`);
+}
+
+function rowsOf(
+  { controller_status: reports, expected_controllers: expected }: StatusAnswer,
+  awaited: Awaited | undefined,
+): readonly Row[] {
+  const reporters = reports.map((one) => one.controller_name);
+  const awaitedNames = awaited?.controllers ?? [];
+  const names = [...new Set([...expected, ...reporters, ...awaitedNames])];
+  return names.toSorted().map((name) => {
+    const report = reports.find((one) => one.controller_name === name);
+    const isAwaited = awaitedNames.includes(name) && !hasLetGo(report);
+    return { name, report, isExpected: expected.includes(name), isAwaited };
+  });
 }
 
 function controllerColumns({
-  generation,
   nowMs,
   isWide,
+  ...about
 }: {
   readonly generation: number;
+  readonly isDeleting: boolean;
   readonly nowMs: number;
   readonly isWide: boolean;
 }): readonly Column<Row>[] {
@@ -95,18 +124,33 @@ function controllerColumns({
     { heading: "AVAILABLE", of: ({ report }) => conditionOf(report, "Available")?.status ?? "-" },
     { heading: "REPORTED", of: ({ report }) => ageOf(report?.last_updated, nowMs) },
     ...(isWide ? [{ heading: "CONDITIONS", of: ({ report }: Row) => conditionsText(report) }] : []),
-    { heading: "MESSAGE", of: (row) => messageOf(row, generation) },
+    { heading: "MESSAGE", of: (row) => messageOf(row, about) },
   ];
 }
 
 /** The most important that is to be said of it. */
-function messageOf({ report, isExpected }: Row, generation: number): string {
+function messageOf(
+  { report, isExpected, isAwaited }: Row,
+  { generation, isDeleting }: { readonly generation: number; readonly isDeleting: boolean },
+): string {
+  const error = report?.last_error;
+  if (isAwaited) {
+    const open = isExpected ? "has not let go yet" : "has not let go yet, or is retired";
+    return error === undefined ? open : `${open}; ${errorText(error)}`;
+  }
+  if (isDeleting && hasLetGo(report)) return "has let go";
   if (report === undefined) return "has not reported yet";
-  const { observed_generation: observed, last_error: error } = report;
   if (!isExpected) return "is not waited for: it does not apply, or is retired";
-  const behind = observed < generation ? `behind generation ${generation}` : undefined;
+  const { observed_generation: observed } = report;
+  // A deletion is a generation too, and waits for nobody to see it.
+  const isBehind = observed < generation && !isDeleting;
+  const behind = isBehind ? `behind generation ${generation}` : undefined;
   const said = error === undefined ? ownWords(report) : errorText(error);
   return [behind, said].filter((text) => text !== undefined && text !== "").join("; ");
+}
+
+function hasLetGo(report: Report | undefined): boolean {
+  return conditionOf(report, "Finalized")?.status === "True";
 }
 
 function ownWords(report: Report): string {

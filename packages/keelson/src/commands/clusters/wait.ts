@@ -50,9 +50,7 @@ function failure(
   { kind, goal, late }: { readonly kind: Kind; readonly goal: Goal; readonly late: string },
 ): string {
   const { phase, reason, message } = status;
-  const next =
-    goal === "gone"
-      ? `--force waits for no controller`
-      : `"keelson ${kind.noun} status ${name}" shows who it waits for`;
+  const shows = `"keelson ${kind.noun} status ${name}" shows who it waits for`;
+  const next = goal === "gone" ? `${shows}, and --force waits for no controller` : shows;
   return `${name}: ${phase}${late}, ${reason}, ${message}: ${next}`;
 }
