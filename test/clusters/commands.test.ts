@@ -415,7 +415,7 @@ suite("commands about clusters", () => {
     assert.equal(asked(), 4, out);
   });
 
-  test("what is being deleted tells whom it waits for", async () => {
+  test("what is being deleted tells whom it waits for, and that its name is not free yet", async () => {
     const asCarol = "--as carol@example.com";
     await ask("PUT", "/controllers/pools", {
       kinds: ["nodepool"],
@@ -477,6 +477,13 @@ suite("commands about clusters", () => {
       await done("cluster status last"),
       /\nnetwork .* has not let go yet; Transient E1: it did not work\n/,
     );
+    await refused(
+      `cluster create last --platform aws ${asCarol}`,
+      1,
+      'a cluster named "last" exists: it is being deleted, and its name is free once it is gone',
+    );
+    await done("cluster delete last --force --wait");
+    await done(`cluster create last --platform aws ${asCarol}`);
     await done("cluster delete last --force --wait");
   });
 

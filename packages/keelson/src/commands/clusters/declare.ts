@@ -5,7 +5,7 @@ import { Refused } from "../client/rest-client.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import type { Session } from "../session.ts";
-import { findOne } from "./find.ts";
+import { findOne, listAll } from "./find.ts";
 import { readSpec } from "./read-spec.ts";
 import { addressOf, platformOf, type Declared, type Kind } from "./shapes.ts";
 import { waitFor } from "./wait.ts";
@@ -39,9 +39,15 @@ export async function create(
   const body = { name, spec, ...(clusterId === undefined ? {} : { cluster_id: clusterId }) };
   const made = await client
     .post(`/${kind.plural}`, { ...body, ...projectOf(asked) }, signal)
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
       if (!(error instanceof Refused) || !error.code.endsWith("_NAME_EXISTS")) throw error;
-      const next = `"keelson ${kind.noun} update ${name} --spec FILE" changes it`;
+      const namesakes = await listAll(client, kind, { name, clusterId }, signal);
+      const others = namesakes.filter((one) => one.name === name);
+      const isGoing =
+        others.length > 0 && others.every(({ status }) => status.phase === "Deleting");
+      const next = isGoing
+        ? "it is being deleted, and its name is free once it is gone"
+        : `"keelson ${kind.noun} update ${name} --spec FILE" changes it`;
       throw new CommandError(`${error.message}: ${next}`, { cause: error });
     });
   await tell(session, made, { ...asked, done: "created" }, signal);
