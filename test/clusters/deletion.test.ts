@@ -306,4 +306,15 @@ suite("deletion", () => {
     await it.report(`/nodepools/${body.id}`, "dns", finalized);
     assert.equal(await code(it.ask(alice, "GET", path)), 404);
   });
+
+  test("43: who says at once that it is done and holds nothing any more is not waited for", async () => {
+    await using it = await startClustersRest();
+    await it.ask(ctl, "PUT", "/controllers/dns", { kinds: ["cluster"], finalizer: true });
+    const path = `/clusters/${await it.cluster(alice)}`;
+    await it.report(path, "dns", { conditions: [available("False")], finalizer: true });
+    assert.equal(await code(it.ask(alice, "DELETE", `${path}?confirm=Progressing`)), 202);
+    const done = { ...finalized, finalizer: false, observed_generation: 2 };
+    assert.equal(await code(it.report(path, "dns", done)), 200);
+    assert.equal(await code(it.ask(alice, "GET", path)), 404);
+  });
 });
