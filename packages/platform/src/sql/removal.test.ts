@@ -268,6 +268,43 @@ eachPostgres("the end of an app's database", (server) => {
     assert.deepEqual(await leftovers(database, owner.name), nothing);
   });
 
+  test("its large objects go with it, some at a time; cut off there, it begins anew", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "ordinary" });
+    const { names, owner, ledger, url } = await madeApp(database, database.admin());
+    const fill = `CREATE TABLE todos (); SELECT lo_from_bytea(0, 'x') FROM generate_series(1, 1200);
+      SET ROLE ${names.anonRole}; SELECT lo_create(0)`;
+    await database.queryAs(url, fill);
+    let batches = 1;
+    const cutOff = database.admin({
+      onStatement: ({ statement, phase }) => {
+        if (statement !== "unlinkLargeObjects" || phase !== "before") return;
+        if (batches-- === 0) throw new Error("cut off");
+      },
+    });
+    await assert.rejects(cutOff.remove({ owner, ledger }, never), /cut off/);
+    const left = await largeObjects(database);
+    assert.ok(left > 0 && left < 1201, `${left} are left`);
+    await database.admin().ensure({ names, owner, ledger, adopts: false }, never);
+    await database.admin().setPassword({ names, owner, password }, never);
+    assert.equal(await largeObjects(database), 0);
+    await database.queryAs(url, fill);
+    await database.admin().remove({ owner, ledger }, never);
+    assert.equal(await largeObjects(database), 0);
+    assert.deepEqual(await leftovers(database, owner.name), nothing);
+  });
+
+  test("large objects stay where a table of it does that may name them", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "ordinary" });
+    const { names, owner, ledger, url } = await madeApp(database, database.admin());
+    await database.queryAs(
+      database.adminUrl,
+      `CREATE SCHEMA shared; GRANT ALL ON SCHEMA shared TO ${names.appRole}`,
+    );
+    await database.queryAs(url, "CREATE TABLE shared.photos AS SELECT lo_create(0) AS photo");
+    await database.admin().remove({ owner, ledger }, never);
+    assert.equal(await largeObjects(database), 1);
+  });
+
   test("an app that never had one costs no statement", async () => {
     await using database = await createAppDatabase(await server(), { rights: "superuser" });
     const admin = database.admin({
@@ -285,6 +322,10 @@ async function madeApp(database: AppDatabase, admin: DatabaseAdmin) {
   await admin.ensure({ names, owner, ledger, adopts: false }, never);
   await admin.setPassword({ names, owner, password }, never);
   return { names, owner, ledger, url: database.urlOf(names.appRole, password) };
+}
+
+async function largeObjects(database: AppDatabase): Promise<number> {
+  return (await database.query("SELECT FROM pg_largeobject_metadata")).length;
 }
 
 /** Of everything an app can make, one; and of what others can make in its schema, too. */

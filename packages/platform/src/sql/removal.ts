@@ -49,6 +49,7 @@ export async function removeOwned(
   await refuseElsewhere(session, roles, signal);
   for (const { name } of schemas) await thinOut(session, { schema: name, owner }, signal);
   for (const role of roles) {
+    await unlinkLargeObjects(session, role, { schemas, owner }, signal);
     await dropRole(session, role, { schemas, owner }, signal);
     await ledger.forget("Role", role.name, signal);
   }
@@ -202,6 +203,7 @@ GROUP BY 1, 2 ORDER BY 1, 2`,
 
 /** What is dropped, or changes hands, at once: thousands would take longer than a statement may, and more locks than there are. */
 const tablesMax = 100;
+const largeObjectsMax = 500;
 
 /** Drops the tables of a schema, some at a time, until few are left; whoever is cut off goes on where that was. */
 async function thinOut(
@@ -217,11 +219,7 @@ async function thinOut(
       if (!(await isStillOwned(session, { kind: "Schema", name: schema }, owner, signal))) {
         return true;
       }
-      const comment = literal(removedInPartComment(owner));
-      await session.run(
-        { name: "markSchema", text: `COMMENT ON SCHEMA ${quoted(schema)} IS ${comment}` },
-        signal,
-      );
+      await markSchema(session, { schema, owner }, signal);
       const text = `DROP TABLE IF EXISTS ${names.join(", ")} CASCADE`;
       await session.run({ name: "dropTables", text }, signal);
       return false;
@@ -249,6 +247,58 @@ LIMIT $2::bigint`,
     signal,
   );
   return rows.map(({ name }) => name);
+}
+
+/** To be called within a transaction that has seen that the schema is its owner's. */
+async function markSchema(
+  session: Session,
+  { schema, owner }: { readonly schema: string; readonly owner: Owner },
+  signal: AbortSignal,
+): Promise<void> {
+  const comment = literal(removedInPartComment(owner));
+  const text = `COMMENT ON SCHEMA ${quoted(schema)} IS ${comment}`;
+  await session.run({ name: "markSchema", text }, signal);
+}
+
+/**
+ * Drops the large objects of a role, some at a time: they are in no schema, and would be the administrator's for ever. Where a
+ * table of the role stays that may name them, they stay with it.
+ */
+async function unlinkLargeObjects(
+  session: Session,
+  { name }: Owned,
+  { schemas, owner }: { readonly schemas: readonly Owned[]; readonly owner: Owner },
+  signal: AbortSignal,
+): Promise<void> {
+  const find = {
+    name: "findLargeObjects",
+    values: [name, JSON.stringify(schemas.map(({ name }) => name))],
+    text: `SELECT FROM pg_largeobject_metadata l JOIN pg_roles r ON r.oid = l.lomowner
+WHERE r.rolname = $1 AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relowner = r.oid AND c.relkind IN ('r', 'p', 'm') AND n.nspname !~ '^pg_'
+    AND n.nspname NOT IN (SELECT json_array_elements_text($2::text::json)))
+LIMIT 1`,
+  };
+  // Not more than a part of the time of a statement, however large they are; one at least.
+  const unlink = {
+    name: "unlinkLargeObjects",
+    values: [name, largeObjectsMax],
+    text: `SELECT count(lo_unlink(batch.oid)) FROM (SELECT l.oid, row_number() OVER () AS place
+  FROM pg_largeobject_metadata l JOIN pg_roles r ON r.oid = l.lomowner WHERE r.rolname = $1 LIMIT $2::bigint) batch
+WHERE place = 1 OR clock_timestamp() < statement_timestamp() + interval '2 s'`,
+  };
+  while ((await session.run(find, signal)).length > 0) {
+    const isDone = await session.transaction(async () => {
+      if (!(await isStillOwned(session, { kind: "Role", name }, owner, signal))) return true;
+      for (const { name } of schemas) {
+        if (!(await isStillOwned(session, { kind: "Schema", name }, owner, signal))) continue;
+        await markSchema(session, { schema: name, owner }, signal);
+      }
+      await session.run(unlink, signal);
+      return false;
+    }, signal);
+    if (isDone) return;
+  }
 }
 
 /** In one transaction: a role without its rights is nobody's any more, and would stay for ever. */
