@@ -8,6 +8,8 @@ interface DriverError {
   readonly message?: string;
   readonly code?: string;
   readonly detail?: string;
+  /** What would help, as a sentence. */
+  readonly hint?: string;
 }
 
 /** Whether PostgreSQL did not believe who we are. */
@@ -28,13 +30,17 @@ export function isForbidden(error: unknown): boolean {
 /** What `error` of `statement` means to a step. What is named already passes through. */
 export function nameDriverError(error: unknown, statement: string, server: string): Error {
   if (error instanceof StepError) return error;
-  const { message = "", detail = "" } = error as DriverError;
+  const { message = "", detail = "", hint = "" } = error as DriverError;
   const code = codeOf(error);
   const said = detail === "" ? message : `${message} (${detail})`;
   // Not the driver's error itself: it holds the statement and its values.
   const cause = Object.assign(new Error(said), { code, statement });
   const reason = reasonOf(code);
   if (reason === undefined) return new Error(`${server}: ${statement} failed: ${said}`, { cause });
+  if (isShort(code)) {
+    const help = hint === "" ? "" : `; ${hint.replace(/\.$/, "")}`;
+    return new StepError(reason, `${server}: short of resources: ${said}${help}`, { cause });
+  }
   return new StepError(reason, `${server}: ${sentences[reason] ?? ""}${said}`, { cause });
 }
 
@@ -52,6 +58,11 @@ function reasonOf(code: string): StepReason | undefined {
   // In another's way: a lock, a deadlock, "tuple concurrently updated". The same may well succeed in a moment.
   if (["40001", "40P01", "55P03", "57014", "XX000"].includes(code)) return "Unreachable";
   return isAway(code) ? "Unreachable" : undefined;
+}
+
+/** Memory, locks, connections or a disk are used up: it did answer. */
+function isShort(code: string): boolean {
+  return /^53[0-9A-Z]{3}$/.test(code);
 }
 
 /** Connection exceptions, no resources, operator intervention, a standby; then the driver's and the system's codes. */

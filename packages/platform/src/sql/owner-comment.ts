@@ -10,7 +10,7 @@ export function ownerComment({ owner, isRetained }: Mark): string {
   return `${ownerKey} ${ownerText(owner)}${isRetained ? retained : ""}`;
 }
 
-/** For a schema that loses tables, or its app's large objects, while its roles are still there. */
+/** For a schema that loses what is in it, or its app's large objects, while its roles are still there. */
 export function removedInPartComment(owner: Owner): string {
   return ownerComment({ owner, isRetained: false }) + inPart;
 }

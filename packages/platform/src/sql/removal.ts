@@ -7,6 +7,7 @@ import { StepError } from "../steps/step-error.ts";
 import { literal, quoted } from "./identifier.ts";
 import { ownerComment, parseOwnerComment, removedInPartComment } from "./owner-comment.ts";
 import { grantToAdmin } from "./provision-plan.ts";
+import { schemaContent, statementKind, type Identified } from "./schema-content.ts";
 import type { Session } from "./session.ts";
 
 /** Something that the ledger names, and that is there and its owner's. */
@@ -203,50 +204,61 @@ GROUP BY 1, 2 ORDER BY 1, 2`,
 
 /** What is dropped, or changes hands, at once: thousands would take longer than a statement may, and more locks than there are. */
 const tablesMax = 100;
+const objectsMax = 200;
 const largeObjectsMax = 500;
 
-/** Drops the tables of a schema, some at a time, until few are left; whoever is cut off goes on where that was. */
+/** Drops what is in a schema, some at a time, until little is left; whoever is cut off goes on where that was. */
 async function thinOut(
   session: Session,
   { schema, owner }: { readonly schema: string; readonly owner: Owner },
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    const tables = await findSomeTables(session, schema, signal);
-    if (tables.length === 0) return;
-    const names = tables.map((name) => `${quoted(schema)}.${quoted(name)}`);
+    const some = await findSome(session, schema, signal);
+    if (some.length === 0) return;
+    const drops = [...Map.groupBy(some, statementKind)].map(
+      ([kind, same]) =>
+        `DROP ${kind} IF EXISTS ${same.map(({ identity }) => identity).join(", ")} CASCADE`,
+    );
     const isDone = await session.transaction(async () => {
       if (!(await isStillOwned(session, { kind: "Schema", name: schema }, owner, signal))) {
         return true;
       }
       await markSchema(session, { schema, owner }, signal);
-      const text = `DROP TABLE IF EXISTS ${names.join(", ")} CASCADE`;
-      await session.run({ name: "dropTables", text }, signal);
+      await session.run({ name: "dropSome", text: drops.join("; ") }, signal);
       return false;
     }, signal);
     if (isDone) return;
   }
 }
 
-/** None where there are few. Parts before what they are parts of, which would take all of them along. */
-async function findSomeTables(
+/**
+ * None where there is little. The newest first, and parts before what they are parts of: a table, or a type, would take all
+ * along that depends on it.
+ */
+async function findSome(
   session: Session,
   schema: string,
   signal: AbortSignal,
-): Promise<string[]> {
-  const rows = await session.run<{ readonly name: string }>(
+): Promise<readonly Identified[]> {
+  return await session.run<Identified>(
     {
-      name: "findSomeTables",
-      values: [schema, tablesMax],
-      text: `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
-  AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
-  AND (SELECT count(*) FROM pg_class t WHERE t.relnamespace = n.oid AND t.relkind IN ('r', 'p')) > $2::bigint
-LIMIT $2::bigint`,
+      name: "findSome",
+      values: [schema, tablesMax, objectsMax],
+      text: `
+WITH content AS MATERIALIZED (${schemaContent}),
+  batch AS (
+    SELECT classid, objid, count(*) FILTER (WHERE relkind IN ('r', 'p')) OVER (ORDER BY objid DESC) AS tables
+    FROM content
+    WHERE NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = objid AND relkind IN ('r', 'p'))
+    ORDER BY objid DESC LIMIT $3::bigint
+  )
+SELECT o.type, o.identity FROM batch CROSS JOIN LATERAL pg_identify_object(classid, objid, 0) o
+WHERE tables <= $2::bigint AND o.identity IS NOT NULL AND (
+  SELECT count(*) > $3::bigint OR count(*) FILTER (WHERE relkind IN ('r', 'p')) > $2::bigint FROM content)`,
     },
     signal,
   );
-  return rows.map(({ name }) => name);
 }
 
 /** To be called within a transaction that has seen that the schema is its owner's. */
