@@ -1,6 +1,7 @@
 // What PostgreSQL has under the names of an app: one question, answered by the catalogs.
 
 import type { Names } from "../names/names.ts";
+import { schemaContent, type Identified } from "./schema-content.ts";
 import type { Session, Statement } from "./session.ts";
 
 export type DatabaseNames = Pick<Names, "schema" | "appRole" | "anonRole">;
@@ -36,6 +37,8 @@ export interface Inspection {
     readonly adminSequences: boolean;
   };
   readonly searchPath: boolean;
+  /** Of a schema whose app has no role, as after a backup without roles: what became the administrator's. */
+  readonly lost: readonly Identified[];
 }
 
 export async function inspect(
@@ -105,7 +108,11 @@ SELECT jsonb_build_object(
     'adminSequences', ${mayAll("s", "S")}),
   'searchPath', EXISTS (SELECT FROM pg_db_role_setting c, app
     WHERE c.setrole = app.oid AND c.setdatabase = 0
-      AND 'search_path=' || quote_ident($1) = ANY (c.setconfig))
+      AND 'search_path=' || quote_ident($1) = ANY (c.setconfig)),
+  'lost', CASE WHEN EXISTS (SELECT FROM app) THEN '[]' ELSE coalesce(
+    (SELECT jsonb_agg(jsonb_build_object('type', o.type, 'identity', o.identity) ORDER BY content.objid)
+      FROM (${schemaContent}) content JOIN me ON me.oid = content.owner
+        CROSS JOIN LATERAL pg_identify_object(content.classid, content.objid, 0) o), '[]') END
 ) AS found`,
   };
 }

@@ -5,6 +5,7 @@ import type { Owner } from "../ownership/owner.ts";
 import { literal, quoted } from "./identifier.ts";
 import type { DatabaseNames, FoundRole, Inspection } from "./inspection.ts";
 import { ownerComment, parseOwnerComment } from "./owner-comment.ts";
+import { statementKind } from "./schema-content.ts";
 import type { Statement } from "./session.ts";
 
 export interface Wanted {
@@ -34,7 +35,7 @@ export function provisionPlan(found: Inspection, { names, owner, adopts }: Wante
       `COMMENT ON ${kind === "Schema" ? "SCHEMA" : "ROLE"} ${quoted(name)} IS ${literal(comment)}`,
     ),
   ]);
-  return [...owning, ...rights(found, names), ...defaults(found, names)];
+  return [...owning, ...rights(found, names), ...defaults(found, names), ...takings(found, names)];
 }
 
 /** The three things that are made, in their order, and what is there of them. */
@@ -137,6 +138,16 @@ function defaults(found: Inspection, names: DatabaseNames): Statement[] {
       `${ofAdmin} GRANT SELECT ON TABLES TO ${anon}`,
     ),
   ];
+}
+
+/**
+ * What an app's role that was lost had in its schema is the new one's, by then a role that may make things there. Not what
+ * anon might read of it: the app may have closed that, and nothing says so any more.
+ */
+function takings({ lost }: Inspection, { appRole }: DatabaseNames): Statement[] {
+  const owner = quoted(appRole);
+  const alters = lost.map((one) => `ALTER ${statementKind(one)} ${one.identity} OWNER TO ${owner}`);
+  return when(lost.length > 0, "takeContent", alters.join("; "));
 }
 
 function when(isMissing: boolean, name: string, text: string): Statement[] {

@@ -186,6 +186,63 @@ eachPostgres("the end of an app's database", (server) => {
         assert.equal(text(await stateOf(database, names)), text(before));
       });
 
+      test("what is kept is its successor's to use, though its roles were lost", async () => {
+        await using database = await createAppDatabase(await server(), { rights });
+        const admin = database.admin();
+        const { names, owner, ledger, url } = await madeApp(database, admin);
+        const { schema, appRole, anonRole } = names;
+        await database.queryAs(
+          url,
+          `CREATE TYPE mood AS ENUM ('fine'); CREATE DOMAIN word AS text; CREATE TYPE pair AS (a integer, b integer);
+           CREATE TABLE kept (id serial PRIMARY KEY, mood mood, number integer GENERATED ALWAYS AS IDENTITY);
+           INSERT INTO kept (mood) VALUES ('fine');
+           CREATE TABLE parts (id integer) PARTITION BY LIST (id); CREATE TABLE "part 1" PARTITION OF parts DEFAULT;
+           CREATE VIEW seen AS SELECT * FROM kept; CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM kept;
+           CREATE SEQUENCE steps; CREATE AGGREGATE number(*) (sfunc = int8inc, stype = int8, initcond = '0');
+           CREATE FUNCTION shout() RETURNS text LANGUAGE sql AS 'SELECT ''!''::text';
+           CREATE PROCEDURE touch(given integer) LANGUAGE sql AS 'UPDATE ${schema}.kept SET mood = mood'`,
+        );
+        await database.queryAs(
+          database.adminUrl,
+          "CREATE SCHEMA other; CREATE TABLE other.mine (id integer)",
+        );
+        await database.query(`CREATE TABLE ${schema}.somebodys (id integer)`);
+        await admin.retain({ owner, ledger }, never);
+        await database.queryAs(
+          database.adminUrl,
+          `REASSIGN OWNED BY ${appRole} TO CURRENT_USER; DROP OWNED BY ${anonRole}; DROP OWNED BY ${appRole};
+           DROP ROLE ${appRole}, ${anonRole}`,
+        );
+
+        const wanted = {
+          names,
+          owner: { ...owner, uid: "ab-1" },
+          ledger: new MemoryLedger(),
+          adopts: true,
+        };
+        assert.ok((await admin.ensure(wanted, never)).includes("takeContent"));
+        assert.deepEqual(await admin.ensure(wanted, never), []);
+        await admin.setPassword({ ...wanted, password }, never);
+        await database.queryAs(
+          url,
+          `INSERT INTO kept (mood) SELECT mood FROM seen; INSERT INTO parts VALUES (1); CALL touch(1);
+           SELECT shout(), nextval('steps'), number(*) FROM kept; REFRESH MATERIALIZED VIEW counted;
+           ALTER TABLE kept ADD COLUMN word word; ALTER TABLE "part 1" ADD CHECK (id < 7);
+           ALTER TYPE mood ADD VALUE 'tired'; ALTER TYPE pair ADD ATTRIBUTE c integer; DROP DOMAIN word CASCADE;
+           CREATE OR REPLACE FUNCTION shout() RETURNS text LANGUAGE sql AS 'SELECT ''!!''::text'; DROP AGGREGATE number(*)`,
+        );
+        // What its owner had closed to everybody may be among it: none of it is opened anew.
+        await assert.rejects(
+          database.queryAs(url, `SET ROLE ${anonRole}; SELECT FROM ${schema}.kept`),
+          { code: "42501" },
+        );
+        const others = await database.query(
+          `SELECT FROM pg_tables WHERE tablename IN ('mine', 'somebodys') AND tableowner = '${appRole}'`,
+        );
+        assert.equal(others.length, rights === "superuser" ? 1 : 0);
+        await admin.remove({ owner: wanted.owner, ledger: wanted.ledger }, never);
+      });
+
       test("what was switched off is its owner's again when it is switched on", async () => {
         await using database = await createAppDatabase(await server(), { rights });
         const admin = database.admin();
