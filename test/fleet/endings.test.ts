@@ -211,6 +211,63 @@ clusterSuite("how things end", () => {
     assert.deepEqual(anew.current.spec.data, { a: "2" });
   });
 
+  test("what is wrong besides is not made anew under recreate: nothing would take its place", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const deployment = (app: string, container: string) => ({
+      desired_spec: {
+        spec: {
+          selector: { matchLabels: { app } },
+          template: {
+            metadata: { labels: { app } },
+            spec: { containers: [{ name: container, image: "i" }] },
+          },
+        },
+      },
+    });
+    const id = await it.create({
+      ...web,
+      kind: "Deployment",
+      immutable_policy: "recreate",
+      ...deployment("web", "c"),
+    });
+    const { current } = await it.becomes(id, synced);
+    await it.rest.ask("PUT", `/resources/${id}`, deployment("other", "BAD_NAME"));
+    // Whatever is done about it, it ends as this: what was deleted could not be made again.
+    const told = await it.becomes(id, ({ last_error }) => last_error?.class === "invalid");
+    const { message } = told.last_error;
+    assert.deepEqual([/immutable/.test(message), /BAD_NAME/.test(message)], [true, true]);
+    const kept = await it.find("Deployment", "web", "apps/v1");
+    assert.equal(kept?.metadata.uid, current.uid);
+    assert.equal(kept?.metadata.deletionTimestamp, undefined);
+    await it.rest.ask("PUT", `/resources/${id}`, deployment("other", "c"));
+    const anew = await it.becomes(id, (body) => synced(body) && body.generation === 3);
+    assert.notEqual(anew.current.uid, current.uid);
+  });
+
+  test("a RoleBinding that points elsewhere is made anew under recreate", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const to = (name: string) => ({
+      desired_spec: {
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name: "default", namespace: "default" }],
+      },
+    });
+    const id = await it.create({
+      ...web,
+      kind: "RoleBinding",
+      api_version: "rbac.authorization.k8s.io/v1",
+      immutable_policy: "recreate",
+      ...to("view"),
+    });
+    const { current } = await it.becomes(id, synced);
+    await it.rest.ask("PUT", `/resources/${id}`, to("edit"));
+    const anew = await it.becomes(id, (body) => synced(body) && body.generation === 2);
+    assert.notEqual(anew.current.uid, current.uid);
+    assert.equal(anew.current.spec.roleRef.name, "edit");
+  });
+
   test("F39: a Job takes its pods along", async (t) => {
     await using it = await startBed(t.signal, { simulatesWorkloads: true });
     it.startWorker();

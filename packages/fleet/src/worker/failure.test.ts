@@ -22,6 +22,14 @@ function refusal(code: number, message: string, details: Status["details"] = {})
   });
 }
 
+/** As Kubernetes says it: each field with its cause, and all of them in the message. */
+function refusalOf(...causes: readonly { field: string; message: string }[]): StatusError {
+  const all = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
+  return refusal(422, `Deployment.apps "web" is invalid: [${all}]`, { causes });
+}
+
+const fixed = { field: "spec.selector", message: "Invalid value: {}: field is immutable" };
+const wrong = { field: "spec.containers[0].name", message: 'Invalid value: "BAD_NAME": a label' };
 const kind = { apiVersion: "example.com/v1", kind: "Widget" };
 const terminating = { causes: [{ reason: "NamespaceTerminating" }] };
 
@@ -51,6 +59,31 @@ const cases: readonly (readonly [string, unknown, string])[] = [
       "spec: Forbidden: updates to statefulset spec for fields other than x are forbidden",
     ),
     "immutable",
+  ],
+  [
+    "a role binding that points elsewhere",
+    refusalOf({ field: "roleRef", message: "Invalid value: {}: cannot change roleRef" }),
+    "immutable",
+  ],
+  [
+    "a claim for storage that cannot change",
+    refusalOf({
+      field: "spec",
+      message: "Forbidden: spec is immutable after creation except resources.requests",
+    }),
+    "immutable",
+  ],
+  [
+    "a field that a rule of its definition keeps",
+    refusalOf({ field: "spec.a", message: 'Invalid value: "string": Value is immutable' }),
+    "immutable",
+  ],
+  ["a field that cannot change beside one that is wrong", refusalOf(fixed, wrong), "invalid"],
+  ["two fields that cannot change", refusalOf(fixed, fixed), "immutable"],
+  [
+    "a field that is wrong and quotes the words of a change",
+    refusalOf({ field: "spec.x", message: 'Invalid value: "it \\"is immutable": too long' }),
+    "invalid",
   ],
   ["too many requests", refusal(429, "x", { retryAfterSeconds: 3 }), "throttled"],
   ["a server in trouble", refusal(500, "x"), "server"],

@@ -96,7 +96,12 @@ function ofStatus(error: StatusError): Failure {
   }
   if (code === 404) return failed(details?.kind === "namespaces" ? "no-namespace" : "no-kind");
   if (code === 409) return failed("conflict");
-  if (code === 422) return failed(isAboutChange(message) ? "immutable" : "invalid");
+  if (code === 422) {
+    // What is wrong besides would be wrong in a new object too: nothing is deleted for such a one.
+    const reasons = details?.causes?.map((cause) => cause.message ?? "") ?? [];
+    const said = reasons.length > 0 ? reasons : [message];
+    return failed(said.every(isAboutChange) ? "immutable" : "invalid");
+  }
   if (code === 429) return failed("throttled");
   if (code === 408 || code === 504) return failed("timeout");
   const isAboutObject = code < 500 || (code === 500 && isAboutShape(message));
@@ -108,10 +113,10 @@ function isAboutShape(message: string): boolean {
   return /^failed to (?:create typed patch object|convert new object) \(/.test(message);
 }
 
-/** The words in which the kinds refuse to be changed. */
-function isAboutChange(message: string): boolean {
-  return /field is immutable|may not be changed|may not change|updates to .* (?:are|is) forbidden|Forbidden: .*(?:updates to|may not (?:be )?(?:add|change|update))/.test(
-    message,
+/** The words in which the kinds refuse to be changed. What is quoted is a value, and may hold any words. */
+function isAboutChange(reason: string): boolean {
+  return /\bis immutable\b|cannot change roleRef|may not be changed|may not change|updates to .* (?:are|is) forbidden|Forbidden: .*(?:updates to|may not (?:be )?(?:add|change|update))/.test(
+    reason.replace(/"(?:[^"\\]|\\.)*"/g, '""'),
   );
 }
 
