@@ -175,6 +175,47 @@ clusterSuite("watching a cluster", () => {
     assert.deepEqual((await secrets.get(ref, t.signal))["data"], { password: "cGFzcw==" });
   });
 
+  test("F22, F29: what a Secret was given as texts is healed and leaves like its data, and is told nowhere", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const texts = (stringData: object) => ({ desired_spec: { stringData } });
+    const secret = { ...web, kind: "Secret", ...texts({ a: "swordfish", b: "sesame" }) };
+    const id = await it.create({ ...secret, drift_policy: "report" });
+    await it.becomes(id, synced);
+    const secrets = await it.client.resource({ apiVersion: "v1", kind: "Secret" }, t.signal);
+    const body = { data: { a: "c3RvbGVu" } };
+    await secrets.patch(ref, { type: "merge", body, options: somebody }, t.signal);
+    const drifted = await it.becomes(id, ({ status }) => status === "drifted");
+    assert.deepEqual(drifted.drift, [
+      { path: "/data/a", desired: null, current: null, manager: "somebody" },
+    ]);
+    const pathsOf = (fields: Details[]) => fields.map(({ path, cause }) => [path, cause]);
+    const { body: diff } = await it.rest.ask("GET", `/resources/${id}/diff`);
+    assert.deepEqual(pathsOf(diff.fields), [["/data/a", "drift"]]);
+    await it.rest.ask("PUT", `/resources/${id}`, { drift_policy: "heal" });
+    await it.becomes(id, synced);
+    const data = async () => (await secrets.get(ref, t.signal))["data"];
+    assert.deepEqual(await data(), { a: "c3dvcmRmaXNo", b: "c2VzYW1l" });
+
+    const onlyB = texts({ b: drifted.desired_spec.stringData.b });
+    const { body: trial } = await it.rest.ask("PUT", `/resources/${id}?dryRun=true`, onlyB);
+    assert.deepEqual(pathsOf(trial.diff), [["/data/a", "pending"]]);
+    assert.deepEqual(Object.keys(trial.result.data), ["b"]);
+    await it.rest.ask("PUT", `/resources/${id}`, onlyB);
+    const dropped = await it.becomes(id, (now) => synced(now) && now.generation === 2);
+    assert.deepEqual(await data(), { b: "c2VzYW1l" });
+    assert.deepEqual(Object.keys(dropped.desired_spec), ["stringData"]);
+    const told = JSON.stringify([
+      drifted,
+      diff,
+      trial,
+      dropped,
+      await it.rest.tables.query(`SELECT * FROM events_unnumbered`),
+    ]);
+    for (const value of ["swordfish", "sesame", "c3dvcmRmaXNo", "c2VzYW1l", "c3RvbGVu"])
+      assert.ok(!told.includes(value), value);
+  });
+
   test("F29: what kubectl keeps of a Secret in an annotation is told no more than its data", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

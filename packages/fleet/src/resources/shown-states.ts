@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@keelson/base";
 import type { States } from "../sql/diffs.ts";
+import { specAsKept } from "../worker/desired-object.ts";
 import type { Drifted } from "../worker/drift.ts";
 import { valueAt, type OwnedField } from "../worker/owned-fields.ts";
 import type { Compared } from "./diff.ts";
@@ -26,8 +27,9 @@ function shownStates(states: States, markers: SecretMarkers): States {
   const shown = current === null || current === undefined ? current : hide(current);
   return {
     ...states,
-    resource: { ...resource, desiredSpec: hide(resource.desiredSpec) },
-    applied: applied === undefined ? undefined : hide(applied),
+    // Where the values are to be found in the cluster, so that like is compared with like.
+    resource: { ...resource, desiredSpec: hide(specAsKept(resource.desiredSpec, resource)) },
+    applied: applied === undefined ? undefined : hide(specAsKept(applied, resource)),
     current: shown,
     owned,
     drift: states.drift.map((field) => shownDrift(field, owned, shown ?? {})),
