@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "@keelson/base";
 import { as, eachFleetRest } from "./fleet-rest.ts";
 import { create, replicas, web } from "./resource-fixture.ts";
 
@@ -40,6 +41,42 @@ eachFleetRest("fleet's API, what is shown", (fresh) => {
     ]);
     for (const word of [value, "YW5u", "1234", "bW9yZQ=="])
       assert.ok(!everything.includes(word), word);
+  });
+
+  test("3.5: a marker that is moved between data and texts stands for the same value, or is refused", async () => {
+    await using it = await fresh();
+    const base64 = (text: string | Buffer): string => Buffer.from(text).toString("base64");
+    const texts = { password: "swordfish", umlaut: "ä\ufeff", like: "cGFzc3dvcmQ=" };
+    const data = {
+      known: base64("se\u00e4same"),
+      same: "cGFzc3dvcmQ=",
+      bytes: base64(Buffer.from([0xff, 0xfe])),
+      zero: base64("\0"),
+      wrong: "no base64",
+    };
+    const stored = { data, stringData: texts };
+    const id = await create(it, { ...web, kind: "Secret", name: "login", desired_spec: stored });
+    const shown = (await it.ask("GET", `/resources/${id}`)).body.desired_spec;
+    const put = (desired_spec: JsonObject) => it.ask("PUT", `/resources/${id}`, { desired_spec });
+    const refused = await put({ data: shown.data, stringData: shown.data });
+    const fields: string[] = refused.body.details.fields.map((one: { field: string }) => one.field);
+    const names = ["bytes", "wrong", "zero"].map((name) => `desired_spec.stringData.${name}`);
+    assert.deepEqual([refused.code, fields.toSorted()], [400, names]);
+    for (const value of [...Object.values(texts), ...Object.values(data)])
+      assert.ok(!JSON.stringify(refused.body).includes(value), value);
+    assert.equal(
+      (await put({ data: shown.stringData, stringData: { known: shown.data.known } })).code,
+      200,
+    );
+    assert.deepEqual(await it.tables.query(`SELECT desired_spec FROM resources`), [
+      {
+        desired_spec: {
+          // Written in both ways, one value has one marker: where it stands it is as it stood there.
+          data: { password: base64("swordfish"), umlaut: base64("ä\ufeff"), like: "cGFzc3dvcmQ=" },
+          stringData: { known: "se\u00e4same" },
+        },
+      },
+    ]);
   });
 
   test("F49: a token sees and writes its clusters only, and its role says what it may do", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "@keelson/base";
 import { until } from "../tools/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite, ownTest } from "../tools/test-cluster.ts";
@@ -178,7 +179,7 @@ clusterSuite("watching a cluster", () => {
   test("F22, F29: what a Secret was given as texts is healed and leaves like its data, and is told nowhere", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();
-    const texts = (stringData: object) => ({ desired_spec: { stringData } });
+    const texts = (stringData: JsonObject) => ({ desired_spec: { stringData } });
     const secret = { ...web, kind: "Secret", ...texts({ a: "swordfish", b: "sesame" }) };
     const id = await it.create({ ...secret, drift_policy: "report" });
     await it.becomes(id, synced);

@@ -48,10 +48,14 @@ export class SecretMarkers {
     key: ResourceKey,
   ): { readonly spec: JsonObject; readonly problems: readonly FieldProblem[] } {
     if (!isSecret(key)) return { spec, problems: [] };
-    const known = new Map<string, Json>();
+    const known = new Map<string, Known>();
     if (stored !== undefined) {
-      mapValues(stored, (value) => {
-        for (const secret of this.#keys) known.set(this.#markerOf(value, key, secret), value);
+      mapValues(stored, (value, field) => {
+        for (const secret of this.#keys) {
+          const marker = this.#markerOf(value, key, secret);
+          const { forms = [] } = known.get(marker) ?? {};
+          known.set(marker, { value, forms: [...forms, formAt(field)] });
+        }
         return value;
       });
     }
@@ -59,13 +63,14 @@ export class SecretMarkers {
     const restored = mapValues(spec, (value, field) => {
       if (typeof value !== "string" || !value.startsWith(prefix)) return value;
       const found = known.get(value);
-      if (found === undefined) {
-        problems.push({
-          field: `desired_spec.${field}`,
-          message: "stands for no value of this Secret: send the value itself",
-        });
-      }
-      return found ?? value;
+      const meant = found === undefined ? undefined : valueIn(formAt(field), found);
+      if (meant !== undefined) return meant;
+      const message =
+        found === undefined
+          ? "stands for no value of this Secret: send the value itself"
+          : "stands for a value that cannot be written here: leave it where it was, or send the value itself";
+      problems.push({ field: `desired_spec.${field}`, message });
+      return value;
     });
     return { spec: restored, problems };
   }
@@ -101,6 +106,33 @@ export function leadsToValues(pointer: string): boolean {
 }
 
 const lastAppliedPointer = `/metadata/annotations/${lastApplied.replaceAll("/", "~1")}`;
+
+/** A stored value, and how it is written wherever it stands. */
+interface Known {
+  readonly value: Json;
+  readonly forms: readonly Form[];
+}
+
+/** Under `data` a value is written in base64, elsewhere as the text that it is. */
+type Form = "base64" | "text";
+
+function formAt(field: string): Form {
+  return field.startsWith("data.") ? "base64" : "text";
+}
+
+/** The stored value as it is written in this form; undefined if it cannot be. */
+function valueIn(form: Form, { value, forms }: Known): Json | undefined {
+  if (forms.includes(form)) return value;
+  if (typeof value !== "string") return undefined;
+  return form === "base64" ? Buffer.from(value).toString("base64") : textOf(value);
+}
+
+/** What nothing but this text is the base64 of; undefined if there is no such text, or none that can be stored. */
+function textOf(base64: string): string | undefined {
+  const text = Buffer.from(base64, "base64").toString();
+  const isIt = Buffer.from(text).toString("base64") === base64 && !text.includes("\0");
+  return isIt ? text : undefined;
+}
 
 function mapValues(spec: JsonObject, change: (value: Json, field: string) => Json): JsonObject {
   const changed: Record<string, Json> = {};
