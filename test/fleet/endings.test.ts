@@ -176,6 +176,68 @@ clusterSuite("how things end", () => {
     }
   });
 
+  test("6.1: what is served in another version than the row's is deleted in that", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const container = { name: "c", image: "i" };
+    const template = { metadata: { labels: { app: "web" } }, spec: { containers: [container] } };
+    const id = await it.create({
+      ...web,
+      kind: "Deployment",
+      desired_spec: { spec: { selector: { matchLabels: { app: "web" } }, template } },
+    });
+    await it.becomes(id, synced);
+    await it.rest.ask("PUT", `/resources/${id}`, { api_version: "apps/v1beta1" });
+    await it.becomes(id, ({ last_error }) => last_error?.class === "no-kind");
+    const trial = await it.rest.ask("DELETE", `/resources/${id}?dryRun=true`);
+    assert.deepEqual([trial.code, trial.body.warnings], [200, []], JSON.stringify(trial.body));
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await it.goes(id);
+    assert.equal(await it.find("Deployment", "web", "apps/v1"), undefined);
+    assert.equal((await eventsOf(it, id)).at(-1), "deleted Deleted");
+  });
+
+  test("6.1: what its definition serves in another version by now is deleted in that", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const group = "moved.example.com";
+    const first = definitionOf(group, "Gadget", "gadgetry") as Details;
+    const { spec } = first.desired_spec;
+    const [v1] = spec.versions;
+    const definition = await it.create(first);
+    const gadget = {
+      cluster_id: "prod",
+      namespace: "default",
+      kind: "Gadget",
+      name: "one",
+      api_version: `${group}/v1`,
+      desired_spec: { spec: { size: 1 } },
+    };
+    const id = await it.create(gadget);
+    await it.becomes(id, synced);
+    const versions = [
+      { ...v1, served: false },
+      { ...v1, name: "v2", storage: false },
+    ];
+    await it.rest.ask("PUT", `/resources/${definition}`, {
+      desired_spec: { spec: { ...spec, versions } },
+    });
+    const isServed = async (version: string) => {
+      it.client.kinds.invalidate();
+      const kind = { apiVersion: `${group}/${version}`, kind: "Gadget" };
+      return it.client.resource(kind, t.signal).then(
+        () => true,
+        () => false,
+      );
+    };
+    await until(async () => (await isServed("v2")) && !(await isServed("v1")), t.signal);
+    assert.ok((await it.find("Gadget", "one", `${group}/v2`)) !== undefined);
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await it.goes(id);
+    assert.equal(await it.find("Gadget", "one", `${group}/v2`), undefined);
+    assert.equal((await eventsOf(it, id)).at(-1), "deleted Deleted");
+  });
+
   test("what cannot be changed is made anew under recreate, and told under report", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

@@ -86,6 +86,37 @@ suite("Kinds", () => {
     });
   });
 
+  test("finds a kind in another version of its group, and says that it is unknown only if all could be asked", async () => {
+    const older = { ...widgets, apiVersion: "example.com/v1alpha1" };
+    const { kinds, clock, documents } = fixture({
+      "/apis": aggregated("example.com", "Widget", "widgets"),
+    });
+    const find = async () => {
+      kinds.invalidate();
+      const found = kinds.resolveInAnyVersion(older, never).then(
+        ({ apiVersion }) => apiVersion,
+        ({ code }: { code: string }) => code,
+      );
+      await clock.advance(500);
+      return found;
+    };
+    assert.equal(await find(), "example.com/v1");
+    documents["/apis"] = aggregated("example.com", "Gadget", "gadgets");
+    assert.equal(await find(), "UNKNOWN_KIND");
+    documents["/apis"] = aggregated("example.org", "Widget", "widgets");
+    assert.equal(await find(), "UNKNOWN_KIND");
+    documents["/apis"] = {
+      kind: "APIGroupDiscoveryList",
+      items: [
+        {
+          metadata: { name: "example.com" },
+          versions: [{ version: "v2", freshness: "Stale", resources: [] }],
+        },
+      ],
+    };
+    assert.equal(await find(), "GROUP_UNAVAILABLE");
+  });
+
   test("reads once for all who ask, and again for a kind that was not there", async () => {
     const { kinds, documents, asked, clock } = fixture({ "/api": aggregated("", "Pod", "pods") });
     await Promise.all([1, 2, 3].map(() => kinds.resolve(pods, never)));

@@ -56,6 +56,24 @@ export class Kinds {
     throw new UnknownKind(kind);
   }
 
+  /**
+   * How a kind is served in its version or, if that is served no more, in another one of its group. Rejects as `resolve`
+   * does: with `UnknownKind` only if every version could be asked.
+   */
+  async resolveInAnyVersion(kind: ObjectKind, signal: AbortSignal): Promise<Resource> {
+    try {
+      return await this.resolve(kind, signal);
+    } catch (error) {
+      if (!(error instanceof UnknownKind)) throw error;
+      const group = groupOf(kind.apiVersion);
+      const isIt = (one: Resource): boolean => one.group === group && one.kind === kind.kind;
+      const found = [...this.#known.values()].find(isIt);
+      if (found !== undefined) return found;
+      const silent = [...this.#silent].find((version) => groupOf(version) === group);
+      throw silent === undefined ? error : new GroupUnavailable(silent);
+    }
+  }
+
   /** Every kind that is served, in no order, but for those of groups that could not be asked. */
   async all(signal: AbortSignal): Promise<readonly Resource[]> {
     const isFresh = (): boolean => !this.#isStale;
@@ -163,6 +181,11 @@ const neverAborted = new AbortController().signal;
 
 function keyOfKind({ apiVersion, kind }: ObjectKind): string {
   return `${apiVersion} ${kind}`;
+}
+
+function groupOf(apiVersion: string): string {
+  const [group = "", version] = apiVersion.split("/");
+  return version === undefined ? "" : group;
 }
 
 function aggregatedResources(list: JsonObject): Resource[] {

@@ -59,7 +59,10 @@ export async function tryOnTarget(
   const { resource } = trial;
   const client = await clients.clientOf(resource.clusterId, signal);
   try {
-    const objects = await client.resource(resource, signal);
+    // What is to be applied is so in its version; what is there, in any.
+    const isThere = trial.op !== "apply";
+    const kind = isThere ? await client.kinds.resolveInAnyVersion(resource, signal) : resource;
+    const objects = await client.resource(kind, signal);
     checkScope(resource, objects);
     const timeoutMs = options.callTimeoutMs;
     const live = await objects.find({ ...refOf(resource, objects), timeoutMs }, signal);

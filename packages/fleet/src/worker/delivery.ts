@@ -219,36 +219,32 @@ export class Delivery {
 
   async #delete(claim: Claim, known: Known, signal: AbortSignal): Promise<CarriedOut> {
     const { resource } = known;
-    let objects: ResourceClient;
-    try {
-      objects = await this.#objects(resource, signal);
-    } catch (error) {
-      if (!(error instanceof UnknownKind)) throw error;
-      return await this.#purge(claim, "KindNotServed", signal);
+    let objects = await this.#served(resource, signal);
+    if (objects === undefined) return await this.#purge(claim, "KindNotServed", signal);
+    let found = await objects.find(refOf(resource, objects), signal);
+    if (found === undefined && !isLasting(resource)) {
+      // With its kind everything of it has gone, but not with its version. What we know of kinds may be from before that.
+      this.#options.client.kinds.invalidate();
+      const before = objects.resource.apiVersion;
+      objects = await this.#served(resource, signal);
+      if (objects === undefined) return await this.#purge(claim, "KindNotServed", signal);
+      const isMoved = objects.resource.apiVersion !== before;
+      found = isMoved ? await objects.find(refOf(resource, objects), signal) : undefined;
     }
-    const found = await objects.find(refOf(resource, objects), signal);
-    if (found === undefined)
-      return this.#purge(claim, await this.#whyAbsent(resource, signal), signal);
+    if (found === undefined) return this.#purge(claim, "Deleted", signal);
     if (!isOurs(found, known)) return this.#purge(claim, "NotOurs", signal);
     const rest = await this.#takeAway(objects, found, resource, signal);
     if (rest === undefined) return this.#purge(claim, "Deleted", signal);
     return await this.#wait(claim, { message: remainsText(rest), isSentAway: true }, signal);
   }
 
-  /** With its kind everything of it has gone. What we know of kinds may be from before that. */
-  async #whyAbsent(
-    { apiVersion, kind }: Resource,
-    signal: AbortSignal,
-  ): Promise<"Deleted" | "KindNotServed"> {
-    const { kinds } = this.#options.client;
-    const isBuiltin = !apiVersion.includes(".");
-    if (isBuiltin) return "Deleted";
-    kinds.invalidate();
+  /** In whichever version: an object has them all. Undefined if its kind is served in none. */
+  async #served(kind: Resource, signal: AbortSignal): Promise<ResourceClient | undefined> {
+    const { client } = this.#options;
     try {
-      await kinds.resolve({ apiVersion, kind }, signal);
-      return "Deleted";
+      return await client.resource(await client.kinds.resolveInAnyVersion(kind, signal), signal);
     } catch (error) {
-      if (error instanceof UnknownKind) return "KindNotServed";
+      if (error instanceof UnknownKind) return undefined;
       throw error;
     }
   }
@@ -368,6 +364,11 @@ export class Delivery {
   async #objects({ apiVersion, kind }: Resource, signal: AbortSignal): Promise<ResourceClient> {
     return this.#options.client.resource({ apiVersion, kind }, signal);
   }
+}
+
+/** Whether its kind is served in its version for as long as there is the cluster: a stable one of Kubernetes' own. */
+function isLasting({ apiVersion }: Resource): boolean {
+  return /^(?:[a-z]+\/)?v\d+$/.test(apiVersion);
 }
 
 /** One that cannot be read keeps no other of its batch from being carried out, nor its own deletion. */
