@@ -238,6 +238,22 @@ clusterSuite("how things end", () => {
     assert.equal((await eventsOf(it, id)).at(-1), "deleted Deleted");
   });
 
+  test("a row of a kind of which nothing is kept can go", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create({
+      cluster_id: "prod",
+      kind: "SelfSubjectReview",
+      name: "me",
+      api_version: "authentication.k8s.io/v1",
+      desired_spec: {},
+    });
+    await it.becomes(id, ({ status }) => status === "error");
+    await it.rest.ask("DELETE", `/resources/${id}`);
+    await it.goes(id);
+    assert.equal((await eventsOf(it, id)).at(-1), "deleted NeverApplied");
+  });
+
   test("what cannot be changed is made anew under recreate, and told under report", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

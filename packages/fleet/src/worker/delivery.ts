@@ -221,6 +221,11 @@ export class Delivery {
     const { resource } = known;
     let objects = await this.#served(resource, signal);
     if (objects === undefined) return await this.#purge(claim, "KindNotServed", signal);
+    // Of what is answered and never kept there is nothing to find: it was declared, and refused.
+    const isKept = objects.resource.verbs.includes("get");
+    if (!isKept && known.uid === undefined) {
+      return await this.#purge(claim, "NeverApplied", signal);
+    }
     let found = await objects.find(refOf(resource, objects), signal);
     if (found === undefined && !isLasting(resource)) {
       // With its kind everything of it has gone, but not with its version. What we know of kinds may be from before that.
