@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@keelson/base";
+import type { DynamicObject } from "@keelson/client";
 import { until } from "../tools/until.ts";
 import { startBed, synced, web, type Bed, type Details } from "./bed.ts";
 import { clusterSuite, ownTest } from "../tools/test-cluster.ts";
@@ -88,6 +89,26 @@ clusterSuite("watching a cluster", () => {
       [annotations?.["kontrol/generation"], annotations?.["kontrol/resource-id"]],
       ["1", String(id)],
     );
+  });
+
+  test("6.3: an object of a generation that no record knows is repaired, as after a restore of the database", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const id = await it.create(web);
+    await it.becomes(id, synced);
+    const maps = await it.configMaps();
+    const { annotations = {} } = (await maps.get(ref, t.signal)).metadata;
+    const lost: DynamicObject = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { ...ref, annotations: { ...annotations, "kontrol/generation": "7" } },
+      data: { a: "lost" },
+    };
+    await maps.apply(lost, { fieldManager: "kontrol", force: true }, t.signal);
+    await until(async () => (await eventTypes(it)).includes("healed"), t.signal);
+    await it.becomes(id, (body) => synced(body) && body.current.generation === 1);
+    const { metadata, data } = await maps.get(ref, t.signal);
+    assert.deepEqual([metadata.annotations?.["kontrol/generation"], data], ["1", { a: "1" }]);
   });
 
   test("F30: a field of ours that is changed is restored at the same generation; others' fields stay", async (t) => {

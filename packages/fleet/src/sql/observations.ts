@@ -59,7 +59,10 @@ export const kindsInUse = statement<
     GROUP BY api_version, kind ORDER BY max(id) DESC`,
 );
 
-/** What was applied for rows, and whether they are still there. */
+/**
+ * What was applied for rows, and whether they are still there. An apply is awaited while work is due or claimed; a claim
+ * counts for a while after its end, as below.
+ */
 export const readApplied = statement<
   readonly number[],
   {
@@ -69,13 +72,17 @@ export const readApplied = statement<
     k8s_resource_version: string | null;
     owned: string | null;
     is_deleting: boolean;
+    is_awaited: boolean;
   }
 >(
   "readApplied",
   (sql, ids) => sql`
     SELECT r.id, a.generation, a.uid, a.k8s_resource_version, a.owned::text AS owned,
-           r.deleted_at IS NOT NULL AS is_deleting
-    FROM resources r LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+           r.deleted_at IS NOT NULL AS is_deleting,
+           t.due_at IS NOT NULL OR coalesce(t.lease_until > clock_timestamp() - interval '30 s', false) AS is_awaited
+    FROM resources r
+    LEFT JOIN resource_applied_states a ON a.resource_id = r.id
+    LEFT JOIN resource_attempts t ON t.resource_id = r.id
     WHERE r.id = ANY (${ids}::integer[])`,
 );
 

@@ -18,6 +18,15 @@ export interface AppliedRecord {
   readonly owned: readonly OwnedField[];
 }
 
+/** What an object is compared with. */
+export interface Judged {
+  readonly id: number;
+  /** Undefined: nothing was applied yet, as far as is recorded. */
+  readonly applied: AppliedRecord | undefined;
+  /** Whether an apply is under way or to come: what that makes of the object is recorded after it. */
+  readonly isAwaited: boolean;
+}
+
 /** What is written of an object that is there. */
 export interface Observation {
   readonly uid: string;
@@ -30,20 +39,23 @@ export interface Observation {
   readonly health: string;
   readonly healthMessage: string | null;
   readonly drift: readonly Drifted[];
+  /** It names a generation that we have no record of: should that come after all, the object is to be compared again. */
+  readonly isAhead: boolean;
 }
 
 /**
- * `early`: the object is ahead of our record of the apply that made it, which is about to be written. `old`: it is from
- * before that apply, and a later one follows.
+ * `early`: the object is ahead of our record of the apply that made it, which is about to be written. Where no apply is
+ * awaited nobody will write it, as after a restore of the database, and the object is judged by what we know. `old`: it
+ * is from before that apply, and a later one follows.
  */
 export function observe(
   object: DynamicObject,
-  id: number,
-  applied: AppliedRecord | undefined,
+  { id, applied, isAwaited }: Judged,
 ): Observation | "early" | "old" {
   const { uid = "", resourceVersion = "" } = object.metadata;
   const numbers = numbersOf(object, id);
-  if (numbers !== undefined && numbers.generation > (applied?.generation ?? 0)) return "early";
+  const isAhead = numbers !== undefined && numbers.generation > (applied?.generation ?? 0);
+  if (isAhead && isAwaited) return "early";
   const isSame = applied !== undefined && applied.uid === uid;
   if (isSame && isLater(applied.resourceVersion, resourceVersion)) return "old";
   const { health, message } = healthOf(object);
@@ -56,6 +68,7 @@ export function observe(
     health,
     healthMessage: message,
     drift: applied === undefined ? [] : driftedFields(object, applied),
+    isAhead,
   };
 }
 

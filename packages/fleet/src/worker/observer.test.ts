@@ -224,6 +224,67 @@ suite("what is seen of a row", () => {
     await it.becomes("12 1 t");
   });
 
+  test("what is ahead of our record is drift where no apply is awaited, and is compared again with one that comes", async (t) => {
+    await using it = await startObserver(t);
+    // As after a restore of the database: nothing is due, and nobody has applied generation 2.
+    await it.query(`UPDATE resources SET drift_policy = 'heal'`);
+    await it.query(`UPDATE resource_attempts SET due_at = NULL`);
+    it.startWatching(systemClock).see(it.id, { type: "present", object: at(it.id, 11, "2", "2") });
+    await it.becomes("11 2 t");
+    const query = `SELECT status, due_at IS NOT NULL AS is_due
+                   FROM resource_statuses s JOIN resource_attempts t ON t.resource_id = s.resource_id`;
+    assert.deepEqual(await it.query(query), [{ status: "drifted", is_due: true }]);
+    // It was applied after all: a call of which nobody knew what came of it, and that is repeated without a change.
+    await it.query(`UPDATE resource_attempts SET due_at = NULL`);
+    await it.recordNext();
+    await it.becomes("11 2 f");
+  });
+
+  for (const [what, change] of [
+    ["claimed", "due_at = NULL, lease_owner = 'w', lease_until = now() + interval '1 h'"],
+    ["due", "due_at = now()"],
+  ] as const) {
+    test(`what is ahead of our record waits for it while an apply is ${what}`, async (t) => {
+      await using it = await startObserver(t);
+      await it.query(`UPDATE resource_attempts SET ${change}`);
+      const observer = it.startWatching(systemClock);
+      observer.see(it.id, { type: "present", object: at(it.id, 11, "2", "2") });
+      // Once this is recorded the other has been looked at.
+      const another = await it.insert("another");
+      observer.see(another, { type: "present", object: at(another, 11, "1") });
+      await it.becomes("11 1 f", another);
+      assert.equal(await it.recorded(), undefined);
+      await it.recordNext();
+      await it.becomes("11 2 f");
+    });
+  }
+
+  test("what comes while the record is read is not judged by it, should it be ahead", async (t) => {
+    let apply: (() => Promise<unknown>) | undefined;
+    await using it = await startObserver(t, async ({ statement, phase }) => {
+      if (statement !== "readApplied" || phase !== "after") return;
+      const now = apply;
+      apply = undefined;
+      await now?.();
+    });
+    await it.query(`UPDATE resource_attempts SET due_at = NULL`);
+    const observer = it.startWatching(systemClock);
+    apply = async () => {
+      await it.query(
+        `UPDATE resource_attempts SET lease_owner = 'w', lease_until = now() + interval '1 h'`,
+      );
+      observer.see(it.id, { type: "present", object: at(it.id, 11, "2", "2") });
+    };
+    observer.see(it.id, { type: "present", object: at(it.id, 10, "1") });
+    await until(() => apply === undefined);
+    const another = await it.insert("another");
+    observer.see(another, { type: "present", object: at(another, 11, "1") });
+    await it.becomes("11 1 f", another);
+    assert.notEqual((await it.recorded())?.told, "11 2 t");
+    await it.recordNext();
+    await it.becomes("11 2 f");
+  });
+
   test("what an apply made and somebody removed before that was recorded is missed afterwards", async (t) => {
     await using it = await startObserver(t);
     const status = async () => {

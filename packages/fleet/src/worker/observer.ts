@@ -14,7 +14,7 @@ import {
 import { readStored } from "../sql/stored.ts";
 import type { WorkBell } from "../work-bell.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import { observe, type AppliedRecord } from "./observation.ts";
+import { observe, type AppliedRecord, type Judged } from "./observation.ts";
 import type { Drifted } from "./drift.ts";
 import type { OwnedField } from "./owned-fields.ts";
 import { Repairs } from "./repairs.ts";
@@ -46,6 +46,7 @@ export type Seen =
 interface SeenUndrifted {
   readonly seen: Seen;
   readonly state: UndriftedState;
+  readonly isAhead: boolean;
 }
 
 export class Observer {
@@ -122,19 +123,24 @@ export class Observer {
   async #record(ids: readonly number[], fence: string, signal: AbortSignal): Promise<void> {
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
+      const seenBefore = new Map(batch.map((id) => [id, this.#seen.get(id)]));
       const rows = await this.#options.database.run(readApplied, batch, signal);
       const rowsById = new Map(rows.map((row) => [row.id, row]));
+      const judgedOf = (row: AppliedRow, seen: Seen): Judged => ({
+        id: row.id,
+        applied: appliedOf(row),
+        // What came meanwhile may be of an apply that was begun since we asked.
+        isAwaited: row.is_awaited || seenBefore.get(row.id) !== seen,
+      });
       const together: SeenUndrifted[] = [];
       const alone: number[] = [];
       for (const id of batch) {
         const seen = this.#seen.get(id);
         const row = rowsById.get(id);
         const isOrdinary = seen?.type === "present" && row?.is_deleting === false;
-        const state = isOrdinary
-          ? this.#undriftedState(id, seen.object, appliedOf(row))
-          : undefined;
-        if (seen === undefined || state === undefined) alone.push(id);
-        else together.push({ seen, state });
+        const undrifted = isOrdinary ? this.#undrifted(seen, judgedOf(row, seen)) : undefined;
+        if (undrifted === undefined) alone.push(id);
+        else together.push(undrifted);
       }
       for (let next = 0; next < together.length; next += togetherMax) {
         await this.#recordTogether(fence, together.slice(next, next + togetherMax), signal);
@@ -150,27 +156,28 @@ export class Observer {
           continue;
         }
         if (row.is_deleting && seen.type === "present") this.#lingering.set(id, seen);
-        const applied = appliedOf(row);
-        this.#looked(id, seen, await this.#recordUnlessGone({ id, fence }, seen, applied, signal));
+        const judged = judgedOf(row, seen);
+        this.#looked(id, seen, await this.#recordUnlessGone(fence, seen, judged, signal));
       }
       this.#options.bell.told();
     }
   }
 
   /** What is to be recorded of an object that has not drifted; undefined if it has, or if it is not its time. */
-  #undriftedState(
-    id: number,
-    object: DynamicObject,
-    applied: AppliedRecord | undefined,
-  ): UndriftedState | undefined {
-    const observed = observe(object, id, applied);
+  #undrifted(
+    seen: Extract<Seen, { readonly type: "present" }>,
+    judged: Judged,
+  ): SeenUndrifted | undefined {
+    const observed = observe(seen.object, judged);
     if (observed === "early" || observed === "old" || observed.drift.length > 0) return undefined;
-    const { numbers, drift, ...state } = observed;
+    const { id, applied } = judged;
+    const { numbers, drift, isAhead, ...state } = observed;
     const { generation = null, revision = null } = numbers ?? {};
     // There is nothing to repair, which is to be known: what was repaired is right now.
     this.#repairOf({ id, seen: state.resourceVersion }, drift, applied);
     const { uid: appliedUid = "", resourceVersion: appliedVersion = "" } = applied ?? {};
-    return { id, ...state, generation, revision, appliedUid, appliedVersion };
+    const numbered = { id, ...state, generation, revision, appliedUid, appliedVersion };
+    return { seen, state: numbered, isAhead };
   }
 
   /** Most of what is seen is as it should be, and goes together. */
@@ -192,7 +199,9 @@ export class Observer {
       // A row was purged between our look and our record; the next look sees that.
       if (!(error instanceof ForeignKeyViolation)) throw error;
     }
-    for (const { seen, state } of all) this.#looked(state.id, seen, settled.has(state.id));
+    for (const { seen, state, isAhead } of all) {
+      this.#looked(state.id, seen, settled.has(state.id) && !isAhead);
+    }
   }
 
   #looked(id: number, seen: Seen, isDone: boolean): void {
@@ -209,13 +218,13 @@ export class Observer {
 
   /** Its row may be purged between our look and our record; the next look sees that. */
   async #recordUnlessGone(
-    row: { readonly id: number; readonly fence: string },
+    fence: string,
     seen: Seen,
-    applied: AppliedRecord | undefined,
+    judged: Judged,
     signal: AbortSignal,
   ): Promise<boolean> {
     try {
-      return await this.#recordOne(row, seen, applied, signal);
+      return await this.#recordOne(fence, seen, judged, signal);
     } catch (error) {
       if (error instanceof ForeignKeyViolation) return false;
       throw error;
@@ -223,31 +232,29 @@ export class Observer {
   }
 
   async #recordOne(
-    row: { readonly id: number; readonly fence: string },
+    fence: string,
     seen: Seen,
-    applied: AppliedRecord | undefined,
+    judged: Judged,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { database, bell } = this.#options;
+    const { id, applied } = judged;
+    const row = { id, fence };
     if (seen.type === "absent") {
       const { version } = seen;
-      const repair = this.#repairOf({ id: row.id, seen: version }, absence, applied);
+      const repair = this.#repairOf({ id, seen: version }, absence, applied);
       const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
       if (outcome === undefined) return false; // Gone, as below.
       if (outcome.heals !== null) this.#options.metrics.drifts.add();
       if (outcome.heals === true) bell.ring();
       return outcome.is_settled;
     }
-    const observed = observe(seen.object, row.id, applied);
+    const observed = observe(seen.object, judged);
     if (observed === "early") return false;
     if (observed === "old") return true;
-    const { numbers, ...state } = observed;
+    const { numbers, isAhead, ...state } = observed;
     const { generation = null, revision = null } = numbers ?? {};
-    const repair = this.#repairOf(
-      { id: row.id, seen: state.resourceVersion },
-      state.drift,
-      applied,
-    );
+    const repair = this.#repairOf({ id, seen: state.resourceVersion }, state.drift, applied);
     const { uid: appliedUid = "", resourceVersion: appliedVersion = "" } = applied ?? {};
     const [outcome] = await database.run(
       recordObserved,
@@ -266,7 +273,7 @@ export class Observer {
     if (outcome.heals === true) bell.ring();
     // It was compared with what we applied before. If an apply is under way, or has been recorded since, this may be what
     // another wrote after it: nobody would tell of it again.
-    return outcome.is_settled;
+    return outcome.is_settled && !isAhead;
   }
 
   /** At once, unless somebody keeps undoing it. */
@@ -290,12 +297,17 @@ export class Observer {
 /** What is repaired where there is no object. */
 const absence = [{ path: "", manager: null }];
 
-function appliedOf(row: {
+/** What `readApplied` tells of a row. */
+interface AppliedRow {
+  readonly id: number;
   readonly generation: number | null;
   readonly uid: string | null;
   readonly k8s_resource_version: string | null;
   readonly owned: string | null;
-}): AppliedRecord | undefined {
+  readonly is_awaited: boolean;
+}
+
+function appliedOf(row: AppliedRow): AppliedRecord | undefined {
   const { generation, uid, k8s_resource_version: resourceVersion, owned } = row;
   if (generation === null) return undefined;
   return {
