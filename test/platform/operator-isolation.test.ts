@@ -145,6 +145,32 @@ clusterSuite("apps beside each other", () => {
     await (await bed.resource(services)).delete({ namespace, name }, t.signal);
   });
 
+  test("an app goes though its Deployment was taken from it, and that runs on", async (t) => {
+    await using bed = await OperatorBed.prepare({}, t.signal);
+    bed.start();
+    const name = newName();
+    await bed.apply(name, withDatabase);
+    await bed.until(name, ({ phase }) => phase === "Running");
+    const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
+    const pods = await bed.resource({ apiVersion: "v1", kind: "Pod" });
+    // As whoever deletes the app with its dependents orphaned has it.
+    await (
+      await bed.resource(deployments)
+    ).patch(
+      { namespace, name },
+      { type: "merge", body: { metadata: { ownerReferences: null } } },
+      t.signal,
+    );
+    await bed.until(name, ({ conditions }) => conditions.includes("DeploymentReady False Conflict"));
+    await bed.delete(name);
+    await bed.untilGone(name);
+    assert.deepEqual(await leftovers(bed.database, name), nothing);
+    assert.ok(await bed.find(deployments, name));
+    const labelSelector = `platform.internal/app=${name}`;
+    assert.notDeepEqual((await pods.list({ namespace, labelSelector }, t.signal)).items, []);
+    await (await bed.resource(deployments)).delete({ namespace, name }, t.signal);
+  });
+
   test("without a database an app that asks for one is told so, and one that does not runs", async (t) => {
     await using bed = await OperatorBed.prepare({}, t.signal);
     const settings = { ...bed.settings, database: {} };

@@ -252,6 +252,16 @@ clusterSuite("previews", () => {
     assert.deepEqual([second.conditions, second.owned], [["Ready False Conflict"], []]);
     assert.match(second.messages["Ready"] ?? "", /belongs to dev\/first: it is left alone/);
     assert.equal((await bed.see("first"))?.phase, "Running");
+    const pods = await bed.operators.resource({ apiVersion: "v1", kind: "Pod" });
+    const { items } = await pods.list({ namespace: `preview-${bed.app}-pr-42` }, t.signal);
+    assert.notDeepEqual(items, []);
+    // They are the first's: nobody waits for their end.
+    await bed.delete("second");
+    await bed.untilGone("second");
+    assert.equal((await bed.see("first"))?.phase, "Running");
+
+    await bed.preview("second", spec);
+    await bed.until("second", ({ phase }) => phase === "Failed");
     await bed.delete("first");
     await bed.untilGone("first");
     await bed.until("second", ({ phase }) => phase === "Running");

@@ -85,6 +85,17 @@ export class Children {
     return found !== undefined && isChildOf(app, found) ? found : undefined;
   }
 
+  /** Whether an object of ours, as it was last seen, was made for another app, or was taken from this one. */
+  async isSomebodyElses(
+    app: App,
+    { apiVersion, kind, ...ref }: ObjectKind & ObjectRef,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    await this.#untilServed({ apiVersion, kind }, signal);
+    const found = await this.of({ apiVersion, kind }).find(ref, signal);
+    return found !== undefined && !isChildOf(app, found);
+  }
+
   /** The app's children of a kind as they were last seen. */
   async list(app: App, kind: ObjectKind, signal: AbortSignal): Promise<DynamicObject[]> {
     await this.#untilServed(kind, signal);

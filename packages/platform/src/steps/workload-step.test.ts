@@ -15,7 +15,13 @@ function leaving(children: number, pods: number): WorkloadStep {
     return Promise.resolve(going);
   };
   return {
-    children: { apply: untouched, find: untouched, remove: untouched, prune },
+    children: {
+      apply: untouched,
+      find: untouched,
+      isSomebodyElses: () => Promise.resolve(false),
+      remove: untouched,
+      prune,
+    },
     secrets: { digestOf: untouched },
     settings: { ingressClass: "nginx", ingressRewrite: "nginx", clusterIssuer: "issuer" },
     troubleOf: untouched,

@@ -27,14 +27,14 @@ export interface SecretDigests {
 }
 
 export interface WorkloadStep {
-  readonly children: Pick<Children, "apply" | "find" | "prune" | "remove">;
+  readonly children: Pick<Children, "apply" | "find" | "isSomebodyElses" | "prune" | "remove">;
   readonly secrets: SecretDigests;
   readonly settings: WorkloadSettings;
   /** What keeps the app's pods from starting, if anything does. */
   readonly troubleOf: (app: App, signal: AbortSignal) => Promise<PodTrouble | undefined>;
   /** The same of the pods that migrate its database. */
   readonly migrationTroubleOf: (app: App, signal: AbortSignal) => Promise<PodTrouble | undefined>;
-  /** How many pods of the app there still are. */
+  /** How many pods there still are that have the app's labels, whoever runs them. */
   readonly podsOf: (app: App, signal: AbortSignal) => Promise<number>;
 }
 
@@ -58,6 +58,7 @@ export interface WorkloadOutcome {
 
 const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 const ingressKind = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" } as const;
+const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
 const autoscalerKind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" } as const;
 
 /** The kinds of which every child is the workload's. */
@@ -175,20 +176,40 @@ async function applyChildren(
 
 /** Takes everything away, what leads to the app first; what is left are its pods. */
 export async function cleanupWorkload(
-  { children, settings, podsOf }: WorkloadStep,
+  step: WorkloadStep,
   { app }: Pick<WorkloadWork, "app">,
   signal: AbortSignal,
 ): Promise<{ readonly left?: string }> {
+  const { children, settings } = step;
   let going = 0;
   for (const kind of workloadKinds(settings)) {
     going += await children.prune(app, { kinds: [kind], kept: [] }, signal);
   }
-  const pods = await podsOf(app, signal);
+  const pods = await ownPods(step, app, signal);
   const { name } = app.names;
   if (pods === 1) return { left: `1 pod of ${name} is still ending` };
   if (pods > 1) return { left: `${pods} pods of ${name} are still ending` };
   if (going === 1) return { left: `1 object of ${name} is still going` };
   return going > 1 ? { left: `${going} objects of ${name} are still going` } : {};
+}
+
+/**
+ * The labels of pods tell no owner: those that another preview of the pull request runs, or a Deployment that was taken
+ * from the app, are not waited for. They would never end.
+ */
+async function ownPods(
+  { children, podsOf }: WorkloadStep,
+  app: App,
+  signal: AbortSignal,
+): Promise<number> {
+  const { namespace, names, kind } = app;
+  const deployment = { ...deploymentKind, namespace, name: names.name };
+  if (await children.isSomebodyElses(app, deployment, signal)) return 0;
+  const place = { ...namespaceKind, name: namespace };
+  if (kind === "PreviewEnvironment" && (await children.isSomebodyElses(app, place, signal))) {
+    return 0;
+  }
+  return await podsOf(app, signal);
 }
 
 async function deploymentState(
