@@ -357,6 +357,42 @@ clusterSuite("the operator, while apps run", () => {
     }, t.signal);
   });
 
+  ownTest("what runs keeps what it reads until a new image takes its place", async (t) => {
+    await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+    bed.start({ clock: withoutWaitsFrom(10_001) });
+    const name = newName();
+    const database = { enabled: true, migrations: { engine: "knex" } };
+    const redis = async () =>
+      await bed.find({ apiVersion: "v1", kind: "ConfigMap" }, `${name}-redis`);
+    const deploy = async (
+      imageRef: string,
+      ending: "Complete" | "Failed",
+      spec: JsonObject = {},
+    ) => {
+      await bed.apply(name, { imageRef, database, ...spec });
+      await bed.until(name, ({ conditions }) =>
+        conditions.includes("DatabaseReady False Migrating"),
+      );
+      await bed.endJob(name, ending);
+    };
+    await deploy("shop:1", "Complete", { redis: { enabled: true } });
+    await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
+    const before = await redis();
+    assert.ok(before !== undefined);
+
+    await deploy("shop:2", "Failed");
+    await bed.until(name, ({ conditions }) =>
+      conditions.includes("DatabaseReady False MigrationFailed"),
+    );
+    assert.equal(imageOf(await bed.find(deployments, name)), "shop:1");
+    assert.equal((await redis())?.metadata.uid, before.metadata.uid);
+
+    await deploy("shop:3", "Complete");
+    await bed.until(name, ({ observedGeneration }) => observedGeneration === 3);
+    assert.equal(imageOf(await bed.find(deployments, name)), "shop:3");
+    assert.equal(await redis(), undefined);
+  });
+
   ownTest(
     "an image that may not migrate, for it runs as root, may once it is told a user",
     async (t) => {

@@ -87,6 +87,14 @@ export async function runPass(
   }
   const looked = lookAtWorkload(parts, { ...work, workload });
   found.results.set("workload", withUntold(work.memory, "workload", looked));
+  // What only the pods before have read goes, now that they give way.
+  for (const step of parts.steps.forward) {
+    if (step.isOn(app) || found.results.get(step.resourceType)?.isRead !== true) continue;
+    if (!work.isCurrent()) return { type: "superseded" };
+    const { read } = workload;
+    const result = await runStep(parts, { ...work, step, compares: true, read }, signal);
+    take(found, { step, result, work });
+  }
   const concluded = await conclude(parts, { work, workload, ...found }, signal);
 
   const standing = parts.steps.forward.filter(

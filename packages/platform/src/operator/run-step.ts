@@ -7,6 +7,8 @@ import { isChildOf } from "../children/children.ts";
 import type { Finding } from "../status/conditions.ts";
 import { failureOf, type Failure } from "../steps/failure.ts";
 import type { Policy, Step, StepOutcome } from "../steps/step.ts";
+import { deploymentKind } from "../steps/workload-step.ts";
+import { sourcesReadBy } from "../workload/read-sources.ts";
 import { failedBefore, type AppMemory, type StepMemory, type Untold } from "./memory.ts";
 import { ObjectGone, type ObjectStatus } from "./object-status.ts";
 import type { OperatorParts } from "./operator-parts.ts";
@@ -26,6 +28,8 @@ export interface StepWork {
   readonly policy: Policy;
   /** Whether a service is asked though what was last seen there stands: somebody may have changed it. */
   readonly compares?: boolean;
+  /** The Secrets and ConfigMaps, as `Secret my-app-db`, that its pods are to read; left out: those that they read now. */
+  readonly read?: ReadonlySet<string>;
 }
 
 export interface StepResult extends Untold {
@@ -40,6 +44,8 @@ export interface StepResult extends Untold {
   readonly isPutOff: boolean;
   /** Whether it is remembered, and its service could be asked whether it is still so. */
   readonly isStanding: boolean;
+  /** Something of a feature that is off stays: the app's pods read it. */
+  readonly isRead?: boolean;
 }
 
 /** Nothing is to be done. */
@@ -86,9 +92,11 @@ export async function runStep(
   using _place = place;
   try {
     if (isNothing) {
-      await removeChildren(parts, { step, app, kept: [] }, signal);
+      // The pods serve on while a new image waits, and must start again if they end.
+      const read = work.read ?? (await readNow(parts, app, signal));
+      const isRead = await removeChildren(parts, { step, app, kept: [], read }, signal);
       memory.steps.delete(step.resourceType);
-      return nothing;
+      return { ...nothing, isRead };
     }
     return await succeed(parts, { ...tried, prepared }, signal);
   } catch (error) {
@@ -190,24 +198,44 @@ export function hasLeftovers(
     .some(({ state }) => policy === "Delete" || state !== "Retained");
 }
 
-/** Removes those of a step's children that nobody wants any more. What is not there costs no request. */
+/**
+ * Removes those of a step's children that nobody wants any more, but what is read. What is not there costs no request. Gives
+ * whether something stays since it is read.
+ */
 export async function removeChildren(
   { children }: Pick<OperatorParts, "children">,
   {
     step,
     app,
     kept,
-  }: { readonly step: Step; readonly app: App; readonly kept: StepOutcome["wanted"] },
+    read = new Set(),
+  }: Pick<StepWork, "app" | "read"> & {
+    readonly step: Step;
+    readonly kept: StepOutcome["wanted"];
+  },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   await children.prune(app, { kinds: step.kinds, kept }, signal);
+  let isRead = false;
   for (const ref of step.children(app)) {
     const isKept = kept.some(
       ({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name,
     );
     if (isKept || (await children.find(app, ref, signal)) === undefined) continue;
-    await children.remove(app, ref, signal);
+    if (read.has(`${ref.kind} ${ref.name}`)) isRead = true;
+    else await children.remove(app, ref, signal);
   }
+  return isRead;
+}
+
+/** What the app's pods read, as its Deployment was last seen. */
+async function readNow(
+  { children }: OperatorParts,
+  app: App,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const ref = { ...deploymentKind, name: app.names.name };
+  return sourcesReadBy(await children.find(app, ref, signal));
 }
 
 /** Of what needs no service. */

@@ -14,6 +14,7 @@ import {
   type PodTrouble,
 } from "../status/rollout.ts";
 import { sourcesOf, type VariableSource } from "../workload/app-container.ts";
+import { sourcesReadBy } from "../workload/read-sources.ts";
 import { middlewareKind } from "../workload/routing.ts";
 import { workloadOf, type WorkloadSettings } from "../workload/workload.ts";
 
@@ -54,9 +55,11 @@ export interface WorkloadOutcome {
   readonly isComplete: boolean;
   /** What was to be applied. */
   readonly desired: readonly DynamicObject[];
+  /** The Secrets and ConfigMaps, as `Secret my-app-db`, that its pods read from now on. */
+  readonly read: ReadonlySet<string>;
 }
 
-const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
+export const deploymentKind = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 const ingressKind = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" } as const;
 const namespaceKind = { apiVersion: "v1", kind: "Namespace" } as const;
 const autoscalerKind = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" } as const;
@@ -115,6 +118,7 @@ export async function reconcileWorkload(
   return {
     failures: problems.map(({ failure }) => failure),
     desired,
+    read: sourcesReadBy(imageRef === undefined ? undefined : deployment),
     isComplete: problems.length === 0 && waitsFor === undefined && hostTakenBy === undefined,
     findings: {
       DeploymentReady:

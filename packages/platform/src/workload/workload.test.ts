@@ -3,6 +3,7 @@ import { suite, test } from "node:test";
 import type { DynamicObject } from "@keelson/client";
 
 import { appWith, ownerless } from "../testing/index.ts";
+import { sourcesReadBy } from "./read-sources.ts";
 import { workloadOf } from "./workload.ts";
 
 const settings = {
@@ -26,6 +27,21 @@ suite("a workload", () => {
       [account?.["automountServiceAccountToken"], template.spec.automountServiceAccountToken],
       [false, false],
     );
+  });
+
+  test("tells which Secrets and ConfigMaps its pods read", () => {
+    const envVars = [{ name: "KEY", secretKeyRef: { name: "mail", key: "key" } }];
+    const reading = appWith({ database: { enabled: true }, redis: { enabled: true }, envVars });
+    const deployment = workloadOf(reading, settings, pods).find(
+      ({ kind }) => kind === "Deployment",
+    );
+    assert.deepEqual([...sourcesReadBy(deployment)].toSorted(), [
+      "ConfigMap my-app-redis",
+      "Secret mail",
+      "Secret my-app-db",
+      "Secret my-app-env",
+    ]);
+    assert.deepEqual([...sourcesReadBy(undefined)], []);
   });
 
   test("of a preview has the certificate that previews share, and asks for none; others ask for theirs", () => {
