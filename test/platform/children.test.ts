@@ -60,8 +60,8 @@ clusterSuite("children", () => {
     await children.apply(app, configMap(app, "two"), signal);
     const prune = (who: App, kept: readonly DynamicObject[]) =>
       children.prune(who, { kinds: [configMaps], kept }, signal);
-    assert.equal(await prune(stranger, []), 0);
-    assert.equal(await prune(app, [configMap(app, "two")]), 0);
+    assert.deepEqual(await prune(stranger, []), []);
+    assert.deepEqual(await prune(app, [configMap(app, "two")]), []);
     const { items } = await direct.list({ namespace: "default" }, signal);
     const names = items
       .map(({ metadata }) => metadata.name)

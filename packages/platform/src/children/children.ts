@@ -140,7 +140,7 @@ export class Children {
     });
   }
 
-  /** Removes the app's children of these kinds but those that are kept; gives how many are still going. */
+  /** Removes the app's children of these kinds but those that are kept; gives those that are still going. */
   async prune(
     app: App,
     {
@@ -148,8 +148,8 @@ export class Children {
       kept,
     }: { readonly kinds: readonly ObjectKind[]; readonly kept: readonly DynamicObject[] },
     signal: AbortSignal,
-  ): Promise<number> {
-    let going = 0;
+  ): Promise<readonly DynamicObject[]> {
+    const going: DynamicObject[] = [];
     for (const kind of kinds) {
       const names = new Set(
         kept.filter((object) => object.kind === kind.kind).map((object) => keyOf(refOf(object))),
@@ -157,7 +157,8 @@ export class Children {
       if (!(await this.#isServed(kind, signal))) continue;
       for (const object of await this.list(app, kind, signal)) {
         if (names.has(keyOf(refOf(object)))) continue;
-        if (await this.#remove(app, object, signal)) going++;
+        const remains = await this.#remove(app, object, signal);
+        if (remains !== undefined) going.push(remains);
       }
     }
     return going;
@@ -178,10 +179,14 @@ export class Children {
     }
   }
 
-  /** Whether something of it remains. */
-  async #remove(app: App, object: DynamicObject, signal: AbortSignal): Promise<boolean> {
+  /** What remains of it, if anything does. */
+  async #remove(
+    app: App,
+    object: DynamicObject,
+    signal: AbortSignal,
+  ): Promise<DynamicObject | undefined> {
     const { uid, deletionTimestamp } = object.metadata;
-    if (deletionTimestamp !== undefined) return true;
+    if (deletionTimestamp !== undefined) return object;
     const resource = this.of(object);
     const ref: ObjectRef = refOf(object);
     try {
@@ -190,9 +195,9 @@ export class Children {
       const options = { ...ref, ...preconditions, propagationPolicy: "Background" } as const;
       const remains = await resource.delete(options, signal);
       this.#onChange(app, object);
-      return remains !== undefined;
+      return remains;
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) return false;
+      if (isNotFound(error) || isConflict(error)) return undefined;
       throw error;
     }
   }

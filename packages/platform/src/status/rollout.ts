@@ -26,7 +26,8 @@ export function deploymentFinding(
   const { name = "", generation = 0 } = deployment.metadata;
   const what = `Deployment ${name}`;
   const status = objectOf(deployment["status"]);
-  const desired = numberOf(objectOf(deployment["spec"])["replicas"], 1);
+  const { replicas, paused } = objectOf(deployment["spec"]);
+  const desired = numberOf(replicas, 1);
   const updated = numberOf(status["updatedReplicas"]);
   const available = numberOf(status["availableReplicas"]);
   const total = numberOf(status["replicas"]);
@@ -36,12 +37,35 @@ export function deploymentFinding(
   const isReady = updated === desired && available === desired && total === desired;
   const refusal = isReady ? undefined : rootFinding(trouble, what);
   if (refusal !== undefined) return refusal;
+  if (paused === true && !isReady) {
+    return {
+      status: "False",
+      reason: "Paused",
+      message: `${what} has ${updated} of ${desired} pods updated and is paused: kubectl rollout resume deployment/${name}`,
+    };
+  }
+  const refused = isReady ? "" : refusedPods(status);
   const progressing = conditionOf(status, "Progressing");
   if (progressing["reason"] === "ProgressDeadlineExceeded") {
+    const also = `${refused === "" ? "" : `; ${refused}`}${alsoSaid(trouble)}`;
     return {
       status: "False",
       reason: "ProgressDeadlineExceeded",
-      message: `${what} does not get ready: ${textOf(progressing["message"])}${alsoSaid(trouble)}`,
+      message: `${what} does not get ready: ${textOf(progressing["message"])}${also}`,
+    };
+  }
+  if (refused !== "") {
+    return {
+      status: "False",
+      reason: "FailedCreate",
+      message: `${what} cannot make its pods: ${refused}${alsoSaid(trouble)}`,
+    };
+  }
+  if (isReady && desired === 0) {
+    return {
+      status: "True",
+      reason: "ScaledToZero",
+      message: `${what} was scaled to 0, which its autoscaler leaves alone: kubectl scale deployment/${name} --replicas=1`,
     };
   }
   if (isReady) {
@@ -56,8 +80,27 @@ export function deploymentFinding(
   };
 }
 
+/** Why pods were not even made: a quota, say, or whoever admits them. Empty: nobody refused. */
+function refusedPods(status: JsonObject): string {
+  const failure = conditionOf(status, "ReplicaFailure");
+  const isRefused = failure["status"] === "True" && failure["reason"] === "FailedCreate";
+  return isRefused ? textOf(failure["message"]) : "";
+}
+
+/** Of an image that has to wait; the pod that migrates for it may say why that takes long. */
+export function waitingFinding(waitsFor: string, trouble: PodTrouble | undefined): Finding {
+  // The image is refused where it migrates as it would be where it runs.
+  return (
+    rootFinding(trouble, `pod ${trouble?.pod ?? ""}`) ?? {
+      status: "False",
+      reason: "Waiting",
+      message: `${waitsFor}${alsoSaid(trouble)}`,
+    }
+  );
+}
+
 /** Of an image that may not run at all, since it runs as root; undefined where that is not the trouble. */
-export function rootFinding(trouble: PodTrouble | undefined, what: string): Finding | undefined {
+function rootFinding(trouble: PodTrouble | undefined, what: string): Finding | undefined {
   if (trouble === undefined || !isRootRefused(trouble)) return undefined;
   return {
     status: "False",

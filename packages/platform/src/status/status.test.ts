@@ -5,7 +5,7 @@ import type { DynamicObject } from "@keelson/client";
 
 import { conditionsOf, findingBefore, type Finding, type Findings } from "./conditions.ts";
 import { phaseOf } from "./phase.ts";
-import { deploymentFinding, ingressFinding } from "./rollout.ts";
+import { deploymentFinding, ingressFinding, waitingFinding } from "./rollout.ts";
 
 const yes: Finding = { status: "True", reason: "Done", message: "it is there" };
 const no = (reason: string): Finding => ({ status: "False", reason, message: "it is not" });
@@ -139,11 +139,11 @@ suite("phases", () => {
 });
 
 suite("a rollout", () => {
-  const deployment = (status: JsonObject, replicas = 2): DynamicObject => ({
+  const deployment = (status: JsonObject, spec: JsonObject = {}): DynamicObject => ({
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "my-app", generation: 3 },
-    spec: { replicas },
+    spec: { replicas: 2, ...spec },
     status: { observedGeneration: 3, ...status },
   });
   const ready = { replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
@@ -155,6 +155,14 @@ suite("a rollout", () => {
       message: "timed out",
     },
   ];
+
+  const short = {
+    type: "ReplicaFailure",
+    status: "True",
+    reason: "FailedCreate",
+    message: 'pods "my-app-1" is forbidden: exceeded quota: q',
+  };
+  const rolling = { ...ready, updatedReplicas: 1 };
 
   for (const [what, found, expected] of [
     ["no Deployment", undefined, "False Missing"],
@@ -180,12 +188,73 @@ suite("a rollout", () => {
       "False ProgressDeadlineExceeded",
     ],
     ["all of them", deployment(ready), "True Available"],
+    ["a rollout that is paused", deployment(rolling, { paused: true }), "False Paused"],
+    ["a pause with nothing to roll out", deployment(ready, { paused: true }), "True Available"],
+    [
+      "pods that cannot be made",
+      deployment({ ...rolling, conditions: [short] }),
+      "False FailedCreate",
+    ],
+    [
+      "pods that can be made again",
+      deployment({ ...rolling, conditions: [{ ...short, status: "False" }] }),
+      "False RollingOut",
+    ],
+    [
+      "pods that could not be made in time",
+      deployment({ ...rolling, conditions: [...stuck, short] }),
+      "False ProgressDeadlineExceeded",
+    ],
+    [
+      "none, as somebody wants it",
+      deployment({ observedGeneration: 3 }, { replicas: 0 }),
+      "True ScaledToZero",
+    ],
   ] as const) {
     test(`${what}: ${expected}`, () => {
       const { status, reason } = deploymentFinding(found);
       assert.equal(`${status} ${reason}`, expected);
     });
   }
+
+  test("what stands in the way is said, with the way out", () => {
+    const said = (found: DynamicObject) => deploymentFinding(found).message;
+    const cannot =
+      'Deployment my-app cannot make its pods: pods "my-app-1" is forbidden: exceeded quota: q';
+    assert.deepEqual(
+      [
+        said(deployment(rolling, { paused: true })),
+        said(deployment({ ...rolling, conditions: [short] })),
+        said(deployment({ ...rolling, conditions: [...stuck, short] })),
+        said(deployment({}, { replicas: 0 })),
+      ],
+      [
+        "Deployment my-app has 1 of 2 pods updated and is paused: kubectl rollout resume deployment/my-app",
+        cannot,
+        'Deployment my-app does not get ready: timed out; pods "my-app-1" is forbidden: exceeded quota: q',
+        "Deployment my-app was scaled to 0, which its autoscaler leaves alone: kubectl scale deployment/my-app --replicas=1",
+      ],
+    );
+  });
+
+  test("what waits for its migrations says why they do not begin", () => {
+    const trouble = {
+      pod: "migrate-1-x",
+      container: "migrate",
+      reason: "ImagePullBackOff",
+      message: "not found",
+    };
+    assert.deepEqual(waitingFinding("Job migrate-1 is migrating schema s", trouble), {
+      status: "False",
+      reason: "Waiting",
+      message:
+        "Job migrate-1 is migrating schema s; container migrate of pod migrate-1-x: ImagePullBackOff, not found",
+    });
+    assert.equal(
+      waitingFinding("Secret s is not there yet", undefined).message,
+      "Secret s is not there yet",
+    );
+  });
 
   test("what keeps a pod from starting is named, in a word that a condition takes", () => {
     const reasonFor = (reason: string) =>

@@ -9,10 +9,12 @@ const untouched = (): Promise<never> => Promise.reject(new Error("nobody asks fo
 /** With so many children that are still going, and so many pods. */
 function leaving(children: number, pods: number): WorkloadStep {
   let left = children;
-  const prune = (): Promise<number> => {
-    const going = Math.min(left, 1);
-    left -= going;
-    return Promise.resolve(going);
+  const prune: WorkloadStep["children"]["prune"] = (_, { kinds }) => {
+    const [of] = kinds;
+    if (left === 0 || of === undefined) return Promise.resolve([]);
+    left -= 1;
+    const finalizers = of.kind === "Ingress" ? { finalizers: ["held", "kept"] } : {};
+    return Promise.resolve([{ ...of, metadata: { name: "my-app", ...finalizers } }]);
   };
   return {
     children: {
@@ -32,9 +34,14 @@ function leaving(children: number, pods: number): WorkloadStep {
 
 for (const [children, pods, left] of [
   [0, 0, undefined],
-  [1, 0, "1 object of my-app is still going"],
-  [2, 0, "2 objects of my-app are still going"],
-  [2, 1, "1 pod of my-app is still ending"],
+  [1, 0, "HorizontalPodAutoscaler my-app is still going"],
+  [
+    2,
+    0,
+    "HorizontalPodAutoscaler my-app is still going; Ingress my-app is still going (finalizers: held, kept)",
+  ],
+  [1, 1, "1 pod of my-app is still ending"],
+  [2, 1, "1 pod of my-app is still ending; Ingress my-app is still going (finalizers: held, kept)"],
   [0, 2, "2 pods of my-app are still ending"],
 ] as const) {
   test(`with ${children} children and ${pods} pods it is said what is left`, async (t) => {

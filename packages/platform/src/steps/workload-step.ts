@@ -10,7 +10,7 @@ import type { Finding } from "../status/conditions.ts";
 import {
   deploymentFinding,
   ingressFinding,
-  rootFinding,
+  waitingFinding,
   type PodTrouble,
 } from "../status/rollout.ts";
 import { sourcesOf, type VariableSource } from "../workload/app-container.ts";
@@ -185,16 +185,33 @@ export async function cleanupWorkload(
   signal: AbortSignal,
 ): Promise<{ readonly left?: string }> {
   const { children, settings } = step;
-  let going = 0;
+  const going: DynamicObject[] = [];
   for (const kind of workloadKinds(settings)) {
-    going += await children.prune(app, { kinds: [kind], kept: [] }, signal);
+    going.push(...(await children.prune(app, { kinds: [kind], kept: [] }, signal)));
   }
   const pods = await ownPods(step, app, signal);
   const { name } = app.names;
-  if (pods === 1) return { left: `1 pod of ${name} is still ending` };
-  if (pods > 1) return { left: `${pods} pods of ${name} are still ending` };
-  if (going === 1) return { left: `1 object of ${name} is still going` };
-  return going > 1 ? { left: `${going} objects of ${name} are still going` } : {};
+  const left = [
+    ...(pods === 0 ? [] : [podsWords(pods, name)]),
+    // Some go with the last pod; what somebody holds does not.
+    ...going.filter((object) => pods === 0 || finalizersOf(object).length > 0).map(goingWords),
+  ];
+  return left.length === 0 ? {} : { left: left.join("; ") };
+}
+
+function podsWords(count: number, name: string): string {
+  const pods = count === 1 ? `1 pod of ${name} is` : `${count} pods of ${name} are`;
+  return `${pods} still ending`;
+}
+
+function goingWords(object: DynamicObject): string {
+  const finalizers = finalizersOf(object);
+  const held = finalizers.length === 0 ? "" : ` (finalizers: ${finalizers.join(", ")})`;
+  return `${object.kind} ${object.metadata.name ?? ""} is still going${held}`;
+}
+
+function finalizersOf({ metadata }: DynamicObject): readonly string[] {
+  return metadata.finalizers ?? [];
 }
 
 /**
@@ -237,15 +254,7 @@ async function deploymentState(
     };
   }
   if (waitsFor !== undefined) {
-    // The image is refused where it migrates as it would be where it runs.
-    const trouble = await migrationTroubleOf(app, signal);
-    return (
-      rootFinding(trouble, `pod ${trouble?.pod ?? ""}`) ?? {
-        status: "False",
-        reason: "Waiting",
-        message: waitsFor,
-      }
-    );
+    return waitingFinding(waitsFor, await migrationTroubleOf(app, signal));
   }
   return deploymentFinding(deployment, await troubleOf(app, signal));
 }
