@@ -69,6 +69,7 @@ clusterSuite("apps beside each other", () => {
       `host ${name}.example.com belongs to Application ${namespace}/${name}, which asked for it first`,
     );
     assert.equal(await bed.find(ingresses, name, elsewhere), undefined);
+    assert.deepEqual([first.url, second.url], [`https://${name}.example.com`, undefined]);
     const still = await bed.see(name);
     // An address may have come meanwhile.
     const withoutAddress = (seen: Seen | undefined) =>
@@ -161,7 +162,9 @@ clusterSuite("apps beside each other", () => {
       { type: "merge", body: { metadata: { ownerReferences: null } } },
       t.signal,
     );
-    await bed.until(name, ({ conditions }) => conditions.includes("DeploymentReady False Conflict"));
+    await bed.until(name, ({ conditions }) =>
+      conditions.includes("DeploymentReady False Conflict"),
+    );
     await bed.delete(name);
     await bed.untilGone(name);
     assert.deepEqual(await leftovers(bed.database, name), nothing);
@@ -200,7 +203,10 @@ clusterSuite("apps beside each other", () => {
       conditions.includes("DeploymentReady True Available"),
     );
     assert.ok(told.conditions.includes("IngressReady False NotConfigured"), told.conditions.join());
-    assert.match(told.messages["IngressReady"] ?? "", /serves no Middleware of traefik\.io/);
+    assert.match(
+      told.messages["IngressReady"] ?? "",
+      /serves no Middleware of traefik\.io.*INGRESS_REWRITE/,
+    );
     for (const one of [name, plain]) await bed.delete(one);
     for (const one of [name, plain]) await bed.untilGone(one);
   });

@@ -33,6 +33,7 @@ clusterSuite("previews beside Applications", () => {
       taken.messages["IngressReady"] ?? "",
       new RegExp(`^host ${host} belongs to Application default/${other}`),
     );
+    assert.equal(taken.url, undefined);
     await until(async () => !(await routed()), t.signal);
     await bed.operators.until(other, ({ phase }) => phase === "Running");
 

@@ -249,7 +249,10 @@ clusterSuite("previews", () => {
     await bed.until("first", ({ phase }) => phase === "Running");
     await bed.preview("second", spec);
     const second = await bed.until("second", ({ phase }) => phase === "Failed");
-    assert.deepEqual([second.conditions, second.owned], [["Ready False Conflict"], []]);
+    assert.deepEqual(
+      [second.conditions, second.owned, second.status["namespace"]],
+      [["Ready False Conflict"], [], undefined],
+    );
     assert.match(second.messages["Ready"] ?? "", /belongs to dev\/first: it is left alone/);
     assert.equal((await bed.see("first"))?.phase, "Running");
     const pods = await bed.operators.resource({ apiVersion: "v1", kind: "Pod" });

@@ -246,7 +246,8 @@ export const application: DeclaredKind = {
     ...nameRules,
     {
       rule: `!has(self.spec.database) || !has(oldSelf.spec.database) || ${schemaOf("self")} == ${schemaOf("oldSelf")}`,
-      message: "the schema cannot be changed: its data would stay behind",
+      message:
+        "the schema cannot be changed: its data would stay behind; to have another, remove spec.database (its data goes, unless deletionPolicy is Retain), and add it anew once DatabaseReady is gone",
       fieldPath: ".spec.database.schemaName",
     },
   ],

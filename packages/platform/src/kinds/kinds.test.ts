@@ -190,7 +190,10 @@ suite("the kinds of the platform", () => {
       changed(application, app(before), app(after)).join("\n");
     assert.match(change({}, { environment: "uat" }), /spec\.environment: .*cannot be changed/);
     const schema = (schemaName: string) => ({ database: { enabled: true, schemaName } });
-    assert.match(change(schema("a"), schema("b")), /the schema cannot be changed/);
+    assert.match(
+      change(schema("a"), schema("b")),
+      /the schema cannot be changed: .*; to have another, remove spec\.database .* once DatabaseReady is gone$/,
+    );
     assert.match(
       change(schema("a"), { database: { enabled: true } }),
       /the schema cannot be changed/,

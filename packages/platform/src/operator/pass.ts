@@ -262,7 +262,7 @@ function conflictOf(hostTakenBy: string | undefined): Failure | undefined {
 
 function say({
   parts,
-  work: { app, object, status },
+  work: { app, object, status, hostTakenBy },
   findings,
   failedAttempts,
   isComplete,
@@ -277,7 +277,7 @@ function say({
   const now = timeFromMs(parts.clock.now());
   status.say({
     phase: phaseOf({ findings, failedAttempts, isDeleting: false }),
-    url: `https://${app.names.domain}`,
+    url: hostTakenBy === undefined ? `https://${app.names.domain}` : undefined,
     conditions: conditionsOf(findings, status.said.conditions ?? [], { generation, now }),
     ...(isComplete ? { observedGeneration: generation } : {}),
   });

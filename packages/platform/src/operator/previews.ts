@@ -136,7 +136,7 @@ export class Previews {
     visit.object = held;
     visit.status = this.#seen.statusOf(held);
     const { app } = made;
-    visit.status.say({ expiresAt: this.#expiresAt(object, spec), namespace: app.namespace });
+    visit.status.say({ expiresAt: this.#expiresAt(object, spec) });
     return await this.#pass(visit, { app, spec, parent }, signal);
   }
 
@@ -149,7 +149,14 @@ export class Previews {
     const { client, children, settings } = this.#parts;
     // Everything has its place in the namespace: without it there is nothing to begin with.
     const step = { client, children, settings: { ...usualPreviewSettings, ...settings.previews } };
-    await reconcileNamespace(step, { app: given.app, ledger: status }, signal);
+    const { namespace } = given.app;
+    try {
+      await reconcileNamespace(step, { app: given.app, ledger: status }, signal);
+    } finally {
+      // It may have become another preview's.
+      const isOurs = status.stateOf("Namespace", namespace) === "Ready";
+      status.say({ namespace: isOurs ? namespace : undefined });
+    }
     const shared = await this.#shared.of(given.app, parent.metadata.namespace ?? "", signal);
     const copies = await this.#shared.copy(shared, signal);
     // What Secrets hold rolls the pods: a copy that was not heard of yet would roll them twice.

@@ -21,8 +21,9 @@ export function previewFinding(
   finding: Finding,
   { hasParentImage, leftOut }: PreviewFacts,
 ): Finding {
+  const runs = finding.reason !== "NoImage"; // Its parent may have none either.
   const notes = [
-    ...(hasParentImage ? ["it runs the image of its parent until it has one"] : []),
+    ...(hasParentImage && runs ? ["it runs the image of its parent until it has one"] : []),
     ...(leftOut.length === 0
       ? []
       : [

@@ -252,6 +252,9 @@ suite("the variables of a preview", () => {
     );
     const failing = { ...well, status: "False", reason: "RollingOut" } as const;
     assert.equal(previewFinding(failing, { hasParentImage: true, leftOut }).reason, "RollingOut");
+    // Its parent has none either.
+    const none = { ...failing, reason: "NoImage" };
+    assert.deepEqual(previewFinding(none, { hasParentImage: true, leftOut: [] }), none);
   });
 });
 

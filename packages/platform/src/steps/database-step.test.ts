@@ -23,7 +23,7 @@ test("an app that has a schema gets no other beside it, unless that one is kept 
     await ledger.record({ kind: "Schema", name: "prod_other", state });
     await assert.rejects(reconcileDatabase(step, { app, ledger, adopts: false }, t.signal), {
       reason: "InvalidSpec",
-      message: /^schema prod_other is its own .* set spec\.database\.schemaName back, or switch/,
+      message: /^schema prod_other is its own .* would not have: switch the database off first$/,
     });
   }
   const preview = ownerless(app);

@@ -106,7 +106,7 @@ function refuseOtherSchema({ names, kind }: App, ledger: Ledger): void {
   if (other === undefined) return;
   const instead =
     kind === "Application"
-      ? "set spec.database.schemaName back, or switch the database off first"
+      ? "switch the database off first"
       : "its Application names another schema now, so delete the preview and create it anew";
   const message = `schema ${other.name} is its own and has its data, which ${names.schema} would not have: ${instead}`;
   throw new StepError("InvalidSpec", message);

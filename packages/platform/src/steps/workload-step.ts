@@ -164,7 +164,7 @@ async function applyChildren(
       await work();
     } catch (error) {
       signal.throwIfAborted();
-      problems.push({ kind, failure: failureOf(error) });
+      problems.push({ kind, failure: failureAt(kind, error) });
     }
   };
   for (const object of desired) {
@@ -176,6 +176,13 @@ async function applyChildren(
     await trying(kind.kind, () => children.prune(app, { kinds: [kind], kept: desired }, signal));
   }
   return { applied, problems };
+}
+
+function failureAt(kind: string, error: unknown): Failure {
+  const failure = failureOf(error);
+  if (kind !== middlewareKind.kind || failure.reason !== "NotConfigured") return failure;
+  const message = `${failure.message}: give it the definitions of traefik, or set INGRESS_REWRITE to nginx`;
+  return { ...failure, message };
 }
 
 /** Takes everything away, what leads to the app first; what is left are its pods. */
