@@ -13,7 +13,7 @@ import { patience } from "@keelson/database/testing";
 import { readRunFile } from "@keelson/keelson";
 import { expectAnswer } from "./expect-answer.ts";
 import { KeelsonProcess, leftBehind, nothingRunsIn, temporaryFolder } from "./keelson-process.ts";
-import { entry } from "./run-keelson.ts";
+import { entry, runKeelson } from "./run-keelson.ts";
 
 const breakNumbering = statement<undefined>(
   "breakNumbering",
@@ -205,6 +205,19 @@ suite("keelson up", () => {
       `keelson: the data folder ${dataDir} may not be written to by this user: choose another with --data-dir\n`,
     );
     assert.equal(code, 5);
+  });
+
+  test("is not taken for absent by somebody who may not look", { skip: notRoot }, async (t) => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "run.json");
+    await writeFile(path, "{}", { mode: 0o600 });
+    const words = ["target", "list", "--data-dir", folder.path];
+    const { code, output } = await runKeelson(words, { cwd: "/", uid: 65_534 }, t.signal);
+    assert.equal(
+      output,
+      `keelson: ${path} cannot be read (EACCES): ask as the user who runs the server, or name it with --server or KEELSON_SERVER\n`,
+    );
+    assert.equal(code, 1);
   });
 
   test("runs as another user than root", { skip: notRoot }, async () => {

@@ -29,6 +29,12 @@ export interface RunFile extends Addresses {
   readonly version: string;
 }
 
+/** The file may be there, and cannot be read: as a rule it belongs to somebody else. The message says which, and why. */
+export class RunFileUnreadable extends Error {
+  override readonly name = "RunFileUnreadable";
+  readonly code = "RUN_FILE_UNREADABLE";
+}
+
 const name = "run.json";
 
 /**
@@ -57,14 +63,33 @@ export async function writeRunFile(
   };
 }
 
-/** What runs on this data folder; undefined if nothing does, also where a stale file says otherwise. */
+/**
+ * What runs on this data folder; undefined if nothing does, also where a stale file says otherwise. Throws
+ * `RunFileUnreadable` where nobody can tell.
+ */
 export async function readRunFile(dataDir: string): Promise<RunFile | undefined> {
-  let file: RunFile;
+  const file = parseRunFile(await readIfThere(join(dataDir, name)));
+  if (file === undefined) return undefined;
+  const isRunning = await isAlive({ pid: file.pid, start: file.processStart });
+  return isRunning ? file : undefined;
+}
+
+async function readIfThere(path: string): Promise<string> {
   try {
-    file = JSON.parse(await readFile(join(dataDir, name), "utf8")) as RunFile;
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "";
+    throw new RunFileUnreadable(`${path} cannot be read (${code})`, { cause });
+  }
+}
+
+/** Undefined where the text is none that we write. */
+function parseRunFile(text: string): RunFile | undefined {
+  try {
+    const file = JSON.parse(text) as Partial<RunFile> | null;
+    return typeof file?.pid === "number" ? (file as RunFile) : undefined;
   } catch {
     return undefined;
   }
-  const isRunning = await isAlive({ pid: file.pid, start: file.processStart });
-  return isRunning ? file : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { loadConfig } from "../../config.ts";
 import type { Environment } from "../../config/given.ts";
-import { readRunFile } from "../../run-file.ts";
+import { readRunFile, RunFileUnreadable, type RunFile } from "../../run-file.ts";
 import { CommandError, usageError } from "../command-error.ts";
 
 export interface ServerFlags {
@@ -46,7 +46,7 @@ export async function findServer(
     purpose: "show",
     isTerminal: false,
   });
-  const running = await readRunFile(config.dataDir);
+  const running = await whatRuns(config.dataDir);
   const otherwise = "or name one with --server or KEELSON_SERVER";
   if (running === undefined) {
     throw new CommandError(
@@ -59,6 +59,16 @@ export async function findServer(
     );
   }
   return { url: baseOf(running.rest, "run.json"), token: known, email };
+}
+
+async function whatRuns(dataDir: string): Promise<RunFile | undefined> {
+  try {
+    return await readRunFile(dataDir);
+  } catch (error) {
+    if (!(error instanceof RunFileUnreadable)) throw error;
+    const fix = "ask as the user who runs the server, or name it with --server or KEELSON_SERVER";
+    throw new CommandError(`${error.message}: ${fix}`, { cause: error });
+  }
 }
 
 function baseOf(text: string, name: string): string {

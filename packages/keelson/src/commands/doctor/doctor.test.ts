@@ -180,6 +180,24 @@ suite("keelson doctor", () => {
     });
   });
 
+  // A folder cannot be read by anybody, not even by root, who may read what belongs to others.
+  test("does not take for absent what it may not read", async (t) => {
+    const folder = await folderFor(t);
+    const dataDir = join(folder, ".keelson");
+    await mkdir(join(dataDir, "run.json"), { recursive: true });
+    await mkdir(join(dataDir, "postgres/PG_VERSION"), { recursive: true });
+    const { of, wrong } = await findingsOf(t, folder);
+    assert.deepEqual(of("server"), {
+      check: "server",
+      state: "warning",
+      found: `${dataDir}/run.json cannot be read (EISDIR)`,
+      fix: "ask as the user who runs the server",
+    });
+    assert.deepEqual(wrong, ["embedded PostgreSQL"]);
+    const { found } = of("embedded PostgreSQL");
+    assert.equal(found, `${dataDir}/postgres/PG_VERSION cannot be read (EISDIR)`);
+  });
+
   test("sees a PostgreSQL that does not answer, and keeps its password to itself", async (t) => {
     const flags = { "database-url": "postgres://me:hidden@127.0.0.1:1/keelson" };
     const folder = await folderFor(t);

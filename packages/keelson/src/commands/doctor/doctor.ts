@@ -3,13 +3,13 @@
 import type { Json } from "@keelson/base";
 import type { Config } from "../../config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { readRunFile } from "../../run-file.ts";
+import { readRunFile, RunFileUnreadable } from "../../run-file.ts";
 import { quietFailure } from "../command-error.ts";
 import type { CommandContext } from "../command-context.ts";
 import { valueText, type Output } from "../output/formats.ts";
 import { paintFor, type Colour } from "../output/paint.ts";
 import { Table } from "../output/table.ts";
-import { checkServer, checkTargets } from "./check-clusters.ts";
+import { checkServer, checkTargets, unknownServer } from "./check-clusters.ts";
 import { checkDataDir, checkEmbedded } from "./check-data-dir.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkFiles } from "./check-files.ts";
@@ -85,7 +85,12 @@ async function examine(
     return [...machine, ...wrong, await checkClock(clock.now(), [])];
   }
   const settings = ok("settings", config.configFile ?? "variables and defaults, no file");
-  const running = await readRunFile(config.dataDir);
+  const found = await readRunFile(config.dataDir).catch((error: unknown) => {
+    if (error instanceof RunFileUnreadable) return error;
+    throw error;
+  });
+  const isUnknown = found instanceof RunFileUnreadable;
+  const running = isUnknown ? undefined : found;
   const { databaseUrl } = config;
   const database = databaseUrl === undefined ? undefined : await checkDatabase(databaseUrl, signal);
   const atMs = database?.atMs;
@@ -98,7 +103,7 @@ async function examine(
     ...(await checkPorts(config, running)),
     ...(await checkFiles(config)),
     ...(await checkTargets(config, clock)),
-    await checkServer(running, clock, signal),
+    isUnknown ? unknownServer(found) : await checkServer(running, clock, signal),
     await checkClock(clock.now(), atMs === undefined ? [] : [{ whose: "PostgreSQL", atMs }]),
   ];
 }
