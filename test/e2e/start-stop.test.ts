@@ -1,7 +1,7 @@
 // Starting and stopping as a user sees it: what is said, what the exit code tells, what is left behind.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, open, readFile, stat, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -220,6 +220,35 @@ suite("keelson up", () => {
     assert.equal(code, 1);
   });
 
+  test("names the file of a store that it may not use", { skip: notRoot }, async (t) => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "apiserver.db");
+    await writeFile(path, "", { mode: 0o644 });
+    const words = ["apiserver", "restore", "--sqlite-path", path];
+    const { code, output } = await runKeelson(words, { cwd: "/", uid: 65_534 }, t.signal);
+    assert.equal(
+      output,
+      `keelson: ${path} cannot be used (EPERM): let this user read and write it, its .lock and its folder, or name another file with --sqlite-path\n`,
+    );
+    assert.equal(code, 2);
+  });
+
+  test("names the file of a store that has no room to begin", { skip: notRoot }, async () => {
+    // So little that the schema has no room; and so much that it is the first objects that have none.
+    for (const kilobytes of [64, 400]) {
+      await using folder = await temporaryFolder();
+      const path = join(folder.path, "data", "apiserver.db");
+      using _disk = mountedDisk(folder.path, `size=${kilobytes}k`);
+      await using keelson = new KeelsonProcess(join(folder.path, "data"), { command: "apiserver" });
+      const { code, output } = await keelson.ended;
+      assert.match(output, /make room, or name another with --sqlite-path\n$/);
+      const [said] = output.split("\n").filter((line) => line.startsWith("keelson: "));
+      assert.ok(said?.startsWith(`keelson: the file ${path}: the disk is full: `), output);
+      assert.doesNotMatch(output, /^ {4}at /m);
+      assert.equal(code, 6);
+    }
+  });
+
   test("runs as another user than root", { skip: notRoot }, async () => {
     await using folder = await temporaryFolder();
     await chmod(folder.path, 0o777);
@@ -327,6 +356,12 @@ suite("keelson up", () => {
     assert.deepEqual(leftBehind(folder.path), []);
   });
 });
+
+/** A small disk of its own at the folder, unmounted afterwards. */
+function mountedDisk(folder: string, options: string): Disposable {
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
+  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", folder]) };
+}
 
 /** A request that has begun and never ends, on a connection that was answered before. */
 async function heldRequest(rest: string): Promise<Socket> {

@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, stat, truncate, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
 import { openDatabase, statement } from "@keelson/database";
 import { patience, sharedThrowawayPostgres } from "@keelson/database/testing";
-import { Body } from "@keelson/store";
+import { Body, type Store } from "@keelson/store";
 import { loadConfig, type Config } from "./config.ts";
 import { migrateStore, openStore } from "./open-store.ts";
-import { StartError } from "./start-error.ts";
+import { StartError, type StartErrorCode } from "./start-error.ts";
 
 const never = new AbortController().signal;
 const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
@@ -189,5 +190,106 @@ suite("a PostgreSQL that is not there yet", () => {
       assert.doesNotMatch(error.message, /secret/);
       return true;
     });
+  });
+});
+
+suite("a SQLite file that cannot be the store", () => {
+  const openAt = async (path: string): Promise<Store> => {
+    const config = await loadConfig({
+      flags: { "sqlite-path": path },
+      environment: {},
+      workingFolder: "/nowhere",
+      purpose: "apiserver",
+      isTerminal: false,
+    });
+    const stored = { config, databaseUrl: () => "", migrates: true, patienceMs: 0 };
+    return await openStore({ ...shared, ...stored }, never);
+  };
+  const damaged =
+    /^the file PATH: .*damaged.*: bring it back .*, or name another with --sqlite-path$/;
+  const cases: Readonly<
+    Record<
+      string,
+      {
+        readonly make: (path: string) => Promise<void>;
+        readonly code: StartErrorCode;
+        readonly says: RegExp;
+      }
+    >
+  > = {
+    "of something else": {
+      make: (path) => writeFile(path, "something else ".repeat(1_000)),
+      code: "DATABASE_UNAVAILABLE",
+      says: damaged,
+    },
+    "cut off in the middle": {
+      make: async (path) => {
+        await (await openAt(path))[Symbol.asyncDispose]();
+        await truncate(path, Math.floor((await stat(path)).size / 8192) * 4096);
+      },
+      code: "DATABASE_UNAVAILABLE",
+      says: damaged,
+    },
+    "that is a folder": {
+      make: (path) => mkdir(path, { mode: 0o755 }),
+      code: "DATABASE_UNAVAILABLE",
+      says: /^the file PATH: .*it is none: let this user .*, or name another with --sqlite-path$/,
+    },
+    "of another program": {
+      make: async (path) => {
+        using client = new DatabaseSync(path);
+        client.exec("CREATE TABLE objects (color)");
+      },
+      code: "USAGE",
+      says: /^PATH is no store of ours: .*objects.*: name another file with --sqlite-path$/,
+    },
+    "of another program with a name in common": {
+      make: async (path) => {
+        using client = new DatabaseSync(path);
+        client.exec("CREATE TABLE meta (color)");
+      },
+      code: "USAGE",
+      says: /^PATH is no store of ours: .*schema_version: name another file with --sqlite-path$/,
+    },
+    "of a newer version": {
+      make: async (path) => {
+        await (await openAt(path))[Symbol.asyncDispose]();
+        using client = new DatabaseSync(path);
+        client.exec("UPDATE meta SET schema_version = 99");
+      },
+      code: "DATABASE_UNAVAILABLE",
+      says: /^the file PATH: .* 99.*: use the newer version, or name another with --sqlite-path$/,
+    },
+    "below a file": {
+      make: (path) => writeFile(join(path, ".."), ""),
+      code: "USAGE",
+      says: /^PATH cannot be used \(ENOTDIR\): make its folder, or name another file with --sqlite-path$/,
+    },
+    "in no folder": {
+      make: async () => undefined,
+      code: "USAGE",
+      says: /^PATH cannot be used \(ENOENT\): make its folder, or name another file with --sqlite-path$/,
+    },
+  };
+  for (const [what, { make, code, says }] of Object.entries(cases)) {
+    test(`${what} is named, with what to do`, async () => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), "keelson-sqlite-"));
+      const isBelow = what.startsWith("below") || what.startsWith("in no");
+      const path = join(folder.path, ...(isBelow ? ["between"] : []), "apiserver.db");
+      await make(path);
+      await assert.rejects(openAt(path), (error) => {
+        assert.ok(error instanceof StartError, String(error));
+        assert.match(error.message.replace(path, "PATH"), says);
+        assert.equal(error.code, code);
+        return true;
+      });
+    });
+  }
+
+  test("keeps the mode of what is no file", async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "keelson-sqlite-"));
+    const { mode } = await stat(folder.path);
+    await assert.rejects(openAt(folder.path));
+    assert.equal((await stat(folder.path)).mode, mode);
   });
 });

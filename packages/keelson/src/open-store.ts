@@ -14,7 +14,7 @@ import {
 } from "@keelson/store";
 import type { Config } from "./config.ts";
 import { StartError } from "./start-error.ts";
-import { objectsDatabase, unreachableFailure } from "./start-failure.ts";
+import { objectsDatabase, storeFailure, unreachableFailure } from "./start-failure.ts";
 import { whileAway } from "./while-away.ts";
 
 export interface OpenStoreOptions {
@@ -31,19 +31,26 @@ export interface OpenStoreOptions {
   readonly metrics: Metrics;
 }
 
-/** Opens the store. Throws a `StartError` that names a PostgreSQL which is away, and else what the store throws. */
+/**
+ * Opens the store. Throws a `StartError` that names a PostgreSQL which is away, or a file that cannot be used, and else what the
+ * store throws.
+ */
 export async function openStore(options: OpenStoreOptions, signal: AbortSignal): Promise<Store> {
   const { config, clock, random, log, metrics } = options;
-  const backend = await openBackend(options, signal);
-  const limits = { compactionEveryMs: config.compactionInterval };
-  return Store.open({ backend, clock, random, log, metrics, limits }, signal);
+  try {
+    const backend = await openBackend(options, signal);
+    const limits = { compactionEveryMs: config.compactionInterval };
+    return await Store.open({ backend, clock, random, log, metrics, limits }, signal);
+  } catch (error) {
+    throw config.storageDriver === "sqlite" ? fileFailure(error, config) : error;
+  }
 }
 
 async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Promise<Backend> {
   const { config, clock, random, log, metrics } = options;
   switch (config.storageDriver) {
     case "sqlite":
-      return openSqlite(config.sqlitePath, clock);
+      return new SqliteBackend({ path: config.sqlitePath, clock });
     case "postgresql": {
       const { postgresSchema: schema } = config;
       const address = await storeAddress(options);
@@ -61,16 +68,30 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
   }
 }
 
-function openSqlite(path: string, clock: Clock): Backend {
-  try {
-    return new SqliteBackend({ path, clock });
-  } catch (cause) {
-    if (!(cause instanceof Error && "errno" in cause)) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    const fix = "make its folder, or name another file with --sqlite-path";
-    throw new StartError("USAGE", `${path} cannot be used (${code}): ${fix}`, { cause });
+/** What keeps a file of SQLite from being the store, with its path and what to do. */
+function fileFailure(error: unknown, config: Config): unknown {
+  const { sqlitePath: path } = config;
+  const other = "name another file with --sqlite-path";
+  // The system's, of the path; SQLite's, of what it finds there; or the store's.
+  if (error instanceof Error && "errno" in error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const fix = pathFixes[code] ?? "let this user read and write it, its .lock and its folder";
+    const message = `${path} cannot be used (${code}): ${fix}, or ${other}`;
+    return new StartError("USAGE", message, { cause: error });
   }
+  if (error instanceof Error && "errcode" in error) {
+    const message = `${path} is no store of ours: ${error.message}: ${other}`;
+    return new StartError("USAGE", message, { cause: error });
+  }
+  return storeFailure(error, config);
 }
+
+const pathFixes: Readonly<Record<string, string>> = {
+  ENOENT: "make its folder",
+  ENOTDIR: "make its folder",
+  ENOSPC: "make room",
+  EDQUOT: "make room",
+};
 
 function isAway(error: unknown): error is Error {
   return error instanceof Unavailable;

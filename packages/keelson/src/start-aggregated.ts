@@ -5,7 +5,7 @@ import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
 import type { OpenedHost } from "./host/open-host.ts";
-import { listenFailure } from "./start-failure.ts";
+import { databaseAwayFailure, listenFailure, storeFailure } from "./start-failure.ts";
 
 export interface StartAggregatedOptions extends Pick<
   AggregatedOptions,
@@ -39,7 +39,8 @@ export async function startAggregated(
       },
       signal,
     );
-  } catch (error) {
+  } catch (thrown) {
+    const error = storeFailure(databaseAwayFailure(thrown, config), config);
     const what = "the Kubernetes API";
     throw listenFailure(error, { what, flag: "--kube-port", address: host, port });
   }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseAway } from "@keelson/apiserver";
+import { TaskFailed } from "@keelson/base";
+import { Full, NotFound } from "@keelson/store";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError } from "./start-error.ts";
-import { databaseAwayFailure, startFailure } from "./start-failure.ts";
+import { databaseAwayFailure, startFailure, storeFailure } from "./start-failure.ts";
 
 const postgres = {
   storageDriver: "postgresql",
@@ -43,6 +45,40 @@ suite("a database that goes away during the start", () => {
   test("is nothing else", () => {
     const other = new Error("another");
     assert.equal(databaseAwayFailure(other, postgres), other);
+  });
+});
+
+suite("what the store says of its database", () => {
+  const full = new Full("the disk is full: database or disk is full");
+  const roles = new AggregateError(
+    [new Error("ClusterRole admin could not be made", { cause: full })],
+    "some roles could not be made",
+  );
+
+  test("is found among several failures and their causes, and told with its place", () => {
+    const sqlite = { ...postgres, storageDriver: "sqlite" } as const;
+    for (const [config, message] of [
+      [
+        sqlite,
+        `the file /data/apiserver.db: ${full.message}: make room, or name another with --sqlite-path`,
+      ],
+      [postgres, `the embedded PostgreSQL: ${full.message}: make room`],
+    ] as const) {
+      const error = storeFailure(roles, config);
+      assert.ok(error instanceof StartError);
+      assert.deepEqual([error.code, error.message], ["DATABASE_UNAVAILABLE", message]);
+    }
+    const error = startFailure(roles);
+    assert.ok(error instanceof StartError);
+    assert.deepEqual([error.code, error.message], ["DATABASE_UNAVAILABLE", full.message]);
+  });
+
+  test("is left to its stack where a part failed that ran, or where it is of an object", () => {
+    const key = { kind: "ConfigMap", namespace: "", name: "a" };
+    for (const error of [new TaskFailed("loop", full), new NotFound(key)]) {
+      assert.equal(startFailure(error), error);
+      assert.equal(storeFailure(error, postgres), error);
+    }
   });
 });
 

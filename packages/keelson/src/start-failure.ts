@@ -10,7 +10,8 @@ import {
   PkiBroken,
   TokenFileError,
 } from "@keelson/apiserver";
-import { StoreError, Unavailable } from "@keelson/store";
+import { TaskFailed } from "@keelson/base";
+import { StoreError, Unavailable, type StoreErrorCode } from "@keelson/store";
 import type { Config } from "./config.ts";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
@@ -71,11 +72,35 @@ export function startFailure(error: unknown): unknown {
       cause: error,
     });
   }
-  if (error instanceof StoreError) {
-    return wrap(error.code === "Locked" ? "DATA_DIR_LOCKED" : "DATABASE_UNAVAILABLE");
-  }
-  return error;
+  const stored = storeErrorIn(error);
+  if (stored === undefined) return error;
+  const code = stored.code === "Locked" ? "DATA_DIR_LOCKED" : "DATABASE_UNAVAILABLE";
+  return new StartError(code, stored.message, { cause: error });
 }
+
+/**
+ * What the store says of its database, be it of one of several things, or as the cause of what somebody else says. Of a part that
+ * failed while it ran nothing: where it was tells more.
+ */
+function storeErrorIn(error: unknown): StoreError | undefined {
+  if (error instanceof StoreError) return ofDatabase.has(error.code) ? error : undefined;
+  if (!(error instanceof Error) || error instanceof TaskFailed) return undefined;
+  const within: readonly unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  for (const one of within) {
+    const found = storeErrorIn(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The rest is of objects: nothing that the start of a server asks for, and a fault of ours. */
+const ofDatabase: ReadonlySet<StoreErrorCode> = new Set([
+  "Unavailable",
+  "Full",
+  "Corrupt",
+  "SchemaMismatch",
+  "Locked",
+]);
 
 type DatabaseSettings = Pick<
   Config,
@@ -94,6 +119,26 @@ export function databaseAwayFailure(error: unknown, config: DatabaseSettings): u
   const { name } = objectsDatabase(config);
   const message = `${name} holds the objects of the Kubernetes API, and went away during the start: ${error.message}: ${fix}`;
   return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** What the store says of its database during the start, with its place and what to do. Anything else, and a lock, stays as it is. */
+export function storeFailure(error: unknown, config: DatabaseSettings): unknown {
+  if (error instanceof StartError) return error;
+  const stored = storeErrorIn(error);
+  if (stored === undefined || stored.code === "Locked") return error;
+  const { name, setting } = objectsDatabase(config);
+  const fix = fixOf(stored.code, config);
+  const choose = setting === undefined ? "" : `, or name another with ${setting}`;
+  const message = `${name}: ${stored.message}${fix === undefined ? "" : `: ${fix}`}${choose}`;
+  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** Undefined where the store has said it. */
+function fixOf(code: StoreErrorCode, { storageDriver }: DatabaseSettings): string | undefined {
+  if (code === "Full") return "make room";
+  if (code === "Corrupt") return "bring it back from a copy";
+  if (code !== "Unavailable" || storageDriver !== "sqlite") return undefined;
+  return "let this user read and write it, its .lock and its folder";
 }
 
 /** A database as people know it, without anybody's password, and the setting that chooses it. */

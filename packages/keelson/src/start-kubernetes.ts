@@ -12,7 +12,7 @@ import { platformDefinitions } from "@keelson/platform/kinds";
 import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
-import { databaseAwayFailure, listenFailure } from "./start-failure.ts";
+import { databaseAwayFailure, listenFailure, storeFailure } from "./start-failure.ts";
 
 export interface StartKubernetesOptions extends Pick<
   StandaloneOptions,
@@ -50,7 +50,7 @@ export async function startKubernetes(
       signal,
     );
   } catch (thrown) {
-    const error = databaseAwayFailure(thrown, config);
+    const error = storeFailure(databaseAwayFailure(thrown, config), config);
     const what = "the Kubernetes API";
     throw listenFailure(error, { what, flag: "--kube-port", address: host, port });
   }

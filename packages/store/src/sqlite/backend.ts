@@ -1,6 +1,6 @@
 // Objects and their log in one SQLite file.
 
-import { chmodSync, closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import { chmodSync, closeSync, openSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@keelson/base";
 import type {
@@ -20,7 +20,7 @@ import type {
   Write,
 } from "../backend.ts";
 import { storedBody } from "../columns.ts";
-import { Expired, TooNew } from "../errors.ts";
+import { Expired, TooNew, Unavailable } from "../errors.ts";
 import { joinKind, type Key, type Scope, splitKind } from "../key.ts";
 import { type LogRow, toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
@@ -52,19 +52,18 @@ export class SqliteBackend implements Backend {
   readonly #checkpointer: Checkpointer | undefined;
   readonly #reader: Connection;
 
-  /** Opens and migrates the file. Locked if another process serves it. */
+  /** Opens and migrates the file. Locked if another process serves it; what the system says of its path is thrown as it is. */
   constructor({ path, clock, onStatement }: SqliteOptions) {
     this.#clock = clock;
     const isFile = path !== ":memory:";
     this.#isFile = isFile;
     const isInTurn = !isFile || onStatement !== undefined;
     if (isFile) makePrivate(path);
-    this.#lock = isFile ? lockFile(realpathSync(path)) : undefined;
     using opened = new DisposableStack();
-    if (this.#lock !== undefined) opened.use(this.#lock);
     const adopt = (database: DatabaseSync): Connection =>
       opened.adopt(new Connection(database, onStatement ?? (() => undefined)), (it) => it.close());
     try {
+      this.#lock = isFile ? opened.use(lockFile(realpathSync(path))) : undefined;
       const writer = adopt(openWriter(path)); // It migrates.
       this.#reader = isFile ? adopt(openReader(path)) : writer;
       const transactions = new Transactions(writer);
@@ -262,8 +261,11 @@ export class SqliteBackend implements Backend {
  */
 function makePrivate(path: string): void {
   const create = (file: string): void => {
-    if (existsSync(file)) chmodSync(file, 0o600);
-    else closeSync(openSync(file, "a", 0o600));
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (there === undefined) closeSync(openSync(file, "a", 0o600));
+    // A folder, or a device, would be taken from whoever else uses it.
+    else if (!there.isFile()) throw new Unavailable("the database file cannot be used: it is none");
+    else chmodSync(file, 0o600);
   };
   create(path);
   create(`${realpathSync(path)}.lock`);

@@ -26,7 +26,8 @@ export function migrate(database: DatabaseSync): void {
       database.prepare("UPDATE meta SET schema_version = ?").run(index + 1);
       database.exec("COMMIT");
     } catch (error) {
-      database.exec("ROLLBACK");
+      // SQLite has done so itself where the disk is full, and would fail in its place.
+      if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     }
   }
