@@ -259,6 +259,24 @@ suite("keelson up", () => {
     assert.deepEqual(leftBehind(dataDir), []);
   });
 
+  test(
+    "that root starts once leaves a folder that its user goes on with",
+    { skip: notRoot },
+    async () => {
+      await using folder = await temporaryFolder();
+      await chmod(folder.path, 0o777);
+      const dataDir = join(folder.path, "data");
+      const kubeconfig = join(dataDir, "kubeconfig");
+      const uid = 65_534;
+      for (const as of [{ uid }, {}, { uid }]) {
+        await using keelson = new KeelsonProcess(dataDir, as);
+        await keelson.ready();
+        assert.equal((await keelson.stop()).code, 0);
+        assert.equal((await stat(kubeconfig)).uid, uid);
+      }
+    },
+  );
+
   test("refuses what is wrong with its configuration, all at once", async () => {
     await using folder = await temporaryFolder();
     await using keelson = new KeelsonProcess(folder.path, {

@@ -8,12 +8,13 @@ import { claimDataDir } from "./data-dir.ts";
 import { Health, type Check } from "./health.ts";
 import { openHost } from "./host/open-host.ts";
 import { joinPart } from "./join-part.ts";
+import { kubeconfigOf } from "./kubeconfig-path.ts";
 import { openStore } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
 import { startAggregated } from "./start-aggregated.ts";
 import { startMetrics } from "./start-metrics.ts";
-import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
+import { startKubernetes } from "./start-kubernetes.ts";
 import { startPatienceMs } from "./while-away.ts";
 
 export interface ServeApiserverOptions {

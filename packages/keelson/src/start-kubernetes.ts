@@ -1,6 +1,5 @@
 // The Kubernetes API as the configuration wants it.
 
-import { join } from "node:path";
 import {
   auditLines,
   declaredResources,
@@ -12,6 +11,7 @@ import { platformDefinitions } from "@keelson/platform/kinds";
 import { arkKinds } from "./ark-kinds.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
+import { kubeconfigOf } from "./kubeconfig-path.ts";
 import { databaseAwayFailure, listenFailure, storeFailure } from "./start-failure.ts";
 
 export interface StartKubernetesOptions extends Pick<
@@ -54,9 +54,4 @@ export async function startKubernetes(
     const what = "the Kubernetes API";
     throw listenFailure(error, { what, flag: "--kube-port", address: host, port });
   }
-}
-
-/** Where the kubeconfig of our own server is. */
-export function kubeconfigOf(config: Config): string {
-  return config.kubeconfig ?? join(config.dataDir, "kubeconfig");
 }

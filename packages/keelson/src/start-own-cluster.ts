@@ -5,9 +5,10 @@ import { fixedCredentials, type Access } from "@keelson/client";
 import type { Store } from "@keelson/store";
 import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
+import { kubeconfigOf } from "./kubeconfig-path.ts";
 import { openStore, type OpenStoreOptions } from "./open-store.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
-import { kubeconfigOf, startKubernetes } from "./start-kubernetes.ts";
+import { startKubernetes } from "./start-kubernetes.ts";
 import { startPatienceMs } from "./while-away.ts";
 
 export interface StartOwnClusterOptions extends Pick<OpenStoreOptions, "databaseUrl"> {

@@ -2,6 +2,7 @@
 
 import { access, constants, stat } from "node:fs/promises";
 import type { Config } from "../../config.ts";
+import { kubeconfigOf } from "../../kubeconfig-path.ts";
 import { failed, ok, type Finding } from "./finding.ts";
 
 const read = [
@@ -30,6 +31,17 @@ export async function checkFiles(config: Config): Promise<readonly Finding[]> {
       return failed(check, `${path} ${refusal}`, fix);
     }),
   );
+}
+
+/** The kubeconfig that an earlier start has left, and the next one reads before it replaces it; nothing where there is none. */
+export async function checkKubeconfig(config: Config): Promise<readonly Finding[]> {
+  const check = "kubeconfig";
+  const path = kubeconfigOf(config);
+  const refusal = await refusalOf(path);
+  if (refusal === undefined) return [ok(check, path)];
+  if (/\((ENOENT|ENOTDIR)\)$/.test(refusal)) return [];
+  const fix = "let this user read it, or name another path with --kubeconfig";
+  return [failed(check, `${path} ${refusal}`, fix)];
 }
 
 /** Why it cannot be read; undefined if it can. */

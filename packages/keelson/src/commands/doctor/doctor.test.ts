@@ -186,6 +186,7 @@ suite("keelson doctor", () => {
     const dataDir = join(folder, ".keelson");
     await mkdir(join(dataDir, "run.json"), { recursive: true });
     await mkdir(join(dataDir, "postgres/PG_VERSION"), { recursive: true });
+    await mkdir(join(dataDir, "kubeconfig"));
     const { of, wrong } = await findingsOf(t, folder);
     assert.deepEqual(of("server"), {
       check: "server",
@@ -193,7 +194,13 @@ suite("keelson doctor", () => {
       found: `${dataDir}/run.json cannot be read (EISDIR)`,
       fix: "ask as the user who runs the server",
     });
-    assert.deepEqual(wrong, ["embedded PostgreSQL"]);
+    assert.deepEqual(wrong, ["embedded PostgreSQL", "kubeconfig"]);
+    assert.deepEqual(of("kubeconfig"), {
+      check: "kubeconfig",
+      state: "failed",
+      found: `${dataDir}/kubeconfig is a folder`,
+      fix: "let this user read it, or name another path with --kubeconfig",
+    });
     const { found } = of("embedded PostgreSQL");
     assert.equal(found, `${dataDir}/postgres/PG_VERSION cannot be read (EISDIR)`);
   });

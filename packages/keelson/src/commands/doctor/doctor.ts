@@ -12,7 +12,7 @@ import { Table } from "../output/table.ts";
 import { checkServer, checkTargets, unknownServer } from "./check-clusters.ts";
 import { checkDataDir, checkEmbedded } from "./check-data-dir.ts";
 import { checkDatabase } from "./check-database.ts";
-import { checkFiles } from "./check-files.ts";
+import { checkFiles, checkKubeconfig } from "./check-files.ts";
 import { checkClock, checkKubectl, checkNode } from "./check-machine.ts";
 import { checkPorts } from "./check-ports.ts";
 import { failed, ok, type Finding } from "./finding.ts";
@@ -102,6 +102,7 @@ async function examine(
     ...(database === undefined ? [] : [database.finding]),
     ...(await checkPorts(config, running)),
     ...(await checkFiles(config)),
+    ...(await checkKubeconfig(config)),
     ...(await checkTargets(config, clock)),
     isUnknown ? unknownServer(found) : await checkServer(running, clock, signal),
     await checkClock(clock.now(), atMs === undefined ? [] : [{ whose: "PostgreSQL", atMs }]),
