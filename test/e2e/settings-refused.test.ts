@@ -146,6 +146,43 @@ suite("a file that cannot be used is a sentence with its path, its flag and what
   }
 });
 
+suite("a file that cannot be used is told before anything is begun", () => {
+  const tls = ["--tls-cert-file=NONE", "--tls-key-file=NONE"];
+  // Were it asked for, it would be waited for.
+  const database = "--database-url=postgres://127.0.0.1:9/none";
+  const cases: readonly (readonly [
+    NonNullable<StartOptions["command"]>,
+    readonly string[],
+    string,
+  ])[] = [
+    ["up", tls, "--tls-cert-file"],
+    ["up", ["--auth-mode=token", "--tokens-file=NONE"], "--tokens-file"],
+    ["up", ["--token-auth-file=NONE"], "--token-auth-file"],
+    ["up", ["--client-ca-file=NONE"], "--client-ca-file"],
+    ["serve", ["--roles=rest", ...tls], "--tls-cert-file"],
+    ["apiserver", ["--storage-driver=postgresql", ...tls], "--tls-cert-file"],
+    ["apiserver", ["--storage-driver=postgresql", "--client-ca-file=NONE"], "--client-ca-file"],
+  ];
+  for (const [command, flags, named] of cases) {
+    test(`${command} ${flags.join(" ")}`, async (t) => {
+      await using folder = await temporaryFolder();
+      const none = join(folder.path, "none");
+      const given = [...flags.map((flag) => flag.replace("NONE", none)), database];
+      const dataDir = join(folder.path, "data");
+      await using keelson = new KeelsonProcess(dataDir, {
+        command,
+        flags: given,
+        environment: { KEELSON_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") },
+      });
+      const { code, output } = await refused(keelson, t.signal);
+      assert.ok(output.includes(`${none} cannot be read (ENOENT)`), output);
+      assert.ok(output.includes(named), output);
+      assert.equal(code, 2);
+      assert.deepEqual(await readdir(folder.path), [], "nothing was begun");
+    });
+  }
+});
+
 /** How it ended before it was ready. */
 async function refused(keelson: KeelsonProcess, signal: AbortSignal): Promise<Ended> {
   await assert.rejects(keelson.ready(signal), /^Error: ended with/, "it has started");

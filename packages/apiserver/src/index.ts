@@ -2,7 +2,7 @@
 
 export { ApiServer, type ApiServerOptions, type Identity } from "./apiserver.ts";
 export { DatabaseAway } from "./bootstrap/patience.ts";
-export { StandaloneServer, type StandaloneOptions } from "./standalone.ts";
+export { refuseWrongFiles, StandaloneServer, type StandaloneOptions } from "./standalone.ts";
 export { auditLines, type Audit, type FinishedRequest } from "./audit.ts";
 export { AggregatedServer, type AggregatedOptions } from "./aggregated/aggregated.ts";
 export { HostUnavailable, type Host, type TokenVerdict } from "./aggregated/host.ts";

@@ -16,7 +16,7 @@ import type { AdmissionPlugin } from "./admission/admission.ts";
 import { ApiServer, type IdentityParts } from "./apiserver.ts";
 import type { Audit } from "./audit.ts";
 import { certificateAuthenticator } from "./auth/client-certificates.ts";
-import { CertificateFiles } from "./auth/pki/certificate-files.ts";
+import { CertificateFiles, checkCertificateFiles } from "./auth/pki/certificate-files.ts";
 import { CertificatePool, readCertificates } from "./auth/pki/certificate-pool.ts";
 import { CommonKeys } from "./auth/pki/common-keys.ts";
 import { hostsAt } from "./auth/pki/hosts-at.ts";
@@ -75,6 +75,24 @@ export interface OwnAccess {
 /** The issuer of ServiceAccount tokens, and what they are good for. */
 const issuer = "https://kubernetes.default.svc.cluster.local";
 const audiences = [issuer];
+
+/**
+ * Throws a `CertificateFileError` or a `TokenFileError` if one of the files that belong to others cannot be used, as the start would
+ * when it comes to them.
+ */
+export async function refuseWrongFiles({
+  servingFiles,
+  clientAuthorityFile,
+  tokenFile,
+  log,
+}: Pick<
+  StandaloneOptions,
+  "servingFiles" | "clientAuthorityFile" | "tokenFile" | "log"
+>): Promise<void> {
+  const clientAuthorities = clientAuthorityFile === undefined ? [] : [clientAuthorityFile];
+  await checkCertificateFiles({ ...servingFiles, clientAuthorities });
+  if (tokenFile !== undefined) await openTokenFile(tokenFile, log);
+}
 
 /** A listening server, its kubeconfig written. */
 export class StandaloneServer implements AsyncDisposable {

@@ -1,6 +1,6 @@
 // The composition root of `keelson apiserver`: a store, the Kubernetes API on it, alone or behind a host cluster, metrics.
 
-import { refuseForeignKubeconfig } from "@keelson/apiserver";
+import { refuseForeignKubeconfig, refuseWrongFiles } from "@keelson/apiserver";
 import { TaskScope, type Clock, type Log, type Random } from "@keelson/base";
 import { AuditLog } from "./audit-log.ts";
 import type { Config } from "./config.ts";
@@ -35,15 +35,18 @@ export async function serveApiserver(
 ): Promise<void> {
   const { config, clock, random, log, metrics } = options;
   const shared = { clock, random, log, metrics };
+  const { tlsCertFile: certificate, tlsKeyFile: key } = config;
+  const servingFiles =
+    certificate === undefined || key === undefined ? undefined : { certificate, key };
+  const { clientCaFile: clientAuthorityFile, tokenAuthFile: tokenFile } = config;
+  // What can be wrong with files of others is told before anything is begun.
+  await refuseWrongFiles({ servingFiles, clientAuthorityFile, tokenFile, log });
   if (!config.aggregated) await refuseForeignKubeconfig(kubeconfigOf(config));
   await using dataDir = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   // The server runs no DDL on a PostgreSQL that others may use: `keelson apiserver migrate` does.
   const databaseUrl = () => config.databaseUrl ?? "";
   const stored = { config, databaseUrl, migrates: false, patienceMs: startPatienceMs };
   await using store = await openStore({ ...shared, ...stored }, signal);
-  const { tlsCertFile: certificate, tlsKeyFile: key } = config;
-  const servingFiles =
-    certificate === undefined || key === undefined ? undefined : { certificate, key };
   await using auditLog = await AuditLog.openIfWanted(config.auditLogPath, shared);
   const parts = { ...shared, config, store, servingFiles, auditLog };
   await using opened = config.aggregated

@@ -4,17 +4,15 @@
 import { RestError, TaskScope } from "@keelson/base";
 import { DatabaseError } from "@keelson/database";
 import { aborted } from "./aborted.ts";
-import { authenticatorOf } from "./authenticator-of.ts";
-import type { Config } from "./config.ts";
 import { encryptionKeys } from "./encryption-keys.ts";
 import { Health, type Check } from "./health.ts";
 import { joinPart } from "./join-part.ts";
 import { buildMetricsServer } from "./metrics-server.ts";
+import type { Door } from "./rest-door.ts";
 import { ApiDocument } from "./rest/openapi.ts";
 import { ownRoutes } from "./rest/own-routes.ts";
 import type { RequestTrace } from "./rest/request-signal.ts";
 import { buildRest, type RestServer } from "./rest/server.ts";
-import { TlsFiles } from "./rest/tls-files.ts";
 import { writeRunFile, type Addresses } from "./run-file.ts";
 import type { ServeOptions } from "./serve.ts";
 import { startClusters } from "./start-clusters.ts";
@@ -30,6 +28,8 @@ export interface ServiceGround {
   readonly database: StartedDatabase;
   /** Left out: this process brings none. */
   readonly cluster: OwnCluster | undefined;
+  /** Left out: this process serves no REST API. */
+  readonly door: Door | undefined;
   /** Where statements find the request that they are run for. */
   readonly trace: RequestTrace;
 }
@@ -40,7 +40,7 @@ const appsDatabase = "plattr";
 /** Builds the services, runs until `signal` aborts or a part fails, and undoes them. */
 export async function serveServices(
   options: ServeOptions,
-  { dataDir, database, cluster, trace }: ServiceGround,
+  { dataDir, database, cluster, door, trace }: ServiceGround,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, parts, clock, random, log, metrics, onProgress } = options;
@@ -122,24 +122,29 @@ export async function serveServices(
         address: config.metricsAddress,
       })
     : undefined;
-  const tls = await tlsFiles(config);
-  await using rest = parts.has("rest")
-    ? await buildRest({
-        ...shared,
-        limits,
-        authenticator: await authenticatorOf(config, { clock, log }),
-        corsOrigins: config.corsOrigins,
-        translate: databaseTrouble,
-        ...(logsRequests ? { trace } : {}),
-        document: new ApiDocument({ version: options.version }),
-        modules: [
-          ownRoutes({ health, clock, components, facts: { ...config, version: options.version } }),
-          ...(fleet?.routes === undefined ? [] : [fleet.routes]),
-          ...(clusters?.routes === undefined ? [] : [clusters.routes]),
-        ],
-        ...(tls === undefined ? {} : { tls }),
-      })
-    : undefined;
+  await using rest =
+    door !== undefined
+      ? await buildRest({
+          ...shared,
+          limits,
+          authenticator: door.authenticator,
+          corsOrigins: config.corsOrigins,
+          translate: databaseTrouble,
+          ...(logsRequests ? { trace } : {}),
+          document: new ApiDocument({ version: options.version }),
+          modules: [
+            ownRoutes({
+              health,
+              clock,
+              components,
+              facts: { ...config, version: options.version },
+            }),
+            ...(fleet?.routes === undefined ? [] : [fleet.routes]),
+            ...(clusters?.routes === undefined ? [] : [clusters.routes]),
+          ],
+          ...(door.tls === undefined ? {} : { tls: door.tls }),
+        })
+      : undefined;
   await using scope = new TaskScope(signal);
 
   onProgress("opening the listeners");
@@ -174,12 +179,6 @@ export async function serveServices(
   await scope.join();
   // Undone from the bottom: `run.json` first, so that nobody comes; the loops; REST, which lets requests in
   // flight end; metrics.
-}
-
-async function tlsFiles(config: Config): Promise<TlsFiles | undefined> {
-  const { tlsCertFile: certFile, tlsKeyFile: keyFile, authGatewayClientCa: clientCaFile } = config;
-  if (certFile === undefined || keyFile === undefined) return undefined;
-  return TlsFiles.read({ certFile, keyFile, clientCaFile });
 }
 
 async function listening<const Name extends "rest" | "metrics">(

@@ -5,6 +5,7 @@ import type { DatabaseOptions } from "@keelson/database";
 import type { Config } from "./config.ts";
 import { claimDataDir } from "./data-dir.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
+import { openDoor } from "./rest-door.ts";
 import { RequestTrace } from "./rest/request-signal.ts";
 import type { Addresses } from "./run-file.ts";
 import { startDatabase } from "./start-database.ts";
@@ -32,11 +33,9 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   const { config, parts, clock, random, log, metrics } = options;
   const shared = { config, clock, random, log, metrics };
   const trace = new RequestTrace();
-  if (parts.has("store") && config.kubeconfig !== undefined) {
-    // Only where one was named: what stands in our own folder is looked at when it is written, and nothing is loaded early for it.
-    const { refuseForeignKubeconfig } = await import("@keelson/apiserver");
-    await refuseForeignKubeconfig(config.kubeconfig);
-  }
+  // What can be wrong with files of others is told before anything is begun.
+  if (parts.has("store")) await refuseWrongKubernetesFiles(config, log);
+  const door = parts.has("rest") ? await openDoor(config, { clock, log }) : undefined;
 
   await using claimed = await claimDataDir({ path: config.dataDir, clock, random }, signal);
   const { path: dataDir } = claimed;
@@ -64,8 +63,17 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     startingDatabase.ready,
     startingCluster?.ready,
   ]);
-  await serveServices(options, { dataDir, database, cluster, trace }, signal);
+  await serveServices(options, { dataDir, database, cluster, door, trace }, signal);
   // Then the Kubernetes API with its watches, and the store; the pool; PostgreSQL; the claim on the folder.
+}
+
+/** Only where one was named: what stands in our own folder is looked at when it is written, and nothing is loaded early for it. */
+async function refuseWrongKubernetesFiles(config: Config, log: Log): Promise<void> {
+  const { kubeconfig, clientCaFile: clientAuthorityFile, tokenAuthFile: tokenFile } = config;
+  if ([kubeconfig, clientAuthorityFile, tokenFile].every((one) => one === undefined)) return;
+  const { refuseForeignKubeconfig, refuseWrongFiles } = await import("@keelson/apiserver");
+  if (kubeconfig !== undefined) await refuseForeignKubeconfig(kubeconfig);
+  await refuseWrongFiles({ servingFiles: undefined, clientAuthorityFile, tokenFile, log });
 }
 
 /** Lines about what requests do in the database. Loops are silent: they would drown the rest. */

@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "@keelson/base";
 
 import { CertificatePool, readCertificates } from "./certificate-pool.ts";
+import { errorCode } from "./secret-file.ts";
 
 /** A file cannot be used. */
 export class CertificateFileError extends Error {
@@ -34,6 +35,24 @@ export interface CertificateFilesOptions {
   readonly paths: CertificatePaths;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/**
+ * Throws the `CertificateFileError` that `open` would, for a start that wants to know before it begins anything. A certificate and
+ * its key that are left out are our own, which are yet to be made.
+ */
+export async function checkCertificateFiles({
+  certificate,
+  key,
+  clientAuthorities,
+}: Partial<CertificatePaths>): Promise<void> {
+  if (certificate !== undefined && key !== undefined) {
+    loadPair({ certificate: await read(certificate), key: await read(key) }, { certificate, key });
+  }
+  for (const path of clientAuthorities ?? []) {
+    const text = await read(path);
+    attempt(path, () => readCertificates(text));
+  }
 }
 
 /** Follows the files. Broken ones change nothing: what was read before stays in force, and the log says so once. */
@@ -122,7 +141,7 @@ async function read(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw new CertificateFileError(`${path} cannot be read`, { cause });
+    throw new CertificateFileError(`${path} cannot be read (${errorCode(cause)})`, { cause });
   }
 }
 
@@ -130,11 +149,7 @@ function load(
   { certificate, key, clientAuthorities }: Texts,
   paths: CertificatePaths,
 ): LoadedCertificates {
-  const [leaf] = attempt(paths.certificate, () => readCertificates(certificate));
-  const read = attempt(paths.key, () => createPrivateKey(key));
-  if (leaf === undefined || !leaf.checkPrivateKey(read)) {
-    throw new CertificateFileError(`${paths.key} is not the key of ${paths.certificate}`);
-  }
+  const leaf = loadPair({ certificate, key }, paths);
   const authorities: X509Certificate[] = [];
   for (const [index, text] of clientAuthorities.entries()) {
     authorities.push(
@@ -149,10 +164,24 @@ function load(
   };
 }
 
+/** The certificate, of which the key is the right one. */
+function loadPair(
+  { certificate, key }: Pick<Texts, "certificate" | "key">,
+  paths: Pick<CertificatePaths, "certificate" | "key">,
+): X509Certificate {
+  const [leaf] = attempt(paths.certificate, () => readCertificates(certificate));
+  const read = attempt(paths.key, () => createPrivateKey(key));
+  if (leaf === undefined || !leaf.checkPrivateKey(read)) {
+    throw new CertificateFileError(`${paths.key} is not the key of ${paths.certificate}`);
+  }
+  return leaf;
+}
+
 function attempt<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new CertificateFileError(`${path} cannot be used`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CertificateFileError(`${path} cannot be used: ${reason}`, { cause });
   }
 }

@@ -11,7 +11,11 @@ import { ManualClock, RecordingLog } from "@keelson/base/testing";
 import { parse } from "yaml";
 
 import { issueCertificate } from "./certificate.ts";
-import { CertificateFiles } from "./certificate-files.ts";
+import {
+  CertificateFileError,
+  CertificateFiles,
+  checkCertificateFiles,
+} from "./certificate-files.ts";
 import { CertificatePool, readCertificates } from "./certificate-pool.ts";
 import { hostsAt } from "./hosts-at.ts";
 import { refuseForeignKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
@@ -338,6 +342,40 @@ suite("certificate files", () => {
       code: "CERTIFICATE_FILE",
       message: `${admin.key} is not the key of ${serving.certificate}`,
     });
+  });
+
+  test("a file that cannot be read, or makes no sense, is named with the reason, before and at the start", async () => {
+    await using bed = await prepare();
+    await openPki(bed.options);
+    const { serving, authority } = pkiPaths(bed.folder.path);
+    const none = join(bed.folder.path, "none");
+    const wrong = join(bed.folder.path, "wrong");
+    writeFileSync(wrong, "hello");
+    const { certificate, key } = serving;
+    const good = { certificate, key, clientAuthorities: [authority.certificate] };
+    await checkCertificateFiles(good);
+    for (const [paths, file, reason] of [
+      [{ ...good, certificate: none }, none, /cannot be read \(ENOENT\)$/],
+      [{ ...good, key: bed.folder.path }, bed.folder.path, /cannot be read \(EISDIR\)$/],
+      [{ ...good, clientAuthorities: [none] }, none, /cannot be read \(ENOENT\)$/],
+      [{ ...good, certificate: wrong }, wrong, /cannot be used: .*certificate/],
+      [{ ...good, key: wrong }, wrong, /cannot be used: .*unsupported/],
+      [{ ...good, clientAuthorities: [wrong] }, wrong, /cannot be used: .*certificate/],
+    ] as const) {
+      const isTold = (error: unknown): boolean => {
+        assert.ok(error instanceof CertificateFileError, String(error));
+        assert.match(error.message.replace(file, "FILE"), new RegExp(`^FILE ${reason.source}`));
+        return true;
+      };
+      await assert.rejects(
+        CertificateFiles.open({ paths, clock: bed.clock, log: silentLog }),
+        isTold,
+      );
+      await assert.rejects(checkCertificateFiles(paths), isTold);
+    }
+    const { clientAuthorities } = good;
+    await checkCertificateFiles({ clientAuthorities });
+    await assert.rejects(checkCertificateFiles({ clientAuthorities: [wrong] }));
   });
 
   test("a certificate is trusted within its dates, for its use, and from its authority", async () => {
