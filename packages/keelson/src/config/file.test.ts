@@ -66,8 +66,8 @@ storage:
       "/nowhere/missing.yaml does not exist",
     ]);
     for (const [content, pattern] of [
-      ["port: 1\nport: 2\n", /is not YAML: .*unique/],
-      ["a: [", /is not YAML/],
+      ["port: 1\nport: 2\n", /is not YAML: .*unique at line 2, column 1$/],
+      ["a: [", /is not YAML: .* at line 1, column 5$/],
       ["- a\n", /must be a map of settings$/],
     ] as const) {
       await using folder = await configFile(content);

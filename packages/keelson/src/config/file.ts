@@ -42,7 +42,8 @@ export async function fromFile(
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       field: path,
-      message: `is not YAML: ${error.message.split("\n")[0] ?? ""}`,
+      // A line of the file follows, with a mark below it; a colon leads there.
+      message: `is not YAML: ${(error.message.split("\n")[0] ?? "").replace(/:$/, "")}`,
     }));
     return { path, given: [], targets: [], problems };
   }

@@ -192,7 +192,7 @@ suite("where the store is", () => {
   test("an API server alone has no PostgreSQL of its own", async () => {
     const flags = { "storage-driver": "postgresql" };
     assert.deepEqual(await problemsOf({ flags, purpose: "apiserver" }), [
-      "--storage-driver postgresql needs a database: set KEELSON_POSTGRES_HOST (--postgres-host) or KEELSON_DATABASE_URL (--database-url)",
+      "--storage-driver is postgresql, which needs a database: set KEELSON_POSTGRES_HOST (--postgres-host) or KEELSON_DATABASE_URL (--database-url)",
     ]);
     const environment = { DATABASE_URL: "postgres://elsewhere/keelson" };
     await load({ flags, environment, purpose: "apiserver" });

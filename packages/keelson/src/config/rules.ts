@@ -226,7 +226,7 @@ const rules: readonly Rule[] = [
     return [
       {
         field: nameOf("storageDriver", sources),
-        message: "postgresql needs a database",
+        message: "is postgresql, which needs a database",
         fix: `set ${names.join(" or ")}`,
       },
     ];
