@@ -20,6 +20,7 @@ import type { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import type { TokenAuthenticator } from "./auth/token-authenticator.ts";
 import { runBootstrap } from "./bootstrap/bootstrap.ts";
 import { OwnAddress } from "./bootstrap/own-address.ts";
+import { ensureOwnService } from "./bootstrap/own-service.ts";
 import { Patience } from "./bootstrap/patience.ts";
 import { serveDefinitions } from "./crds/serve-definitions.ts";
 import { Discovery } from "./discovery/discovery.ts";
@@ -221,7 +222,9 @@ async function build(options: ApiServerOptions, signal: AbortSignal): Promise<Pa
     }),
   );
   const publish = async (port: number): Promise<void> => {
-    const address = new OwnAddress({ ...shared, objects: own, port });
+    const service = { ...shared, objects: own, range: serviceRange };
+    const ensureService = (within: AbortSignal) => ensureOwnService(service, within);
+    const address = new OwnAddress({ ...shared, objects: own, port, ensureService });
     await patience.of("our address", () => address.publish(signal), signal);
     scope.spawn("our address", (within) => address.run(within));
   };

@@ -11,6 +11,7 @@ import { startTestServer, type TestServer } from "../testing/test-server.ts";
 
 const never = new AbortController().signal;
 const endpointsPath = "/api/v1/namespaces/default/endpoints/kubernetes";
+const servicePath = "/api/v1/namespaces/default/services/kubernetes";
 const slicesPath = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
 interface Subset {
@@ -132,4 +133,38 @@ suite("the Service kubernetes", () => {
       assert.deepEqual(await published(api), leadingTo({ port }));
     }
   });
+
+  test("comes back when somebody has deleted it, with the address that it had", async (t) => {
+    const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
+    await using store = await Store.open({ backend }, t.signal);
+    await using server = await startTestServer({ store }, t.signal);
+    const { api } = reached(server, t.signal);
+    const { uid, address } = placeOf((await api.get(servicePath)).object);
+    const addressPath = `/apis/networking.k8s.io/v1/ipaddresses/${address}`;
+    assert.equal((await api.delete(servicePath)).code, 200);
+    // What is given back is so a moment later, and may then be the new one's: it is taken again.
+    const isBack = async (): Promise<boolean> => {
+      const [service, held] = [await api.get(servicePath), await api.get(addressPath)];
+      const found = placeOf(service.object);
+      return service.code === 200 && found.uid !== uid && held.code === 200;
+    };
+    await until(isBack, "it is there again");
+    assert.equal(placeOf((await api.get(servicePath)).object).address, address);
+    const another = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "another" },
+      spec: { clusterIP: address, ports: [{ port: 80 }] },
+    };
+    const refused = await api.create("/api/v1/namespaces/default/services", another);
+    assert.match(refused.text, /provided IP is already allocated/);
+  });
 });
+
+function placeOf(service: JsonObject): { readonly uid: string; readonly address: string } {
+  const { metadata = {}, spec = {} } = service as {
+    metadata?: { uid?: string };
+    spec?: { clusterIP?: string };
+  };
+  return { uid: metadata.uid ?? "", address: spec.clusterIP ?? "" };
+}

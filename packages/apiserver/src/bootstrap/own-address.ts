@@ -1,5 +1,5 @@
 // Where the Service `kubernetes` leads: to every server that lives. Each holds a lease on its address for as long as it does, puts
-// the address in, and takes out those that nobody holds any more.
+// the address in, and takes out those that nobody holds any more. A Service that somebody has deleted each brings back.
 
 import { networkInterfaces } from "node:os";
 
@@ -37,6 +37,8 @@ export interface OwnAddressOptions {
   readonly store: Pick<Store, "claim" | "release">;
   /** Where we listen, on this machine. */
   readonly port: number;
+  /** Makes the Service, and takes its address, where that is missing. */
+  readonly ensureService: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -73,15 +75,16 @@ export class OwnAddress {
 
   /** Keeps it so until `signal` aborts; then others may take the address out. */
   async run(signal: AbortSignal): Promise<void> {
-    const { store, clock, log } = this.#options;
+    const { store, clock, log, ensureService } = this.#options;
     while (!signal.aborted) {
       await clock.sleep(renewMs, signal).catch(() => undefined);
       if (signal.aborted) break;
       try {
-        await this.publish(signal);
+        await this.publish(signal); // First: the lease must not wait.
+        await ensureService(signal);
       } catch (error) {
         if (isCancellation(error, signal)) break;
-        log.warn({ error }, "our address could not be told");
+        log.warn({ error }, "the Service kubernetes could not be kept as it should be");
       }
     }
     await store.release(leaseOf(this.#own), holder, clock.timeout(1_000)).catch(() => undefined);
