@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import type { LogLevel } from "@keelson/base";
 import { RecordingLog, until } from "@keelson/base/testing";
 import { openDatabase } from "./database.ts";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
@@ -108,7 +109,7 @@ suite("embedded PostgreSQL", () => {
     const log = new RecordingLog();
     const starting = startEmbeddedPostgres({ ...place, log }, never);
     const isRefused = (): boolean =>
-      log.entries.some(({ fields }) => String(fields["message"]).includes("is empty"));
+      log.entries.some(({ fields }) => String(fields["said"]).includes("is empty"));
     await Promise.race([starting, until(isRefused, "PostgreSQL found the pid file")]);
     await rm(pidFile); // As one that ends before it has begun does.
     await using server = await starting;
@@ -129,6 +130,32 @@ suite("embedded PostgreSQL", () => {
       return rows !== undefined;
     }, "the server has come back");
     assert.deepEqual(rows, [7]);
+  });
+
+  test("what it says is logged, each word at the level of its weight, and a clean end is no trouble", async () => {
+    await using place = await emptyPlace();
+    const log = new RecordingLog();
+    const said = (level: LogLevel, text: string): boolean =>
+      log.entries.some(
+        ({ fields, ...entry }) => entry.level === level && String(fields["said"]).includes(text),
+      );
+    {
+      await using server = await startEmbeddedPostgres({ ...place, log }, never);
+      const wrong = server.url.replace(/\/keelson$/, "/nowhere");
+      await using stranger = openDatabase({ url: wrong, name: "test", ...patience });
+      await assert.rejects(stranger.run(kept, undefined, never));
+      await using database = openDatabase({ url: server.url, name: "test", ...patience });
+      await assert.rejects(database.run(kept, undefined, never));
+      await until(
+        () => said("error", 'database "nowhere" does not exist'),
+        "the refusal was logged",
+      );
+      await until(() => said("warn", 'relation "kept" does not exist'), "the failure was logged");
+      // It ends with one that is still connected, whom it tells so.
+      await server[Symbol.asyncDispose]();
+      assert.ok(said("debug", "due to administrator command"), JSON.stringify(log.entries));
+      assert.ok(!said("error", "due to administrator command"));
+    }
   });
 
   test("it comes back on the port it had, unless somebody has taken it", async () => {

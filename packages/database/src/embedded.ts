@@ -278,9 +278,14 @@ async function ensureDatabase(url: string, name: string, signal: AbortSignal): P
   if (found.length === 0) await admin.run(createDatabase, name, signal);
 }
 
+/** What the server tells each session that is still there when it ends in order. */
+const farewell = /^terminating .*due to administrator command$/;
+
 function logLine(log: Log, line: string): void {
-  const [, level = "", message = line] = /^([A-Z]+):\s+(.*)$/.exec(line) ?? [];
-  if (level === "FATAL" || level === "PANIC") log.error({ message }, "PostgreSQL says");
-  else if (level === "WARNING" || level === "ERROR") log.warn({ message }, "PostgreSQL says");
-  else log.debug({ message: message.trim() }, "PostgreSQL says");
+  const [, level = "", said = line] = /^([A-Z]+):\s+(.*)$/.exec(line) ?? [];
+  const isFatal = level === "FATAL" || level === "PANIC";
+  const fields = { said: said.trim() };
+  if (isFatal && !farewell.test(said)) log.error(fields, "PostgreSQL says");
+  else if (level === "WARNING" || level === "ERROR") log.warn(fields, "PostgreSQL says");
+  else log.debug(fields, "PostgreSQL says");
 }
