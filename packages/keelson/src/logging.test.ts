@@ -16,6 +16,26 @@ suite("log lines", () => {
     assert.match(JSON.stringify(shown), /outer.*inner/);
   });
 
+  test("keep a field that is called like the message itself", () => {
+    const line = (format: "json" | "text"): string => {
+      const lines: string[] = [];
+      const log = newLog({ level: "info", format, write: (line) => lines.push(line) });
+      log.child({ message: "of the part" }).info({ part: "a" }, "parts");
+      log.info({ message: "of the line" }, "lines");
+      return lines.join("");
+    };
+    const [child, own] = line("json").trimEnd().split("\n");
+    for (const [text = "", message, field] of [
+      [child, "parts", "of the part"],
+      [own, "lines", "of the line"],
+    ] as const) {
+      assert.equal(text.match(/"message":/g)?.length, 1, text);
+      const { message: said, message_: kept } = JSON.parse(text) as Record<string, unknown>;
+      assert.deepEqual([said, kept], [message, field]);
+    }
+    assert.match(line("text"), /parts .*"of the part".*\n.*lines .*"of the line"/);
+  });
+
   test("are short for people", () => {
     const lines: string[] = [];
     const log = newLog({ level: "debug", format: "text", write: (line) => lines.push(line) });

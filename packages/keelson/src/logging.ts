@@ -11,7 +11,10 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** A log of the process. An error goes under `error`, with its stack and its causes. */
+/**
+ * A log of the process. An error goes under `error`, with its stack and its causes; a field that is called like a part of
+ * every line goes under that name with a `_`, so that neither hides the other.
+ */
 export function newLog({ level, format, write = writeToStandardError }: LogOptions): Log {
   const stream: DestinationStream = {
     write: format === "json" ? write : (line) => write(readable(line)),
@@ -32,12 +35,24 @@ export function newLog({ level, format, write = writeToStandardError }: LogOptio
 
 function logOf(logger: Logger): Log {
   return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    child: (fields) => logOf(logger.child(fields)),
+    debug: (fields, message) => logger.debug(besideParts(fields), message),
+    info: (fields, message) => logger.info(besideParts(fields), message),
+    warn: (fields, message) => logger.warn(besideParts(fields), message),
+    error: (fields, message) => logger.error(besideParts(fields), message),
+    child: (fields) => logOf(logger.child(besideParts(fields))),
   };
+}
+
+/** What every line has. */
+const parts: readonly string[] = ["level", "time", "message"];
+
+function besideParts(fields: object): object {
+  if (!parts.some((part) => Object.hasOwn(fields, part))) return fields;
+  const renamed = Object.entries(fields).map(([key, value]) => [
+    parts.includes(key) ? `${key}_` : key,
+    value,
+  ]);
+  return Object.fromEntries(renamed);
 }
 
 /** Never throws: a log that cannot be written must not end what it tells about. */
