@@ -12,6 +12,7 @@ import {
   DatabaseTimeout,
   DatabaseUnavailable,
   ForeignKeyViolation,
+  PermissionDenied,
   StatementFailed,
   TransactionConflict,
   UniqueViolation,
@@ -178,6 +179,7 @@ eachPostgres("database", (server) => {
       ["SELECT nothing", StatementFailed],
       ["DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$", TransactionConflict],
       ["DO $$ BEGIN RAISE SQLSTATE '57P01'; END $$", DatabaseUnavailable],
+      ["DO $$ BEGIN RAISE SQLSTATE '42501' USING MESSAGE = 'not yours'; END $$", PermissionDenied],
       ["DO $$ BEGIN RAISE SQLSTATE '53100'; END $$", DatabaseUnavailable],
       [
         "DO $$ BEGIN RAISE SQLSTATE '28P01' USING MESSAGE = 'nobody knows you'; END $$",

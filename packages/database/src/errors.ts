@@ -100,6 +100,12 @@ export class ValueRefused extends DatabaseError {
   readonly isTransient = false;
 }
 
+/** Our user may not do that in this database: it is another's, or its tables are. */
+export class PermissionDenied extends DatabaseError {
+  readonly code = "PERMISSION_DENIED";
+  readonly isTransient = false;
+}
+
 /** The statement itself is wrong, or something no code was prepared for: a bug. */
 export class StatementFailed extends DatabaseError {
   readonly code = "STATEMENT_FAILED";

@@ -17,6 +17,7 @@ export {
   DatabaseTimeout,
   DatabaseUnavailable,
   ForeignKeyViolation,
+  PermissionDenied,
   StatementFailed,
   TransactionConflict,
   UniqueViolation,

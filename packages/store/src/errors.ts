@@ -127,10 +127,17 @@ export class SchemaMismatch extends StoreError {
   readonly code = "SchemaMismatch";
   readonly found: number;
   readonly wanted: number;
-  constructor(message: string, versions: { readonly found: number; readonly wanted: number }) {
-    super(message);
-    this.found = versions.found;
-    this.wanted = versions.wanted;
+  constructor(
+    message: string,
+    {
+      found,
+      wanted,
+      ...options
+    }: ErrorOptions & { readonly found: number; readonly wanted: number },
+  ) {
+    super(message, options);
+    this.found = found;
+    this.wanted = wanted;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   DatabaseTimeout,
   DatabaseUnavailable,
   ForeignKeyViolation,
+  PermissionDenied,
   StatementFailed,
   TransactionConflict,
   UniqueViolation,
@@ -45,6 +46,8 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
       return new DatabaseTimeout(`${statement} took too long`, facts);
     case "25006": // Read-only: a standby, until the new primary is found.
       return new DatabaseUnavailable("the database accepts no writes", facts);
+    case "42501":
+      return new PermissionDenied(`the database does not let us do that: ${message}`, facts);
     case "53100":
       return new DatabaseUnavailable("the disk of the database is full", facts);
   }

@@ -34,7 +34,7 @@ import { storeMetrics, type StoreMetrics } from "../metrics.ts";
 import { toEntry } from "../log-row.ts";
 import type { Revision } from "../revision.ts";
 import { Connection } from "./connection.ts";
-import { checkSchema } from "./migrate.ts";
+import { checkSchema, forbidden } from "./migrate.ts";
 import { channel, Notifications } from "./notifications.ts";
 import { SharedRead } from "./shared-read.ts";
 import {
@@ -84,17 +84,14 @@ export class PostgresBackend implements Backend {
 
   /** Connects. Refuses a database that is not migrated, or by a version this one cannot read. */
   static async open(options: PostgresOptions, signal: AbortSignal): Promise<PostgresBackend> {
+    const { url, schema = "ark" } = options;
     const backend = new PostgresBackend(options);
     try {
-      await backend.#readers[0]?.run(
-        "checkSchema",
-        (sql) => checkSchema(sql, options.schema ?? "ark"),
-        signal,
-      );
+      await backend.#readers[0]?.run("checkSchema", (sql) => checkSchema(sql, schema), signal);
       await backend.#adopt(options.log ?? silentLog, signal);
     } catch (error) {
       await backend[Symbol.asyncDispose]();
-      throw error;
+      throw forbidden(error, { url, schema, what: "use" }) ?? error;
     }
     return backend;
   }

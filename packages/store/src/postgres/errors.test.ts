@@ -63,7 +63,7 @@ const families: Readonly<Record<string, Family>> = {
   "a table is damaged": { codes: "XX001 XX002", severity: "ERROR", as: "Corrupt", isLost: false },
   "the whole of it is damaged": { codes: "XX000", severity: "PANIC", as: "Corrupt", isLost: true },
   "our own mistakes": {
-    codes: "42601 42703 22P02 23505 0A000 UNDEFINED_VALUE",
+    codes: "42501 42601 42703 42704 42P01 22P02 23505 0A000 UNDEFINED_VALUE",
     severity: "ERROR",
     isLost: false,
   },

@@ -69,6 +69,16 @@ export function isMissingTable(error: unknown): boolean {
   return hasCode(error) && (error.code === "42P01" || error.code === "3F000");
 }
 
+/** Whether our user may not do what was asked. */
+export function isForbidden(error: unknown): boolean {
+  return hasCode(error) && error.code === "42501";
+}
+
+/** Whether something that a statement names is not there, such as a role. */
+export function isUndefined(error: unknown): boolean {
+  return hasCode(error) && error.code === "42704";
+}
+
 function isFatal(error: object): boolean {
   return "severity" in error && (error.severity === "FATAL" || error.severity === "PANIC");
 }

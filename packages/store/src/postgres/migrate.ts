@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Sql, TransactionSql } from "postgres";
 import { SchemaMismatch } from "../errors.ts";
 import { connect } from "./connection.ts";
-import { isMissingTable, toStoreError } from "./errors.ts";
+import { isForbidden, isMissingTable, isUndefined, toStoreError } from "./errors.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
@@ -44,11 +44,11 @@ export async function migratePostgres({
         await sql.unsafe(readFileSync(new URL(file, folder), "utf8"));
         await sql`UPDATE ${sql(schema)}.meta SET schema_version = ${index + 1}`;
       }
-      if (serverRole !== undefined) await grant(sql, schema, serverRole);
+      if (serverRole !== undefined) await grant(sql, { url, schema, role: serverRole });
       return schemaVersion;
     });
   } catch (error) {
-    throw toStoreError(error);
+    throw forbidden(error, { url, schema, what: "make or change" }) ?? toStoreError(error);
   } finally {
     await sql.end({ timeout: 1 });
   }
@@ -72,6 +72,35 @@ export async function checkSchema(sql: Sql, schema: string): Promise<void> {
     );
   }
   if (found > schemaVersion + 1) throw tooNew(found);
+}
+
+/**
+ * What a start says whose user may not use or change the schema; undefined for anything else. Requests go on calling that
+ * what it is to them: a mistake of ours.
+ */
+export function forbidden(
+  cause: unknown,
+  {
+    url,
+    schema,
+    what,
+  }: { readonly url: string; readonly schema: string; readonly what: "make or change" | "use" },
+): SchemaMismatch | undefined {
+  if (!isForbidden(cause)) return undefined;
+  const { user, database } = partsOf(url);
+  const { message } = cause as Error;
+  const fix = `run "keelson apiserver migrate" as the owner of database and schema, with --postgres-server-role ${user}`;
+  return new SchemaMismatch(
+    `${user} may not ${what} schema ${schema} of database ${database}: ${message}: ${fix}`,
+    { found: 0, wanted: schemaVersion, cause },
+  );
+}
+
+/** Who we are, and where. */
+function partsOf(url: string): { readonly user: string; readonly database: string } {
+  const { username, pathname } = URL.parse(url) ?? { username: "", pathname: "" };
+  const user = decodeURIComponent(username);
+  return { user, database: decodeURIComponent(pathname.slice(1)) || user };
 }
 
 /** What we rely on came with version 15. */
@@ -115,8 +144,21 @@ async function versionOf(sql: Sql | TransactionSql, schema: string): Promise<num
   }
 }
 
-async function grant(sql: TransactionSql, schema: string, role: string): Promise<void> {
-  await sql`GRANT USAGE ON SCHEMA ${sql(schema)} TO ${sql(role)}`;
+async function grant(
+  sql: TransactionSql,
+  { url, schema, role }: { readonly url: string; readonly schema: string; readonly role: string },
+): Promise<void> {
+  try {
+    await sql`GRANT USAGE ON SCHEMA ${sql(schema)} TO ${sql(role)}`;
+  } catch (cause) {
+    if (!isUndefined(cause)) throw cause;
+    const { message } = cause as Error;
+    const fix = "make the role first, or name another with --postgres-server-role";
+    throw new SchemaMismatch(
+      `schema ${schema} of database ${partsOf(url).database} cannot be granted: ${message}: ${fix}`,
+      { found: 0, wanted: schemaVersion, cause },
+    );
+  }
   await sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${sql(schema)} TO ${sql(role)}`;
   await sql`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${sql(schema)} TO ${sql(role)}`;
 }
