@@ -8,7 +8,8 @@ const meanings: Readonly<Record<StartErrorCode, string>> = {
   PORT_TAKEN: "a port is taken",
   DATA_DIR_LOCKED: "the data folder is in use by another process",
   DATA_DIR_NOT_WRITABLE: "the data folder cannot be written to",
-  DATABASE_UNAVAILABLE: "the database cannot be started or reached, or is of a newer version",
+  DATABASE_UNAVAILABLE:
+    "the database cannot be started or reached, does not let us do what we must, or is not of this version",
   HOST_UNAVAILABLE: "the host cluster cannot be reached, or does not let us do what we must",
 };
 

@@ -21,21 +21,27 @@ export interface ReadyDatabaseOptions {
   readonly log: Log;
 }
 
+/** Nobody has brought the schema up to date, and it was not for us to do. */
+export class SchemaBehind extends Error {
+  override readonly name = "SchemaBehind";
+  readonly code = "SCHEMA_BEHIND";
+}
+
 /**
- * Waits for the database and brings its schema up to date, unless that is left to somebody else. Throws
- * `DatabaseUnavailable` when patience ends, and what `migrate` throws.
+ * Waits for the database and brings its schema up to date, or waits for somebody else to whom that is left. Throws
+ * `DatabaseUnavailable` or `SchemaBehind` when patience ends, and what `migrate` throws.
  */
 export async function readyDatabase(
   options: ReadyDatabaseOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { database, migrations, autoMigrate, log } = options;
-  const isAway = (error: unknown): error is Error => error instanceof DatabaseUnavailable;
+  const isAway = (error: unknown): error is Error =>
+    error instanceof DatabaseUnavailable || error instanceof SchemaBehind;
   const bringUpToDate = async (): Promise<void> => {
     if (!autoMigrate) {
       if (await isMigrated(database, migrations, signal)) return;
-      log.warn({}, "database schema is behind, and migrating is left to somebody else");
-      return;
+      throw new SchemaBehind("its schema is behind, and migrating is left to somebody else");
     }
     const applied = await migrate(database, migrations, signal);
     if (applied.length > 0) log.info({ migrations: applied }, "database migrated");

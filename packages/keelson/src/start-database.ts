@@ -14,7 +14,7 @@ import {
 import type { Config } from "./config.ts";
 import type { PrometheusMetrics } from "./prometheus.ts";
 import { readyDatabase } from "./ready-database.ts";
-import { servicesDatabase, unreachableFailure } from "./start-failure.ts";
+import { refusedFailure, servicesDatabase, unreachableFailure } from "./start-failure.ts";
 import { startPatienceMs } from "./while-away.ts";
 
 export interface StartDatabaseOptions {
@@ -39,7 +39,7 @@ export interface StartedDatabase extends AsyncDisposable {
   databaseApart(name: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** Throws what `startEmbeddedPostgres` and `readyDatabase` throw, and names a database that is away. */
+/** Throws what `startEmbeddedPostgres` and `readyDatabase` throw, and names a database that is away or not for us. */
 export async function startDatabase(
   options: StartDatabaseOptions,
   signal: AbortSignal,
@@ -65,7 +65,8 @@ export async function startDatabase(
   try {
     await readyDatabase({ ...shared, database, migrations, autoMigrate }, signal);
   } catch (error) {
-    throw unreachableFailure(error, { what: "the services' data", ...servicesDatabase(config) });
+    const named = { what: "the services' data", ...servicesDatabase(config) };
+    throw unreachableFailure(refusedFailure(error, config), named);
   }
   let isOutdated = false;
   const owned = undo.move();

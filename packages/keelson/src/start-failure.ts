@@ -1,6 +1,11 @@
 // What parts throw at the start, as the one sentence that the user needs.
 
-import { DatabaseUnavailable, PostgresServerError, SchemaTooNew } from "@keelson/database";
+import {
+  DatabaseUnavailable,
+  PermissionDenied,
+  PostgresServerError,
+  SchemaTooNew,
+} from "@keelson/database";
 import {
   BadHostTrust,
   CertificateFileError,
@@ -13,6 +18,7 @@ import {
 import { TaskFailed } from "@keelson/base";
 import { StoreError, Unavailable, type StoreErrorCode } from "@keelson/store";
 import type { Config } from "./config.ts";
+import { SchemaBehind } from "./ready-database.ts";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError, type StartErrorCode } from "./start-error.ts";
@@ -66,6 +72,10 @@ export function startFailure(error: unknown): unknown {
   if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
   if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");
   if (error instanceof SchemaTooNew) return wrap("DATABASE_UNAVAILABLE");
+  if (error instanceof PermissionDenied) {
+    const fix = "name the one that made the tables with --database-url, or let it grant them";
+    return new StartError("DATABASE_UNAVAILABLE", `${error.message}: ${fix}`, { cause: error });
+  }
   if (error instanceof BadHostTrust) {
     const place = "ConfigMap kube-system/extension-apiserver-authentication of the host cluster";
     return new StartError("HOST_UNAVAILABLE", `${place} cannot be used: ${error.message}`, {
@@ -157,6 +167,29 @@ export function unreachableFailure(
   const choose = setting === undefined ? "" : `, or name another with ${setting}`;
   const message = `${name} is to hold ${what}, and cannot be used: ${error.message}: see that it runs and can be reached${choose}`;
   return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** A services' database that lets us in, and not do what a start must, or whose schema nobody has made. Anything else stays as it is. */
+export function refusedFailure(
+  error: unknown,
+  config: Pick<DatabaseSettings, "databaseUrl">,
+): unknown {
+  const { name } = servicesDatabase(config);
+  if (error instanceof SchemaBehind) {
+    const fix = "start one replica without --auto-migrate=false, which brings it up to date";
+    const message = `the schema of ${name} is behind: ${fix}`;
+    return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+  }
+  if (!(error instanceof PermissionDenied) || config.databaseUrl === undefined) return error;
+  const message = `${name} is to hold the services' data, and cannot be used: ${error.message}: ${ownerFix(config.databaseUrl)}, or name another with --database-url`;
+  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+}
+
+/** What lets the user of a URL make schemas where it leads. */
+export function ownerFix(url: string): string {
+  const { username, pathname } = URL.parse(url) ?? { username: "", pathname: "" };
+  const [user, database] = [username, pathname.slice(1) || username].map(decodeURIComponent);
+  return `let ${user} make schemas and tables there, as the owner of the database may (ALTER DATABASE ${database} OWNER TO ${user})`;
 }
 
 /** Where the objects of the Kubernetes API are. */

@@ -8,7 +8,11 @@ export const databaseSettings = {
     secret: "password",
   }),
   databasePort: setting(port, "port of the embedded PostgreSQL, 0 for any free one", "0"),
-  autoMigrate: setting(boolean, "bring the schema up to date at the start", "true"),
+  autoMigrate: setting(
+    boolean,
+    "bring the schema up to date at the start; else wait 30 s for another to have done it",
+    "true",
+  ),
   databaseMaxOpenConns: setting(
     integer({ min: 1, max: 10_000 }),
     "most connections of the pool",
