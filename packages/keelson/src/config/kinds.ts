@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { BadQuantity, parseQuantity, printQuantity, scaledValue } from "@keelson/kube/quantity";
-import { parseConnectionUrl } from "@keelson/platform/connection-url";
+import { parseConnectionUrl, tlsModes } from "@keelson/platform/connection-url";
 import { isLoopbackHost } from "../loopback.ts";
 
 /** A text that is no value of its kind. The message says what would be one. */
@@ -307,6 +307,19 @@ export const postgresUrl: Kind<string> = {
     return text;
   },
   write: (value) => value,
+};
+
+/** The same where the driver reads it, to which any word that it does not know for a way of TLS is the strictest. */
+export const servicesUrl: Kind<string> = {
+  ...postgresUrl,
+  read: (text, context) => {
+    const url = postgresUrl.read(text, context);
+    const mode = new URL(url).searchParams.get("sslmode");
+    if (mode !== null && !tlsModes.some((known) => known === mode)) {
+      throw new BadValue(`has an sslmode that is none of ${tlsModes.join(", ")}`);
+    }
+    return url;
+  },
 };
 
 /** The same of the PostgreSQL for apps, as the operator reads it: what it cannot use no app should be the first to hear of. */

@@ -91,6 +91,10 @@ suite("rules between settings", () => {
     ],
     [{ DATABASE_URL: "mysql://x" }, /^DATABASE_URL must be a URL such as postgres:/],
     [
+      { DATABASE_URL: "postgres://me:secret@db/keelson?sslmode=required" },
+      /^DATABASE_URL has an sslmode that is none of disable, allow, prefer, require, verify-ca, verify-full$/,
+    ],
+    [
       { DB_ADMIN_URL: "postgres://boss:50%@db/plattr" },
       /^DB_ADMIN_URL cannot be used: the password .* is not percent-encoded right$/,
     ],

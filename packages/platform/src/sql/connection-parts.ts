@@ -1,7 +1,14 @@
 // Where a database is and who asks, read from a URL.
 
 /** How a connection is encrypted, in libpq's words. */
-const tlsModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
+export const tlsModes = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 export interface ConnectionParts {

@@ -1,9 +1,9 @@
-import { boolean, integer, port, positiveDuration, postgresUrl } from "../kinds.ts";
+import { boolean, integer, port, positiveDuration, servicesUrl } from "../kinds.ts";
 import { alias, optional, setting } from "../setting.ts";
 
 /** PostgreSQL for the services. */
 export const databaseSettings = {
-  databaseUrl: optional(postgresUrl, "PostgreSQL to use instead of the embedded one", {
+  databaseUrl: optional(servicesUrl, "PostgreSQL to use instead of the embedded one", {
     aliases: [alias("DATABASE_URL")],
     secret: "password",
   }),
