@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import { isConnectionFailure, isDistrust, isTlsFailure } from "./connection-failure.ts";
+import { connect as connectTls } from "node:tls";
+import {
+  isBeforeTls,
+  isConnectionFailure,
+  isDistrust,
+  isTlsFailure,
+} from "./connection-failure.ts";
 
 async function codeOf(act: () => Promise<unknown>): Promise<string> {
   try {
@@ -30,6 +36,20 @@ suite("failures of connections", () => {
       const code = await codeOf(act);
       assert.ok(isConnectionFailure(code), code);
     }
+  });
+
+  test("whoever speaks no TLS hangs up before there is any", async () => {
+    const server = createServer((socket) => void socket.once("data", () => socket.destroy()));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => {
+      connectTls(port, "127.0.0.1").once("error", resolve);
+    });
+    server.close();
+    const { code = "", message } = error;
+    assert.ok(isBeforeTls({ code, message }), String(error));
+    assert.ok(!isBeforeTls({ code, message: "read ECONNRESET" }));
   });
 
   test("each code is of one family, and what is no failure of a connection of none", () => {

@@ -11,6 +11,11 @@ export function isConnectionFailure(code: string): boolean {
   return systemCodes.test(code);
 }
 
+/** Whether the other side hung up before there was TLS, as one does that speaks none. Node has no code of its own for that. */
+export function isBeforeTls({ code, message }: { code: string; message: string }): boolean {
+  return code === "ECONNRESET" && message.includes("before secure TLS connection");
+}
+
 /** Whether the other side showed a certificate that nobody has vouched for, or nobody does any more. */
 export function isDistrust(code: string): boolean {
   return distrustCodes.test(code);

@@ -5,7 +5,12 @@
 export { append } from "./append.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { systemClock, type Clock } from "./clock.ts";
-export { isConnectionFailure, isDistrust, isTlsFailure } from "./connection-failure.ts";
+export {
+  isBeforeTls,
+  isConnectionFailure,
+  isDistrust,
+  isTlsFailure,
+} from "./connection-failure.ts";
 export { forEachAtOnce } from "./for-each-at-once.ts";
 export {
   allowsCluster,

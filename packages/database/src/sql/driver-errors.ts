@@ -1,6 +1,6 @@
 // The one place that reads SQLSTATEs and the driver's codes.
 
-import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
+import { isBeforeTls, isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import {
   CheckViolation,
   DatabaseError,
@@ -50,6 +50,10 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
       return new PermissionDenied(`the database does not let us do that: ${message}`, facts);
     case "53100":
       return new DatabaseUnavailable("the disk of the database is full", facts);
+  }
+  if (isBeforeTls({ code, message })) {
+    const fix = "if it offers none, say sslmode=disable or prefer, or turn on its ssl";
+    return new DatabaseUnavailable(`the database ended the connection before TLS: ${fix}`, facts);
   }
   if (isAway(code)) {
     // What the system or the driver says has the address in it.

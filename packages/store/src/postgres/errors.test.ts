@@ -90,6 +90,7 @@ suite("failures of PostgreSQL by name", () => {
     assert.match(saying("28P01"), /does not let us in: its own words/);
     assert.match(saying("3D000"), /does not let us in: its own words/);
     assert.match(saying("EAI_AGAIN"), /\(EAI_AGAIN\)/);
+    assert.match(saying("ECONNRESET"), /\(ECONNRESET\)/);
   });
 
   test("only a server that refuses writes is read-only", () => {

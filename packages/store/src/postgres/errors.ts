@@ -1,6 +1,6 @@
 // PostgreSQL's failures by the names the store has for them. Nobody above sees a SQLSTATE.
 
-import { isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
+import { isBeforeTls, isConnectionFailure, isDistrust, isTlsFailure } from "@keelson/base";
 import { Corrupt, Full, StoreError, Unavailable } from "../errors.ts";
 
 /** What the driver says of its own. */
@@ -14,6 +14,11 @@ export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError || !hasCode(error)) return error;
   const cause = error;
   const { code } = error;
+  if (isBeforeTls(error))
+    return new Unavailable(
+      "the database ended the connection before TLS: if it offers none, say sslmode=disable or prefer, or turn on its ssl",
+      { cause },
+    );
   if (hasNoConnection(code))
     return new Unavailable(`the database does not answer (${code})`, { cause });
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
