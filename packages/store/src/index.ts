@@ -32,7 +32,12 @@ export {
 } from "./key.ts";
 export { defaultLimits, type StoreLimits } from "./limits.ts";
 export { PostgresBackend, type PostgresOptions } from "./postgres/backend.ts";
-export { migratePostgres, type MigrateOptions } from "./postgres/migrate.ts";
+export {
+  inspectPostgres,
+  type Inspected,
+  migratePostgres,
+  type MigrateOptions,
+} from "./postgres/migrate.ts";
 export type { Cursor, ListOptions, Page } from "./pages.ts";
 export { type Expect, isRevision, type Revision } from "./revision.ts";
 export {

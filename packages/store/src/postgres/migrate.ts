@@ -2,8 +2,9 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Sql, TransactionSql } from "postgres";
+import type { Clock } from "@keelson/base";
 import { SchemaMismatch } from "../errors.ts";
-import { connect } from "./connection.ts";
+import { connect, Connection } from "./connection.ts";
 import { isForbidden, isMissingTable, isUndefined, toStoreError } from "./errors.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
@@ -52,6 +53,47 @@ export async function migratePostgres({
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** What a database is to us, before anything is made or served there. */
+export interface Inspected {
+  /** Of the server. */
+  readonly version: string;
+  /** The version of the schema, 0 where there is none, and that of ours. */
+  readonly found: number;
+  readonly wanted: number;
+  /** Whether we may make a schema. */
+  readonly mayCreate: boolean;
+}
+
+/** Looks at a database, and refuses one that could not be served after a migration either. Changes nothing. */
+export async function inspectPostgres(
+  { url, password, schema, clock }: Omit<MigrateOptions, "serverRole"> & { readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<Inspected> {
+  const unheard = (): void => undefined;
+  const told = { onStatement: unheard, onChange: unheard };
+  const options = { url, password, prepare: false, clock, callMsMax: inspectMsMax, ...told };
+  await using connection = new Connection(options);
+  try {
+    return await connection.run("inspect", (sql) => inspect(sql, schema), signal);
+  } catch (error) {
+    throw forbidden(error, { url, schema, what: "use" }) ?? error;
+  }
+}
+
+const inspectMsMax = 5_000;
+
+async function inspect(sql: Sql, schema: string): Promise<Inspected> {
+  await checkServer(sql);
+  await checkIsolation(sql);
+  const found = await versionOf(sql, schema);
+  if (found > schemaVersion + 1) throw tooNew(found);
+  const [row] = await sql`
+    SELECT current_setting('server_version') AS version,
+      has_database_privilege(current_database(), 'CREATE') AS may`;
+  const { version, may } = row ?? {};
+  return { version: String(version), found, wanted: schemaVersion, mayCreate: may === true };
 }
 
 /** Refuses a schema that this version cannot serve; one step newer is tolerated, for rolling upgrades. */
