@@ -107,7 +107,8 @@ export async function migrateStore(
   await migratePostgres({ ...address, schema, ...(serverRole !== undefined && { serverRole }) });
 }
 
-async function storeAddress({
+/** Where the store's PostgreSQL is, and who we are to it. Throws a `StartError` where the file of the password cannot be read. */
+export async function storeAddress({
   config,
   databaseUrl,
 }: Pick<OpenStoreOptions, "config" | "databaseUrl">): Promise<

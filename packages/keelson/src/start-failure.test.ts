@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseAway } from "@keelson/apiserver";
 import { TaskFailed } from "@keelson/base";
+import { PostgresServerError } from "@keelson/database";
 import { Full, NotFound } from "@keelson/store";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
@@ -80,6 +81,17 @@ suite("what the store says of its database", () => {
       assert.equal(storeFailure(error, postgres), error);
     }
   });
+});
+
+test("a port that PostgreSQL cannot have is told with the flag that chooses it", () => {
+  const taken = new PostgresServerError("port-taken", "port 1 on 127.0.0.1 is taken");
+  const told = startFailure(taken);
+  assert.ok(told instanceof StartError);
+  assert.equal(told.code, "PORT_TAKEN");
+  assert.match(
+    told.message,
+    /^port 1 .*: stop what .* with --database-port \(0 for any free one\)$/,
+  );
 });
 
 suite("a file that a setting names", () => {

@@ -69,6 +69,10 @@ export function startFailure(error: unknown): unknown {
     const fix = `${error.reason === "foreign" ? `${aggregated} ` : ""}name another path for our kubeconfig with --kubeconfig`;
     return new StartError("USAGE", `${error.message}: ${fix}`, { cause: error });
   }
+  if (error instanceof PostgresServerError && error.code === "port-taken") {
+    const fix = portFix("--database-port");
+    return new StartError("PORT_TAKEN", `${error.message}: ${fix}`, { cause: error });
+  }
   if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
   if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");
   if (error instanceof SchemaTooNew) return wrap("DATABASE_UNAVAILABLE");
@@ -233,10 +237,9 @@ export function listenFailure(
   const { code } = error as NodeJS.ErrnoException;
   const place = `${address}:${port}`;
   if (code === "EADDRINUSE") {
-    const fix = `stop what listens there, or choose another with ${flag} (0 for any free one)`;
     return new StartError(
       "PORT_TAKEN",
-      `port ${port} on ${address} is taken, so ${what} cannot listen: ${fix}`,
+      `port ${port} on ${address} is taken, so ${what} cannot listen: ${portFix(flag)}`,
       {
         cause: error,
       },
@@ -257,6 +260,10 @@ export function listenFailure(
     );
   }
   return error;
+}
+
+function portFix(flag: string): string {
+  return `stop what listens there, or choose another with ${flag} (0 for any free one)`;
 }
 
 const serverCodes: Record<PostgresServerError["code"], StartErrorCode> = {

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Config } from "../../config.ts";
+import { withoutPassword } from "../../config/show.ts";
 import type { RunFile } from "../../run-file.ts";
 import { failed, ok, type Finding } from "./finding.ts";
 import { portHolder } from "./port-holder.ts";
@@ -12,6 +13,7 @@ export async function checkPorts(
   running: RunFile | undefined,
 ): Promise<readonly Finding[]> {
   const { address, port, kubeAddress, kubePort, metricsAddress, metricsPort } = config;
+  const { databaseUrl, databasePort } = config;
   const wanted = [
     { check: "port of the REST API", flag: "--port", address, port, ours: running?.rest },
     {
@@ -29,6 +31,17 @@ export async function checkPorts(
             address: metricsAddress,
             port: metricsPort,
             ours: running?.metrics,
+          },
+        ]
+      : []),
+    ...(databaseUrl === undefined
+      ? [
+          {
+            check: "port of PostgreSQL",
+            flag: "--database-port",
+            address: "127.0.0.1",
+            port: databasePort,
+            ours: running?.database && withoutPassword(running.database),
           },
         ]
       : []),

@@ -6,6 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { systemClock } from "@keelson/base";
+import { openDatabase, statement } from "@keelson/database";
+import { patience, sharedThrowawayPostgres } from "@keelson/database/testing";
+import { migratePostgres } from "@keelson/store";
 import { writeRunFile } from "../../run-file.ts";
 import { loadSettings } from "../../testing/settings.ts";
 import { CommandError } from "../command-error.ts";
@@ -14,6 +17,7 @@ import type { Output } from "../output/formats.ts";
 import { doctor } from "./doctor.ts";
 import type { Finding } from "./finding.ts";
 
+const script = statement<string>("script", (sql, text) => sql.unsafe<object[]>(text).simple());
 const freePorts = { port: "0", "kube-port": "0", "metrics-port": "0" };
 
 interface Patient {
@@ -87,6 +91,7 @@ suite("keelson doctor", () => {
     assert.equal(of("data folder").found, `${folder}/.keelson, made at the first start`);
     assert.match(of("embedded PostgreSQL").found, /^18\..*, no data yet$/);
     assert.equal(of("port of the REST API").found, "any free one");
+    assert.equal(of("port of PostgreSQL").found, "any free one");
     assert.match((await examined(t, folder, { output: "table" })).out, /^STATE +CHECK +FOUND\nok /);
   });
 
@@ -121,19 +126,30 @@ suite("keelson doctor", () => {
     assert.equal(of("file of --token-auth-file").found, join(folder, "tokens"));
   });
 
-  test("says who has a port", async (t) => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    t.after(() => server.close());
-    const { port } = server.address() as AddressInfo;
-    const flags = { port: String(port) };
-    const { code, of, wrong } = await findingsOf(t, await folderFor(t), { flags });
-    assert.deepEqual([code, wrong], [1, ["port of the REST API"]]);
-    const { found, fix } = of("port of the REST API");
-    const place = `127.0.0.1:${port} is taken`;
-    const holder = process.platform === "linux" ? ` by process ${process.pid} (node)` : "";
-    assert.ok(found.startsWith(`${place}${holder}`), found);
-    assert.match(fix ?? "", /--port/);
+  for (const [check, flag] of [
+    ["port of the REST API", "port"],
+    ["port of PostgreSQL", "database-port"],
+  ] as const) {
+    test(`says who has the ${check}`, async (t) => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      t.after(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      const flags = { [flag]: String(port) };
+      const { code, of, wrong } = await findingsOf(t, await folderFor(t), { flags });
+      assert.deepEqual([code, wrong], [1, [check]]);
+      const { found, fix } = of(check);
+      const place = `127.0.0.1:${port} is taken`;
+      const holder = process.platform === "linux" ? ` by process ${process.pid} (node)` : "";
+      assert.ok(found.startsWith(`${place}${holder}`), found);
+      assert.match(fix ?? "", new RegExp(` --${flag},`));
+    });
+  }
+
+  test("asks for no port of a PostgreSQL that is not ours", async (t) => {
+    const flags = { "database-url": "postgres://127.0.0.1:1/keelson", "database-port": "1" };
+    const { findings } = await findingsOf(t, await folderFor(t), { flags });
+    assert.ok(findings.every(({ check }) => check !== "port of PostgreSQL"));
   });
 
   test("sees a data folder that is none, and data of another PostgreSQL", async (t) => {
@@ -212,6 +228,69 @@ suite("keelson doctor", () => {
     assert.equal(code, 1);
     assert.match(out, /"check": "PostgreSQL",\n *"state": "failed"/);
     assert.doesNotMatch(out, /hidden/);
+  });
+
+  test("sees a user that may not make schemas, where they are not there", async (t) => {
+    const folder = await folderFor(t);
+    await using database = await (await sharedThrowawayPostgres("embedded")).createDatabase();
+    await using admin = openDatabase({ url: database.url, name: "test", ...patience });
+    const role = `doctor_${process.pid}`;
+    const run = (text: string): Promise<unknown> => admin.run(script, text, t.signal);
+    await run(`CREATE ROLE ${role} LOGIN PASSWORD 'hidden'`);
+    const own = new URL(database.url);
+    own.username = role;
+    own.password = "hidden";
+    try {
+      const flags = { "database-url": own.href };
+      const { code, of, wrong } = await findingsOf(t, folder, { flags });
+      assert.deepEqual([code, wrong], [1, ["PostgreSQL"]]);
+      const { found, fix } = of("PostgreSQL");
+      assert.match(found, new RegExp(`user ${role} may not make schemas in ${database.name}$`));
+      assert.match(fix ?? "", new RegExp(`ALTER DATABASE ${database.name} OWNER TO ${role}`));
+      await run(`GRANT CREATE ON DATABASE ${database.name} TO ${role}`);
+      const granted = await findingsOf(t, folder, { flags });
+      assert.deepEqual([granted.code, granted.of("PostgreSQL").state], [0, "ok"]);
+      const left = { "database-url": own.href, "auto-migrate": "false" };
+      const { state, fix: start } = (await findingsOf(t, folder, { flags: left })).of("PostgreSQL");
+      assert.equal(state, "warning");
+      assert.match(start ?? "", /start one replica without --auto-migrate=false/);
+    } finally {
+      await run(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+
+  test("looks at the PostgreSQL of the store, and whether it is migrated", async (t) => {
+    const folder = await folderFor(t);
+    const server = await sharedThrowawayPostgres("embedded");
+    await using database = await server.createDatabase();
+    const { username, password } = new URL(database.url);
+    const found = async (flags: Readonly<Record<string, string>>) => {
+      const all = {
+        "storage-driver": "postgresql",
+        "postgres-host": "127.0.0.1",
+        "postgres-sslmode": "disable",
+        "postgres-port": String(server.port),
+        "postgres-database": database.name,
+        "postgres-username": username,
+        ...flags,
+      };
+      const environment = "postgres-password-file" in flags ? {} : { POSTGRES_PASSWORD: password };
+      const one = await findingsOf(t, folder, { flags: all, environment });
+      return one.of("PostgreSQL of the store");
+    };
+    const place = `${database.name} at 127.0.0.1:${server.port}`;
+    const away = await found({ "postgres-port": "1" });
+    assert.match(away.found, /does not answer \(ECONNREFUSED\)$/);
+    assert.equal(away.state, "failed");
+    assert.match((await found({ "postgres-password-file": "gone" })).found, /gone cannot be read/);
+    const empty = await found({});
+    assert.match(empty.found, new RegExp(`${place}, and schema ark holds no store yet$`));
+    assert.equal(empty.state, "warning");
+    assert.match(empty.fix ?? "", /"keelson apiserver migrate"/);
+    await migratePostgres({ url: database.url, schema: "ark" });
+    const migrated = await found({});
+    assert.match(migrated.found, new RegExp(`^18\\..* ${place}, schema ark at version \\d+$`));
+    assert.equal(migrated.state, "ok");
   });
 
   test("reads the kubeconfig of each target", async (t) => {

@@ -11,7 +11,7 @@ import { paintFor, type Colour } from "../output/paint.ts";
 import { Table } from "../output/table.ts";
 import { checkServer, checkTargets, unknownServer } from "./check-clusters.ts";
 import { checkDataDir, checkEmbedded } from "./check-data-dir.ts";
-import { checkDatabase } from "./check-database.ts";
+import { checkDatabase, checkStoreDatabase } from "./check-database.ts";
 import { checkFiles, checkKubeconfig } from "./check-files.ts";
 import { checkClock, checkKubectl, checkNode } from "./check-machine.ts";
 import { checkPorts } from "./check-ports.ts";
@@ -92,7 +92,9 @@ async function examine(
   const isUnknown = found instanceof RunFileUnreadable;
   const running = isUnknown ? undefined : found;
   const { databaseUrl } = config;
-  const database = databaseUrl === undefined ? undefined : await checkDatabase(databaseUrl, signal);
+  const database =
+    databaseUrl === undefined ? undefined : await checkDatabase(databaseUrl, config, signal);
+  const storeDatabase = await checkStoreDatabase(config, clock, signal);
   const atMs = database?.atMs;
   return [
     ...machine,
@@ -100,6 +102,7 @@ async function examine(
     await checkDataDir(config, running),
     await checkEmbedded(config),
     ...(database === undefined ? [] : [database.finding]),
+    ...(storeDatabase === undefined ? [] : [storeDatabase]),
     ...(await checkPorts(config, running)),
     ...(await checkFiles(config)),
     ...(await checkKubeconfig(config)),
