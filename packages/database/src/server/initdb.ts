@@ -1,6 +1,16 @@
 // Prepares a data folder, all or nothing.
 
-import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import {
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  rmdir,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -18,15 +28,18 @@ export interface InitOptions {
   readonly sync: boolean;
 }
 
+const secretPrefix = "keelson-initdb-";
+
 /** Creates a database cluster in `dataDir`, whose parent exists. On failure `dataDir` is gone. */
 export async function initialise(
   { bin, account, dataDir, user, password, sync }: InitOptions,
   watchdog: Watchdog,
 ): Promise<void> {
   // Not beside the data: the account may not be able to reach that.
-  const secret = await mkdtemp(join(tmpdir(), "keelson-initdb-"));
+  const secret = await mkdtemp(join(tmpdir(), secretPrefix));
   const passwordFile = join(secret, "password");
   try {
+    await clearForgotten(secret, account);
     await mkdir(dataDir, { mode: 0o700 });
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
     if (account !== undefined) {
@@ -57,5 +70,26 @@ export async function initialise(
     throw error;
   } finally {
     await rm(secret, { recursive: true, force: true });
+  }
+}
+
+/** No start takes so long. */
+const forgottenMs = 3_600_000;
+
+/**
+ * Removes the passwords that starts of ours have left which were killed: by age against the folder made just now, whose time
+ * is of the same clock. Never anything but the one file: the folder may be another's by the time it is removed.
+ */
+async function clearForgotten(secret: string, account: Account | undefined): Promise<void> {
+  const { mtimeMs: now } = await lstat(secret);
+  const ours = [process.getuid?.(), account?.uid];
+  const names = await readdir(tmpdir()).catch(() => []); // It may be entered and not listed.
+  for (const name of names.filter((name) => name.startsWith(secretPrefix))) {
+    const folder = join(tmpdir(), name);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isDirectory() !== true || !ours.includes(found.uid)) continue;
+    if (now - found.mtimeMs < forgottenMs) continue;
+    await unlink(join(folder, "password")).catch(() => undefined);
+    await rmdir(folder).catch(() => undefined);
   }
 }
