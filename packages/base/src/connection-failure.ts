@@ -12,7 +12,13 @@ export function isConnectionFailure(code: string): boolean {
 }
 
 /** Whether the other side hung up before there was TLS, as one does that speaks none. Node has no code of its own for that. */
-export function isBeforeTls({ code, message }: { code: string; message: string }): boolean {
+export function isBeforeTls({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): boolean {
   return code === "ECONNRESET" && message.includes("before secure TLS connection");
 }
 

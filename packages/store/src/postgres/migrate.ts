@@ -142,7 +142,7 @@ export function forbidden(
 function partsOf(url: string): { readonly user: string; readonly database: string } {
   const { username, pathname } = URL.parse(url) ?? { username: "", pathname: "" };
   const user = decodeURIComponent(username);
-  return { user, database: decodeURIComponent(pathname.slice(1)) || user };
+  return { user, database: pathname.slice(1) || user };
 }
 
 /** What we rely on came with version 15. */
