@@ -2,12 +2,17 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseAway } from "@keelson/apiserver";
 import { TaskFailed } from "@keelson/base";
-import { PostgresServerError } from "@keelson/database";
+import { PermissionDenied, PostgresServerError } from "@keelson/database";
 import { Full, NotFound } from "@keelson/store";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
 import { StartError } from "./start-error.ts";
-import { databaseAwayFailure, startFailure, storeFailure } from "./start-failure.ts";
+import {
+  databaseAwayFailure,
+  refusedFailure,
+  startFailure,
+  storeFailure,
+} from "./start-failure.ts";
 
 const postgres = {
   storageDriver: "postgresql",
@@ -81,6 +86,18 @@ suite("what the store says of its database", () => {
       assert.equal(storeFailure(error, postgres), error);
     }
   });
+});
+
+test("a database that lets us make nothing is named, with the command that lets us, as psql takes it", () => {
+  const databaseUrl = "postgres://my%20app:secret@db:6543/My-db";
+  const told = refusedFailure(new PermissionDenied("the database does not let us"), {
+    databaseUrl,
+  });
+  assert.ok(told instanceof StartError);
+  assert.equal(told.code, "DATABASE_UNAVAILABLE");
+  assert.match(told.message, /^the PostgreSQL database My-db at db:6543 is to hold /);
+  assert.match(told.message, /\(ALTER DATABASE "My-db" OWNER TO "my app"\), or name another with/);
+  assert.doesNotMatch(told.message, /secret/);
 });
 
 test("a port that PostgreSQL cannot have is told with the flag that chooses it", () => {

@@ -192,8 +192,15 @@ export function refusedFailure(
 /** What lets the user of a URL make schemas where it leads. */
 export function ownerFix(url: string): string {
   const { username, pathname } = URL.parse(url) ?? { username: "", pathname: "" };
-  const [user, database] = [username, pathname.slice(1) || username].map(decodeURIComponent);
-  return `let ${user} make schemas and tables there, as the owner of the database may (ALTER DATABASE ${database} OWNER TO ${user})`;
+  const user = decodeURIComponent(username);
+  const command = `ALTER DATABASE ${quoted(pathname.slice(1) || user)} OWNER TO ${quoted(user)}`;
+  return `let ${user} make schemas and tables there, as the owner of the database may (${command})`;
+}
+
+/** As psql takes it. */
+function quoted(identifier: string): string {
+  const isPlain = /^[a-z_][a-z0-9_]*$/.test(identifier);
+  return isPlain ? identifier : `"${identifier.replaceAll('"', '""')}"`;
 }
 
 /** Where the objects of the Kubernetes API are. */

@@ -60,18 +60,11 @@ export async function checkDatabase(
   try {
     return { finding: await judged(), atMs };
   } catch (error) {
-    return { finding: failed(check, `${shown}: ${refusal(error)}`, reach), atMs };
+    const isOthers = error instanceof SchemaTooNew || error instanceof MigrationChanged;
+    if (!isOthers && !(error instanceof DatabaseError)) throw error;
+    const fix = isOthers ? "run the version that made it, or take another database" : reach;
+    return { finding: failed(check, `${shown}: ${error.message}`, fix), atMs };
   }
-}
-
-/** What the start would be refused with. Throws what is nothing of the kind. */
-function refusal(error: unknown): string {
-  const isKnown =
-    error instanceof DatabaseError ||
-    error instanceof SchemaTooNew ||
-    error instanceof MigrationChanged;
-  if (!isKnown) throw error;
-  return error.message;
 }
 
 /** The one of the objects, where that is another; undefined where it is not. Changes nothing there. */
