@@ -134,7 +134,7 @@ async function mistakes(bed: Bed): Promise<readonly Mistake[]> {
       what: "a certificate that is not there",
       flags: { "--tls-cert-file": join(bed.folder, "none.crt") },
       code: 2,
-      says: /none\.crt cannot be read: --tls-cert-file/,
+      says: /none\.crt cannot be read \(ENOENT\): --tls-cert-file/,
     },
     {
       what: "a port that is taken",
