@@ -310,4 +310,31 @@ clusterSuite("many clusters", () => {
       for (const secret of [...a.secrets, ...b.secrets]) assert.ok(!all.includes(secret));
     });
   });
+
+  test("F31: a cluster that takes another's place gets what that one had, however it counts its versions", async (t) => {
+    const { signal } = t;
+    await using former = await startOne(signal);
+    await using next = await startOne(signal);
+    await using rest = await startFleetRest();
+    await using _worker = startWorker(rest, new RecordingLog(), { isDeaf: false });
+    // What is there has come far before anything of ours is applied.
+    for (let n = 0; n < 30; n += 1) {
+      const metadata = { name: `n-${n}`, namespace: "default" };
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata };
+      await former.maps.apply(object, { fieldManager: "somebody" }, signal);
+    }
+    const target = { cluster_id: "prod", kubeconfig: former.config(former.proxy.port, 0) };
+    assert.equal((await rest.ask("POST", "/targets", target)).code, 201);
+    const { body: made } = await rest.ask("POST", "/resources", map("prod", "web"));
+    const shown = async () => (await rest.ask("GET", `/resources/${made.id}`)).body;
+    await until(async () => (await shown()).status === "synced", signal);
+    const { current } = await shown();
+    const { resourceVersion } = await next.maps.list({}, signal);
+    assert.ok(isOracle || Number(resourceVersion) < Number(current.k8s_resource_version));
+    const moved = { kubeconfig: next.config(next.proxy.port, 0) };
+    assert.equal((await rest.ask("PUT", "/targets/prod", moved)).code, 200);
+    await until(async () => (await next.valueOf("web")) !== undefined, signal);
+    await until(async () => (await shown()).status === "synced", signal);
+    assert.notEqual((await shown()).current.uid, current.uid);
+  });
 });

@@ -71,6 +71,8 @@ export const readApplied = statement<
     uid: string | null;
     k8s_resource_version: string | null;
     owned: string | null;
+    /** How long ago it was recorded. */
+    recorded_ms_ago: number | null;
     is_deleting: boolean;
     is_awaited: boolean;
   }
@@ -78,6 +80,7 @@ export const readApplied = statement<
   "readApplied",
   (sql, ids) => sql`
     SELECT r.id, a.generation, a.uid, a.k8s_resource_version, a.owned::text AS owned,
+           (extract(epoch FROM clock_timestamp() - a.applied_at) * 1000)::float8 AS recorded_ms_ago,
            r.deleted_at IS NOT NULL AS is_deleting,
            t.due_at IS NOT NULL OR coalesce(t.lease_until > clock_timestamp() - interval '30 s', false) AS is_awaited
     FROM resources r
@@ -308,27 +311,32 @@ export const recordUndrifted = statement<
 );
 
 /**
- * Records that there was no object as of a version, if we had made one before it. An apply that was recorded just now may
- * have made it since: that is asked here, and not of what was read earlier. `heals`: it is to be made again, or its
- * deletion is done, and work was asked for; null where nothing was written. Not settled while an apply is under way: what
- * that made may be what is gone, which can be told only from its record.
+ * Records that there was no object as of a version, if we had made one before it: by the versions; or because what we had
+ * applied is what was `known` already when it was looked for, which is so in a cluster that took another's place, and counts
+ * its versions anew. An apply that was recorded just now may have made it since: that is asked here, and not of what was read
+ * earlier. `heals`: it is to be made again, or its deletion is done, and work was asked for; null where nothing was written.
+ * Not settled while an apply is under way: what that made may be what is gone, which can be told only from its record.
  */
 export const recordAbsent = statement<
   {
     readonly id: number;
     readonly fence: string;
     readonly version: string;
+    readonly known: { readonly uid: string; readonly version: string } | undefined;
     readonly repair: Repair;
   },
   { readonly heals: boolean | null; readonly is_settled: boolean }
 >(
   "recordAbsent",
-  (sql, { id, fence, version, repair }) => sql`
+  (sql, { id, fence, version, known, repair }) => sql`
     WITH absent AS (
       INSERT INTO resource_current_states AS c (resource_id, deleted_at, observed_at, fence, uid, contested)
       SELECT r.id, now(), clock_timestamp(), ${fence}::bigint, a.uid, ${storableText(repair.contested)}::text
       FROM resources r JOIN resource_applied_states a ON a.resource_id = r.id
-      WHERE r.id = ${id} AND a.generation IS NOT NULL AND is_later(${version}, a.k8s_resource_version)
+      WHERE r.id = ${id} AND a.generation IS NOT NULL
+        AND (is_later(${version}, a.k8s_resource_version)
+             OR (coalesce(a.uid, ''), coalesce(a.k8s_resource_version, ''))
+                = (${known?.uid ?? null}::text, ${known?.version ?? null}::text))
       ON CONFLICT (resource_id) DO UPDATE
         SET deleted_at = excluded.deleted_at, observed_at = excluded.observed_at, fence = excluded.fence,
             spec = NULL, generation = NULL, revision = NULL, health = NULL, health_message = NULL,

@@ -19,6 +19,7 @@ import {
   runReflector,
   UnknownKind,
   type Client,
+  type Collection,
   type DynamicObject,
 } from "@keelson/client";
 import { type watchRestartReasons, type WorkerMetrics } from "./metrics.ts";
@@ -143,7 +144,8 @@ export class KindWatch {
         const { apiVersion, kind: name } = kind;
         const resource = await client.kinds.resolve({ apiVersion, kind: name }, signal);
         const selection = namespace === undefined ? {} : { namespace };
-        const collection = collectionOf({ client, resource, selection });
+        const onAsked = (): void => mirror.asked(clock.monotonic());
+        const collection = telling(collectionOf({ client, resource, selection }), onAsked);
         const isWhole = namespace === undefined && resource.isNamespaced;
         const stop = new AbortController();
         using _stop = onAbort(signal, () => stop.abort(signal.reason));
@@ -179,6 +181,21 @@ export class KindWatch {
     await Promise.race([promise, this.#tryNow.promise]);
     this.#tryNow = Promise.withResolvers();
   }
+}
+
+/** Says when a collection is asked for as a whole. */
+function telling(collection: Collection, onAsked: () => void): Collection {
+  return {
+    ...collection,
+    list: (signal) => {
+      onAsked();
+      return collection.list(signal);
+    },
+    watch: (request, signal) => {
+      if (request.sendInitialEvents === true) onAsked();
+      return collection.watch(request, signal);
+    },
+  };
 }
 
 /** A closed set of words, for a metric. */

@@ -21,7 +21,7 @@ function object(kind: string, data: Json, managedFields: readonly object[]): Dyn
 /** What is seen now, after `before` was what the server made of our apply. */
 function seen(before: DynamicObject, now: DynamicObject): Observation {
   const owned = ownedFields(before, "kontrol");
-  const applied = { generation: 1, uid: "u", resourceVersion: "1", owned };
+  const applied = { generation: 1, uid: "u", resourceVersion: "1", owned, recordedMs: undefined };
   const observed = observe(now, { id: 1, applied, isAwaited: false });
   assert.ok(typeof observed === "object");
   return observed;

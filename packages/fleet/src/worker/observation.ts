@@ -16,6 +16,8 @@ export interface AppliedRecord {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly owned: readonly OwnedField[];
+  /** By the clock of this process, at the latest; undefined: nobody knows. */
+  readonly recordedMs: number | undefined;
 }
 
 /** What an object is compared with. */

@@ -157,6 +157,25 @@ suite("what is seen of a row", () => {
     assert.match((await it.recorded())?.told ?? "", /absent$/);
   });
 
+  test("that nothing is there is believed against the versions if what we applied was known when it was asked for", async (t) => {
+    let apply: (() => Promise<unknown>) | undefined;
+    await using it = await startObserver(t, async ({ statement, phase }) => {
+      if (statement === "recordAbsent" && phase === "before") await apply?.();
+    });
+    const askedAgo = (ms: number): Seen => {
+      return { type: "absent", version: "3", askedMs: systemClock.monotonic() - ms };
+    };
+    await it.watch("1", [askedAgo(0)]); // Nobody knows when that was.
+    await it.query(`UPDATE resource_applied_states SET applied_at = now() - interval '1 min'`);
+    await it.watch("1", [askedAgo(120_000)]);
+    apply = it.recordNext;
+    await it.watch("1", [askedAgo(0)]);
+    apply = undefined;
+    assert.equal(await it.recorded(), undefined);
+    await it.watch("1", [askedAgo(0)]);
+    assert.match((await it.recorded())?.told ?? "", /absent$/);
+  });
+
   test("what no column holds is recorded as far as one does, and stops nothing", async (t) => {
     await using it = await startObserver(t);
     const strange = "\0 and \ud800";

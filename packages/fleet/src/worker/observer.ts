@@ -37,10 +37,10 @@ const togetherMax = 50;
 const againMs = 25;
 const againMsMax = 1_000;
 
-/** An object; or that there was none, as of a version of its collection. */
+/** An object; or that there was none, as of a version of its collection, which was asked for then if it was read as a whole. */
 export type Seen =
   | { readonly type: "present"; readonly object: DynamicObject }
-  | { readonly type: "absent"; readonly version: string };
+  | { readonly type: "absent"; readonly version: string; readonly askedMs?: number | undefined };
 
 /** An object as we want it, and what is to be recorded of it. */
 interface SeenUndrifted {
@@ -125,10 +125,11 @@ export class Observer {
       const batch = ids.slice(start, start + batchMax);
       const seenBefore = new Map(batch.map((id) => [id, this.#seen.get(id)]));
       const rows = await this.#options.database.run(readApplied, batch, signal);
+      const nowMs = this.#options.clock.monotonic();
       const rowsById = new Map(rows.map((row) => [row.id, row]));
       const judgedOf = (row: AppliedRow, seen: Seen): Judged => ({
         id: row.id,
-        applied: appliedOf(row),
+        applied: appliedOf(row, nowMs),
         // What came meanwhile may be of an apply that was begun since we asked.
         isAwaited: row.is_awaited || seenBefore.get(row.id) !== seen,
       });
@@ -243,7 +244,12 @@ export class Observer {
     if (seen.type === "absent") {
       const { version } = seen;
       const repair = this.#repairOf({ id, seen: version }, absence, applied);
-      const [outcome] = await database.run(recordAbsent, { ...row, version, repair }, signal);
+      const known = knownBefore(seen, applied);
+      const [outcome] = await database.run(
+        recordAbsent,
+        { ...row, version, known, repair },
+        signal,
+      );
       if (outcome === undefined) return false; // Gone, as below.
       if (outcome.heals !== null) this.#options.metrics.drifts.add();
       if (outcome.heals === true) bell.ring();
@@ -294,6 +300,16 @@ export class Observer {
   }
 }
 
+/** What was applied, if that was recorded before the collection was asked for: it would be in the answer. */
+function knownBefore(
+  { askedMs }: Extract<Seen, { readonly type: "absent" }>,
+  applied: AppliedRecord | undefined,
+): { readonly uid: string; readonly version: string } | undefined {
+  if (applied?.recordedMs === undefined || askedMs === undefined) return undefined;
+  const { uid, resourceVersion: version, recordedMs } = applied;
+  return recordedMs < askedMs ? { uid, version } : undefined;
+}
+
 /** What is repaired where there is no object. */
 const absence = [{ path: "", manager: null }];
 
@@ -304,11 +320,13 @@ interface AppliedRow {
   readonly uid: string | null;
   readonly k8s_resource_version: string | null;
   readonly owned: string | null;
+  readonly recorded_ms_ago: number | null;
   readonly is_awaited: boolean;
 }
 
-function appliedOf(row: AppliedRow): AppliedRecord | undefined {
+function appliedOf(row: AppliedRow, nowMs: number): AppliedRecord | undefined {
   const { generation, uid, k8s_resource_version: resourceVersion, owned } = row;
+  const { recorded_ms_ago: agoMs } = row;
   if (generation === null) return undefined;
   return {
     generation,
@@ -316,5 +334,6 @@ function appliedOf(row: AppliedRow): AppliedRecord | undefined {
     resourceVersion: resourceVersion ?? "",
     // Written by us from this very shape.
     owned: owned === null ? [] : (readStored(owned) as unknown as OwnedField[]),
+    recordedMs: agoMs === null ? undefined : nowMs - agoMs,
   };
 }

@@ -24,6 +24,7 @@ export class RowMirror implements Mirror {
   /** The names of objects that are no row's. Somebody may come to want one of them, and nothing need change in it then. */
   readonly #others = new Set<string>();
   #version = "";
+  #askedMs: number | undefined;
 
   constructor(options: RowMirrorOptions) {
     this.#options = options;
@@ -31,6 +32,11 @@ export class RowMirror implements Mirror {
 
   known(): string {
     return this.#version;
+  }
+
+  /** Everything is asked for now, and handed over by the next `replace`. */
+  asked(nowMs: number): void {
+    this.#askedMs = nowMs;
   }
 
   replace(objects: readonly DynamicObject[], version: string): void {
@@ -46,7 +52,7 @@ export class RowMirror implements Mirror {
     for (const [key, ids] of rows.all(kind)) {
       if (present.has(key)) continue;
       if (namespace !== undefined && refOfKey(key).namespace !== namespace) continue;
-      for (const id of ids) observer.see(id, { type: "absent", version });
+      for (const id of ids) observer.see(id, { type: "absent", version, askedMs: this.#askedMs });
     }
   }
 
