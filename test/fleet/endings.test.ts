@@ -289,6 +289,37 @@ clusterSuite("how things end", () => {
     assert.deepEqual(anew.current.spec.data, { a: "2" });
   });
 
+  test("what is deleted to be made anew is made again, also under drift_policy report and a rollback in between", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const fixed = (a: string) => ({ desired_spec: { immutable: true, data: { a } } });
+    const policies = { immutable_policy: "recreate", drift_policy: "report" };
+    const id = await it.create({ ...web, ...policies, ...fixed("1") });
+    const { current } = await it.becomes(id, synced);
+    const maps = await it.configMaps();
+    const held = await maps.addFinalizer(
+      await maps.get(ref, t.signal),
+      "example.com/hold",
+      t.signal,
+    );
+    assert.ok(held);
+    await it.rest.ask("PUT", `/resources/${id}`, fixed("2"));
+    await it.becomes(id, (body) => conditionOf(body, "Waiting")?.status === "True");
+    await it.rest.ask("PUT", `/resources/${id}`, { revision: 1 });
+    await it.becomes(id, applied(3));
+    await maps.removeFinalizer(held, "example.com/hold", t.signal);
+    const anew = await it.becomes(
+      id,
+      (body) => synced(body) && body.current.uid !== current.uid && body.current.uid !== null,
+    );
+    assert.deepEqual([anew.generation, anew.current.spec.data], [3, { a: "1" }]);
+    // What others remove is only shown.
+    await maps.delete(ref, t.signal);
+    await it.becomes(id, ({ status }) => status === "drifted");
+    const query = `SELECT due_at FROM resource_attempts`;
+    assert.deepEqual(await it.rest.tables.query(query), [{ due_at: null }]);
+  });
+
   test("what is wrong besides is not made anew under recreate: nothing would take its place", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

@@ -314,8 +314,9 @@ export const recordUndrifted = statement<
  * Records that there was no object as of a version, if we had made one before it: by the versions; or because what we had
  * applied is what was `known` already when it was looked for, which is so in a cluster that took another's place, and counts
  * its versions anew. An apply that was recorded just now may have made it since: that is asked here, and not of what was read
- * earlier. `heals`: it is to be made again, or its deletion is done, and work was asked for; null where nothing was written.
- * Not settled while an apply is under way: what that made may be what is gone, which can be told only from its record.
+ * earlier. `heals`: it is to be made again, which what we deleted ourselves always is, or its deletion is done, and work was
+ * asked for; null where nothing was written. Not settled while an apply is under way: what that made may be what is gone,
+ * which can be told only from its record.
  */
 export const recordAbsent = statement<
   {
@@ -346,8 +347,11 @@ export const recordAbsent = statement<
         WHERE c.fence <= excluded.fence AND (c.deleted_at IS NULL OR c.uid IS DISTINCT FROM excluded.uid)
       RETURNING c.resource_id
     ), found AS (
-      SELECT r.id, (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL) AND NOT r.paused AS heals
-      FROM absent JOIN resources r ON r.id = absent.resource_id
+      SELECT r.id,
+             (r.drift_policy = 'heal' OR r.deleted_at IS NOT NULL OR a.deleted_at IS NOT NULL) AND NOT r.paused AS heals
+      FROM absent
+      JOIN resources r ON r.id = absent.resource_id
+      JOIN resource_applied_states a ON a.resource_id = r.id
     ), asked AS (${asked(sql, repair)}
     ), told AS (
       INSERT INTO events_unnumbered (type, resource_id, cluster_id, actor, data)

@@ -90,6 +90,8 @@ export interface AppliedState {
   readonly revision: number;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Whether the object is being deleted. */
+  readonly isEnding: boolean;
   readonly owned: Json;
 }
 
@@ -122,8 +124,9 @@ export const recordAppliedAlone = statement<Applied, Recorded>(
 );
 
 function sent({ desiredSpec: spec, resourceVersion: version, ...applied }: Applied): JsonObject {
-  const { id, fence, requests, generation, revision, uid, owned } = applied;
-  return { id, fence, requests, spec, generation, revision, uid, version, owned };
+  const { id, fence, requests, generation, revision, uid, isEnding, owned } = applied;
+  const is_ending = isEnding;
+  return { id, fence, requests, spec, generation, revision, uid, version, is_ending, owned };
 }
 
 function recording(sql: Sql, all: readonly Applied[], skips: ReturnType<Sql>): ReturnType<Sql> {
@@ -131,22 +134,27 @@ function recording(sql: Sql, all: readonly Applied[], skips: ReturnType<Sql>): R
     given AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset(${storableJson(all.map(sent))}::text::jsonb) AS given (
         id integer, fence bigint, requests bigint, spec jsonb, generation integer, revision integer, uid text,
-        version text, owned jsonb)
+        version text, is_ending boolean, owned jsonb)
       WHERE ${areFew(sql)}
     ), held AS (
       SELECT t.resource_id FROM resource_attempts t JOIN given ON given.id = t.resource_id AND given.fence = t.fence
       FOR NO KEY UPDATE OF t ${skips}
     ), recorded AS (
       INSERT INTO resource_applied_states AS a
-        (resource_id, spec, generation, revision, status, uid, k8s_resource_version, applied_at, owned)
+        (resource_id, spec, generation, revision, status, uid, k8s_resource_version, applied_at, owned, deleted_at)
       SELECT given.id, given.spec, given.generation, given.revision, 'success', given.uid, given.version,
-             clock_timestamp(), given.owned
+             clock_timestamp(), given.owned,
+             CASE WHEN given.is_ending
+                  THEN (SELECT b.deleted_at FROM resource_applied_states b
+                        WHERE b.resource_id = given.id AND b.uid = given.uid) END
       FROM held JOIN given ON given.id = held.resource_id
       ON CONFLICT (resource_id) DO UPDATE
         SET spec = excluded.spec, generation = excluded.generation, revision = excluded.revision,
             status = 'success', error_message = NULL, uid = excluded.uid,
             k8s_resource_version = excluded.k8s_resource_version, applied_at = excluded.applied_at,
-            owned = excluded.owned, deleted_at = NULL
+            owned = excluded.owned,
+            -- What we had deleted goes all the same, and is to be made again then.
+            deleted_at = CASE WHEN excluded.deleted_at IS NOT NULL THEN a.deleted_at END
         WHERE coalesce(a.generation, 0) <= excluded.generation
       RETURNING a.resource_id
     ), settled AS (

@@ -187,6 +187,7 @@ export class Delivery {
       revision,
       uid: applied.metadata.uid ?? "",
       resourceVersion: applied.metadata.resourceVersion ?? "",
+      isEnding: applied.metadata.deletionTimestamp !== undefined,
       owned,
     });
     if (!outcome.recorded) {
