@@ -1,11 +1,22 @@
 // A cluster may say what no column holds: a NUL, half of a surrogate pair, or a number beyond the bounds of the database.
 // U+FFFD stands for each of the former, and its own text for such a number, so that one such object keeps nothing else of
-// its cluster from being recorded. What users write is refused instead.
+// its cluster from being recorded. A version that is longer than its column is known by its digest. What users write is refused
+// instead.
 
+import { createHash } from "node:crypto";
 import { writeJson, type Json } from "@keelson/base";
 
 export function storableText(text: string | null): string | null {
   return text === null ? null : text.replaceAll("\0", "\u{FFFD}");
+}
+
+/** The characters that the columns of versions take. */
+const versionMax = 100;
+
+/** The version of an object. One that no server of Kubernetes' own has still differs from others. */
+export function storableVersion(version: string): string {
+  if (version.length <= versionMax) return storableText(version) ?? "";
+  return `long:${createHash("sha256").update(version).digest("base64url")}`;
 }
 
 /** JSON as a column takes it. */

@@ -12,6 +12,7 @@ import { isTransient, type Database } from "@keelson/database";
 import { StatusError } from "@keelson/kube";
 import type { Resource } from "../resources/resource.ts";
 import { toResource, type ResourceRow } from "../sql/resources.ts";
+import { storableVersion } from "../sql/storable.ts";
 import {
   purgeDeleted,
   readClaimed,
@@ -186,7 +187,7 @@ export class Delivery {
       generation,
       revision,
       uid: applied.metadata.uid ?? "",
-      resourceVersion: applied.metadata.resourceVersion ?? "",
+      resourceVersion: storableVersion(applied.metadata.resourceVersion ?? ""),
       isEnding: applied.metadata.deletionTimestamp !== undefined,
       owned,
     });

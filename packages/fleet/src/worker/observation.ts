@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "@keelson/base";
 import { isLater } from "@keelson/client";
 import type { DynamicObject } from "@keelson/client";
 import { leadsToValues } from "../resources/secret-markers.ts";
+import { storableVersion } from "../sql/storable.ts";
 import { annotations, fieldManager } from "./desired-object.ts";
 import { driftOf, type Drifted } from "./drift.ts";
 import { healthOf } from "./health.ts";
@@ -54,7 +55,8 @@ export function observe(
   object: DynamicObject,
   { id, applied, isAwaited }: Judged,
 ): Observation | "early" | "old" {
-  const { uid = "", resourceVersion = "" } = object.metadata;
+  const { uid = "", resourceVersion: version = "" } = object.metadata;
+  const resourceVersion = storableVersion(version); // As that of our apply is recorded.
   const numbers = numbersOf(object, id);
   const isAhead = numbers !== undefined && numbers.generation > (applied?.generation ?? 0);
   if (isAhead && isAwaited) return "early";

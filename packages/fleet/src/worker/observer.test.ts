@@ -7,6 +7,7 @@ import { ManualClock, until } from "@keelson/base/testing";
 import type { DynamicObject } from "@keelson/client";
 import { statement, Wakeups, type StatementPoint } from "@keelson/database";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { storableVersion } from "../sql/storable.ts";
 import { createFleetDatabase } from "../testing/fleet-database.ts";
 import { WorkBell } from "../work-bell.ts";
 import { workerMetrics } from "./metrics.ts";
@@ -207,6 +208,29 @@ suite("what is seen of a row", () => {
        FROM resource_current_states`,
     );
     assert.deepEqual(state, { label: "\\u0000", current: "\ufffd and \ufffd" });
+  });
+
+  test("a version that is longer than its column is known from others, and a long uid stays as it is", async (t) => {
+    await using it = await startObserver(t);
+    const [longest, longer] = ["9".repeat(100), "9".repeat(101)];
+    const seen = (resourceVersion: string, uid: string, a: string): Seen => {
+      const object = at(it.id, 0, a);
+      const metadata = { ...object.metadata, resourceVersion, uid };
+      return { type: "present", object: { ...object, metadata } };
+    };
+    await it.watch("1", [seen(longest, "u", "1")]);
+    assert.equal((await it.recorded())?.told, `${longest} 1 f`);
+    const uid = "u".repeat(10_000);
+    await it.watch("1", [seen(longer, uid, "1"), seen(`${longer}9`, uid, "changed")]);
+    assert.match((await it.recorded())?.told ?? "", /^long:[\w-]+ changed t$/);
+    assert.deepEqual(await it.query(`SELECT uid FROM resource_current_states`), [{ uid }]);
+    // As our apply has left it.
+    await it.query(`UPDATE resource_applied_states SET uid = $1, k8s_resource_version = $2`, [
+      uid,
+      storableVersion(longer),
+    ]);
+    await it.watch("1", [seen(longer, uid, "1")]);
+    assert.match((await it.recorded())?.told ?? "", /^long:[\w-]+ 1 f$/);
   });
 
   test("numbers that no row can have are not believed, whoever has written them", async (t) => {
