@@ -4,6 +4,7 @@ import { createController, type Controller } from "./controller.ts";
 import { progressing, ready } from "./results.ts";
 import { ControllerBed } from "./testing/controller-bed.ts";
 import { FakeBackend } from "./testing/fake-backend.ts";
+import { sse } from "./transports/sse.ts";
 
 suite("controller", () => {
   test("it registers, subscribes, then looks at everything that is there", async () => {
@@ -228,6 +229,61 @@ suite("controller", () => {
     await it.backend.announce(id);
     await it.settle();
     assert.equal(it.backend.report(id, "dns"), undefined);
+  });
+
+  test("a start gives up with its signal also while the stream of events is not to be had", async () => {
+    await using it = new ControllerBed();
+    it.backend.onRequest = (request) => (request === "GET /events" ? 503 : undefined);
+    await using controller = createController({
+      name: "dns",
+      kinds: ["cluster"],
+      transport: sse(),
+      api: it.backend.api,
+      reconcile: () => ready(),
+      clock: it.clock,
+      random: it.random,
+    });
+    const patience = new AbortController();
+    const ends: unknown[] = [];
+    controller.start(patience.signal).catch((error: unknown) => ends.push(error));
+    await it.settle();
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.deepEqual(ends, []);
+    const late = new Error("nobody waits any longer");
+    patience.abort(late);
+    await it.settle();
+    assert.deepEqual(ends, [late]);
+    const asked = it.backend.requests.length;
+    await it.clock.advance(60_000);
+    await it.settle();
+    assert.equal(it.backend.requests.length, asked);
+  });
+
+  test("a stop while it registers ends the start, though the request does not heed its signal", async () => {
+    await using it = new ControllerBed();
+    const { api } = it.backend;
+    const stops: Promise<void>[] = [];
+    const controller = createController({
+      name: "dns",
+      kinds: ["cluster"],
+      transport: sse(),
+      api: {
+        ...api,
+        fetch: (input) => {
+          stops.push(controller.stop());
+          return api.fetch(input, { method: "PUT" });
+        },
+      },
+      reconcile: () => ready(),
+      clock: it.clock,
+      random: it.random,
+    });
+    const ends: unknown[] = [];
+    controller.start().catch((error: unknown) => ends.push(String(error)));
+    await it.settle();
+    await Promise.all(stops);
+    assert.deepEqual(ends, ["AbortError: the controller is stopping"]);
   });
 
   test("options that cannot work are refused, all at once", () => {

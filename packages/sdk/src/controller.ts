@@ -1,6 +1,6 @@
 // A controller: registers, hears of resources, looks at each of them one at a time, and stops in order.
 
-import { Backoff } from "@keelson/base";
+import { Backoff, onAbort } from "@keelson/base";
 import { Api } from "./api.ts";
 import { attend, type Attended } from "./attend.ts";
 import { readEvent, type ControllerEvent, type RawEvent } from "./event.ts";
@@ -79,6 +79,8 @@ class RunningController implements Controller {
     const failing = new AbortController();
     this.#following = AbortSignal.any([this.#stopping.signal, failing.signal]);
     try {
+      // A transport goes by the signal of what it follows: one that is not there may be tried for ever.
+      using _givenUp = onAbort(signal, () => failing.abort(signal.reason));
       await this.#follow(AbortSignal.any([this.#stopping.signal, signal]));
     } catch (error) {
       failing.abort(error);

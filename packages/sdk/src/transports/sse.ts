@@ -21,6 +21,7 @@ export function sse({
 }: SseOptions = {}): Transport {
   return {
     async subscribe(context, signal) {
+      signal.throwIfAborted(); // A stream that is never begun never opens.
       const redelivery = new Redelivery(context, signal);
       const scope = new TaskScope(signal);
       const streams = context.kinds.map(
