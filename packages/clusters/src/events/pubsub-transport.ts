@@ -33,6 +33,7 @@ interface GrpcCall {
 const cancelled = 1;
 const notFound = 5;
 const alreadyExists = 6;
+const permissionDenied = 7;
 
 /**
  * Publishes all that a resource has to tell in one request, each message with the resource's id as its ordering key.
@@ -58,7 +59,10 @@ export class PubsubTransport implements LifecycleTransport, AsyncDisposable {
       : { transport: "pubsub", status: "failing", error: this.#error };
   }
 
-  /** Makes the topics that are missing, trying until it succeeds or `signal` aborts. Those that are there are not touched. */
+  /**
+   * Makes the topics that are missing, trying until it succeeds or `signal` aborts. Those that are there are not touched.
+   * Where we may publish and make nothing, somebody else makes them: nobody tells us whether they have.
+   */
   async prepare(signal: AbortSignal): Promise<void> {
     const { clock, random, log, topics } = this.#options;
     const backoff = new Backoff({ initialMs: 500, maxMs: 60_000, random });
@@ -69,6 +73,10 @@ export class PubsubTransport implements LifecycleTransport, AsyncDisposable {
           break;
         } catch (error) {
           if (signal.aborted) return;
+          if (codeOf(error) === permissionDenied) {
+            log.info({ topic: topics[topic] }, "we may make no topics, so it has to be there");
+            break;
+          }
           this.#error = messageOf(error);
           log.warn({ topic: topics[topic], error }, "topic not made, trying again");
           await clock.sleep(backoff.next(), signal).catch(() => undefined);
@@ -122,7 +130,10 @@ export class PubsubTransport implements LifecycleTransport, AsyncDisposable {
     } catch (error) {
       if (codeOf(error) !== notFound) throw error;
       // Somebody has deleted it, or nobody has made it yet.
-      await this.#createTopic(topic, signal);
+      await this.#createTopic(topic, signal).catch((refusal: unknown) => {
+        // That it is missing is what has to be mended, not that we may not make it.
+        throw codeOf(refusal) === permissionDenied ? error : refusal;
+      });
       await send();
     }
   }
