@@ -25,6 +25,7 @@ const leaseSeconds = 600;
 /** gRPC's numbers for what we can tell apart. */
 const alreadyExists = 6;
 const notFound = 5;
+const permissionDenied = 7;
 
 /**
  * Follows subscriptions of Google Pub/Sub. One that is missing is made, with ordering; one that is there is used
@@ -112,8 +113,7 @@ async function ensureSubscription(
   client: PubSub,
   { name, topic }: { readonly name: string; readonly topic: string },
 ): Promise<void> {
-  const [isThere] = await client.subscription(name).exists();
-  if (isThere) return;
+  if (await isThere(client.subscription(name))) return;
   try {
     await client.topic(topic).createSubscription(name, {
       enableMessageOrdering: true,
@@ -122,13 +122,34 @@ async function ensureSubscription(
       expirationPolicy: {}, // For ever: a controller that is away for a month must not lose its place.
     });
   } catch (error) {
-    const { code } = Object(error) as { readonly code?: unknown };
+    const code = codeOf(error);
     if (code === alreadyExists) return; // A replica of ours was quicker.
     if (code !== notFound) throw error;
     throw new Error(`the topic ${topic} does not exist: Keelson makes it when it starts`, {
       cause: error,
     });
   }
+}
+
+/** Who may only consume a subscription may not look at it. That they may consume it says that it is there. */
+async function isThere(source: Source): Promise<boolean> {
+  try {
+    const [exists] = await source.exists();
+    return exists;
+  } catch (error) {
+    if (codeOf(error) !== permissionDenied) throw error;
+    const [rights] = await source.iam.testPermissions([consuming]).catch(() => {
+      throw error;
+    });
+    if (rights[consuming] === true) return true;
+    throw error;
+  }
+}
+
+const consuming = "pubsub.subscriptions.consume";
+
+function codeOf(error: unknown): unknown {
+  return (Object(error) as { readonly code?: unknown }).code;
 }
 
 /** What is broken may refuse to be closed. */
