@@ -104,6 +104,27 @@ suite("deletion by a controller", () => {
     assert.equal(it.backend.has(seen.id), false, "its report since has let go");
   });
 
+  test("one that finalizes no longer lets go at its start of what has left its platforms and hangs", async () => {
+    await using it = new ControllerBed();
+    const before = await it.start({
+      platforms: ["gcp"],
+      finalize: () => {
+        throw new Error("the zone is not empty");
+      },
+    });
+    const moved = await it.backend.createCluster("moved");
+    const foreign = await it.backend.createCluster("foreign", { platform: { type: "aws" } });
+    await it.settle();
+    await it.backend.update(moved.id, { platform: { type: "aws" } });
+    await it.backend.delete(moved.id);
+    await it.settle();
+    await before.stop();
+    assert.equal(it.backend.has(moved.id), true);
+    await it.start({ platforms: ["gcp"] });
+    assert.equal(it.backend.has(moved.id), false);
+    assert.equal(it.backend.report(foreign.id, "dns"), undefined);
+  });
+
   test("a finalize that answers that it failed, or is under way, holds the resource", async () => {
     await using it = new ControllerBed();
     const failure = {

@@ -281,10 +281,10 @@ class RunningController implements Controller {
   }
 
   #enlist(kind: Kind, resource: Resource): void {
-    const { platforms, finalize } = this.#settings;
+    const { platforms } = this.#settings;
     const platform = platformOf(resource.spec);
-    const mayOwe =
-      finalize !== undefined && (resource.deletion_timestamp ?? undefined) !== undefined;
+    // Without a finalize, too: a version of ours that had one may still be waited for.
+    const mayOwe = (resource.deletion_timestamp ?? undefined) !== undefined;
     if (!mayOwe && !concerns(platforms, platform)) return;
     const event: ControllerEvent = {
       id: `list:${resource.id}`,
