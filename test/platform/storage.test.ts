@@ -196,6 +196,47 @@ clusterSuite("the storage of an app", () => {
     assert.deepEqual(await bed.buckets(), [a, c]);
   });
 
+  test(
+    "an app is told of no bucket that is somebody else's, until it is its own",
+    options,
+    async (t) => {
+      await using bed = await prepare(t.signal, {
+        buckets: [
+          { name: "theirs", public: false, maxFileSize: "1Mi" },
+          { name: "own", public: false },
+        ],
+      });
+      const [theirs, own] = ["theirs", "own"].map((bucket) => `plattr-prod-${bed.name}-${bucket}`);
+      const told = async () =>
+        Object.entries((await bed.variables("ConfigMap", "storage")) ?? {})
+          .filter(([name]) => /^S3_(BUCKET|MAX)_/.test(name))
+          .map((one) => one.join(" "))
+          .toSorted();
+      await bed.s3.createBucket({ Bucket: theirs });
+      await assert.rejects(bed.reconcile(), { reason: "Conflict" });
+      assert.deepEqual(await told(), [`S3_BUCKET_OWN ${own}`]);
+
+      // Nor for a moment where it is looked at again, be the store there or not.
+      const versions = await bed.versions();
+      await using proxy = await LossyProxy.to(bed.port);
+      proxy.decide = () => "lose request";
+      const away = bed.admin({ endpoint: proxy.url });
+      await assert.rejects(bed.reconcile({}, away), { reason: "Unreachable" });
+      await assert.rejects(bed.reconcile(), { reason: "Conflict" });
+      assert.deepEqual(await bed.versions(), versions);
+
+      await bed.s3.deleteBucket({ Bucket: theirs });
+      await bed.reconcile();
+      const all = [`S3_BUCKET_OWN ${own}`, `S3_BUCKET_THEIRS ${theirs}`];
+      assert.deepEqual(await told(), [...all, "S3_MAX_FILE_SIZE_THEIRS 1048576"]);
+
+      // One of its own that lost its tags is still what its pods use.
+      await bed.s3.deleteBucketTagging({ Bucket: theirs });
+      await assert.rejects(bed.reconcile(), { reason: "Conflict" });
+      assert.deepEqual(await told(), [...all, "S3_MAX_FILE_SIZE_THEIRS 1048576"]);
+    },
+  );
+
   test("pods have a role, or keys; without either an app is told so", options, async (t) => {
     await using bed = await prepare(t.signal, { buckets: [{ name: "uploads", public: false }] });
     const { reconcile } = bed;
@@ -359,7 +400,7 @@ async function prepare(
     ) => {
       const given = step(admin, change);
       const app = appOf(name, spec, uid);
-      const prepared = await prepareStorage(given, { app }, signal);
+      const prepared = await prepareStorage(given, { app, ledger }, signal);
       const outcome = await reconcileStorage(given, { app, ledger, adopts: false }, signal);
       return { ...outcome, wanted: [...prepared, ...outcome.wanted] };
     },

@@ -120,10 +120,10 @@ interface Prepared {
 
 async function prepare(
   { takeWrites }: OperatorParts,
-  { step, app, memory, stamp }: Tried,
+  { step, app, memory, stamp, status: ledger }: Tried,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const children = (await step.prepare?.({ app }, signal)) ?? [];
+  const children = (await step.prepare?.({ app, ledger }, signal)) ?? [];
   const writes = takeWrites(app.owner.uid);
   const mended = memory.prepared.get(step.resourceType) === stamp ? writes : [];
   memory.prepared.set(step.resourceType, stamp);

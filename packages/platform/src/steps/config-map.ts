@@ -11,14 +11,21 @@ export async function applyConfigMap(
     app,
     name,
     variables,
+    annotations = {},
   }: {
     readonly app: App;
     readonly name: string;
     readonly variables: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   },
   signal: AbortSignal,
 ): Promise<DynamicObject> {
-  const desired = childOf(app, { ...configMapKind, name, content: { data: variables } });
+  const desired = childOf(app, {
+    ...configMapKind,
+    name,
+    annotations,
+    content: { data: variables },
+  });
   return await children.apply(app, desired, signal);
 }
 

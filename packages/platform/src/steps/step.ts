@@ -65,7 +65,10 @@ export interface Step {
    * Makes the children that need no service, and gives them. Done in every pass, whatever becomes of the rest: the app
    * runs, and they are mended, while a service hangs or refuses.
    */
-  prepare?(work: { readonly app: App }, signal: AbortSignal): Promise<readonly DynamicObject[]>;
+  prepare?(
+    work: { readonly app: App; readonly ledger: Ledger },
+    signal: AbortSignal,
+  ): Promise<readonly DynamicObject[]>;
   reconcile(
     work: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
     signal: AbortSignal,

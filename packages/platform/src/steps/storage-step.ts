@@ -5,6 +5,7 @@ import type { DynamicObject, ObjectRef } from "@keelson/client";
 import { originsOf, type App } from "../app.ts";
 import { childOf, configMapKind, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
+import { platformGroup } from "../kinds/platform-group.ts";
 import type { Ledger } from "../ownership/ledger.ts";
 import type { BucketAdmin } from "../s3/bucket-admin.ts";
 import type { Finding } from "../status/conditions.ts";
@@ -45,17 +46,18 @@ export interface StorageOutcome {
   readonly left?: string;
 }
 
+/** On the ConfigMap, by their names in the spec: the buckets that it does not name, since they are somebody else's. */
+const contestedAnnotation = `${platformGroup}/contested`;
+
 /** What the app is told, and its keys. Both need nothing of the store: the app can start while that is away. */
 export async function prepareStorage(
   step: StorageStep,
-  { app }: { readonly app: App },
+  { app, ledger }: { readonly app: App; readonly ledger: Ledger },
   signal: AbortSignal,
 ): Promise<readonly DynamicObject[]> {
-  const { admin, children, settings } = step;
+  const { admin, children } = step;
   if (admin === undefined) throw notConfigured();
-  const variables = storageVariables(app, settings);
-  const { storage: name } = app.names.children;
-  const wanted = [await applyConfigMap(children, { app, name, variables }, signal)];
+  const wanted = [await tellOfBuckets(step, { app, ledger, contested: [] }, signal)];
   const keys = await keysOf(app, step, signal);
   if (keys !== undefined) wanted.push(await children.apply(app, keys, signal));
   return wanted;
@@ -63,12 +65,17 @@ export async function prepareStorage(
 
 /** Throws a `StepError` for what cannot be done now. */
 export async function reconcileStorage(
-  { admin, settings }: StorageStep,
+  step: StorageStep,
   { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
   signal: AbortSignal,
 ): Promise<StorageOutcome> {
+  const { admin, settings } = step;
   if (admin === undefined) throw notConfigured();
-  const changes = await ensureBuckets(admin, { app, ledger, adopts }, signal);
+  const ensured = await ensureBuckets(admin, { app, ledger, adopts }, signal);
+  const { changes, conflicts, failure } = ensured;
+  await tellOfBuckets(step, { app, ledger, contested: [...conflicts.keys()] }, signal);
+  if (failure !== undefined) throw failure;
+  if (conflicts.size > 0) throw new StepError("Conflict", [...conflicts.values()].join("; "));
   const names = new Set(bucketsOf(app).map(({ bucket }) => bucket));
   const leaving = ledger
     .all("Bucket")
@@ -118,11 +125,55 @@ export async function cleanupStorage(
   return left === undefined ? {} : { left };
 }
 
+/**
+ * Makes the ConfigMap. A bucket that is somebody else's is not named there: the keys of apps may open it all the same. Nor is
+ * one that was so when somebody last looked, until it is seen to be the app's.
+ */
+async function tellOfBuckets(
+  { children, settings }: Pick<StorageStep, "children" | "settings">,
+  {
+    app,
+    ledger,
+    contested,
+  }: { readonly app: App; readonly ledger: Ledger; readonly contested: readonly string[] },
+  signal: AbortSignal,
+): Promise<DynamicObject> {
+  const { names, spec } = app;
+  const { storage: name } = names.children;
+  const seen = await children.find(app, { ...configMapKind, name }, signal);
+  const before = seen?.metadata.annotations?.[contestedAnnotation]?.split(",") ?? [];
+  const others = new Set([...before, ...contested]);
+  const buckets = spec.storage?.buckets ?? [];
+  const left = buckets
+    .map((bucket) => bucket.name)
+    // What was the app's once stays so, whoever has changed its tags.
+    .filter((one) => others.has(one) && !isMarked(ledger.stateOf("Bucket", names.bucket(one))));
+  const named = buckets.filter((bucket) => !left.includes(bucket.name));
+  const told = { names, spec: { ...spec, storage: { enabled: true, buckets: named } } };
+  const variables = storageVariables(told, settings);
+  const annotations = left.length === 0 ? {} : { [contestedAnnotation]: left.join(",") };
+  return await applyConfigMap(children, { app, name, variables, annotations }, signal);
+}
+
+/** Whether a bucket of this state has had the app's mark. */
+function isMarked(state: ReturnType<Ledger["stateOf"]>): boolean {
+  return state !== undefined && state !== "Creating";
+}
+
 function bucketsOf({ spec, names }: App) {
   return (spec.storage?.buckets ?? []).map(({ name, public: isPublic }) => ({
+    name,
     bucket: names.bucket(name),
     isPublic,
   }));
+}
+
+/** What became of an app's buckets: with a failure, those after it were not looked at. */
+interface Ensured {
+  readonly changes: readonly string[];
+  /** Whose they are instead, by their names in the spec. */
+  readonly conflicts: ReadonlyMap<string, string>;
+  readonly failure?: Error;
 }
 
 /** One that is somebody else's keeps nobody from the others; a store that is away would keep us waiting at each. */
@@ -130,21 +181,22 @@ async function ensureBuckets(
   admin: BucketAdmin,
   { app, ledger, adopts }: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<Ensured> {
   const { owner } = app;
   const origins = originsOf(app);
   const changes: string[] = [];
-  const conflicts: string[] = [];
-  for (const bucket of bucketsOf(app)) {
+  const conflicts = new Map<string, string>();
+  for (const { name, ...bucket } of bucketsOf(app)) {
     try {
       changes.push(...(await admin.ensure({ ...bucket, origins, owner, ledger, adopts }, signal)));
     } catch (error) {
-      if (!(error instanceof StepError && error.reason === "Conflict")) throw error;
-      conflicts.push(error.message);
+      if (!(error instanceof Error)) throw error;
+      const isConflict = error instanceof StepError && error.reason === "Conflict";
+      if (!isConflict) return { changes, conflicts, failure: error };
+      conflicts.set(name, error.message);
     }
   }
-  if (conflicts.length > 0) throw new StepError("Conflict", conflicts.join("; "));
-  return changes;
+  return { changes, conflicts };
 }
 
 async function leave(
