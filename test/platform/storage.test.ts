@@ -181,20 +181,28 @@ clusterSuite("the storage of an app", () => {
     assert.equal(await bed.variables("Secret", "s3"), undefined);
   });
 
-  test("somebody else's bucket keeps nobody from the others", options, async (t) => {
-    await using bed = await prepare(t.signal, {
-      buckets: ["a", "b", "c"].map((name) => ({ name, public: false })),
-    });
-    const [a, b, c] = ["a", "b", "c"].map((bucket) => `plattr-prod-${bed.name}-${bucket}`);
-    for (const Bucket of [a, c]) await bed.s3.createBucket({ Bucket });
-    await assert.rejects(bed.reconcile(), {
-      reason: "Conflict",
-      message: `bucket ${a} exists and belongs to no app of ours; bucket ${c} exists and belongs to no app of ours`,
-    });
-    assert.deepEqual(bed.ledger.contents, [`Bucket ${b} Ready`]);
-    await bed.cleanup("Delete");
-    assert.deepEqual(await bed.buckets(), [a, c]);
-  });
+  test(
+    "somebody else's bucket keeps nobody from the others, and none from going",
+    options,
+    async (t) => {
+      await using bed = await prepare(t.signal, {
+        buckets: ["a", "b", "c"].map((name) => ({ name, public: false })),
+      });
+      const [a, b, c] = ["a", "b", "c"].map((bucket) => `plattr-prod-${bed.name}-${bucket}`);
+      for (const Bucket of [a, c]) await bed.s3.createBucket({ Bucket });
+      await assert.rejects(bed.reconcile(), {
+        reason: "Conflict",
+        message: `bucket ${a} exists and belongs to no app of ours; bucket ${c} exists and belongs to no app of ours`,
+      });
+      assert.deepEqual(bed.ledger.contents, [`Bucket ${b} Ready`]);
+      // Nor the app's own, that it has done with, from going.
+      bed.change({ storage: { enabled: true, buckets: [{ name: "a", public: false }] } });
+      await assert.rejects(bed.reconcile(), { reason: "Conflict" });
+      assert.deepEqual([await bed.buckets(), bed.ledger.contents], [[a, c], []]);
+      await bed.cleanup("Delete");
+      assert.deepEqual(await bed.buckets(), [a, c]);
+    },
+  );
 
   test(
     "an app is told of no bucket that is somebody else's, until it is its own",

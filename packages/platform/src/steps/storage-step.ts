@@ -75,7 +75,6 @@ export async function reconcileStorage(
   const { changes, conflicts, failure } = ensured;
   await tellOfBuckets(step, { app, ledger, contested: [...conflicts.keys()] }, signal);
   if (failure !== undefined) throw failure;
-  if (conflicts.size > 0) throw new StepError("Conflict", [...conflicts.values()].join("; "));
   const names = new Set(bucketsOf(app).map(({ bucket }) => bucket));
   const leaving = ledger
     .all("Bucket")
@@ -83,6 +82,8 @@ export async function reconcileStorage(
     .filter((name) => !names.has(name));
   const policy = app.spec.deletionPolicy;
   const left = await leave(admin, leaving, { app, ledger, policy }, signal);
+  // Last: it may stand for long, and what the app has done with goes all the same.
+  if (conflicts.size > 0) throw new StepError("Conflict", [...conflicts.values()].join("; "));
   const outcome = { changes, wanted: [] };
   if (left !== undefined) {
     return { ...outcome, left, finding: { status: "True", reason: "Emptying", message: left } };
