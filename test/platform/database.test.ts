@@ -234,6 +234,16 @@ clusterSuite("the database of an app", () => {
         ran.filter((statement) => statement === "notifyReload"),
         ["notifyReload"],
       );
+
+      // A schema that is lost is made anew, and its tables with it: also where that was cut off.
+      await bed.database.query(`DROP SCHEMA ${bed.names.schema} CASCADE`);
+      const crash = ({ statement }: { readonly statement: string }): void => {
+        if (statement === "createSchema") throw new Error("crash");
+      };
+      await assert.rejects(bed.reconcile({ onStatement: crash }, settings));
+      const anew = await bed.reconcile({}, settings);
+      assert.equal(anew.migration, "running");
+      assert.notEqual(anew.wanted[1]?.metadata.uid, job.metadata.uid);
     });
   }
 

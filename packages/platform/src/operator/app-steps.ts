@@ -8,6 +8,7 @@ import { configMapKind, secretKind } from "../children/child.ts";
 import type { Children } from "../children/children.ts";
 import { cleanupAuth, prepareAuth, reconcileAuth, type AuthStep } from "../steps/auth-step.ts";
 import { cleanupDatabase, reconcileDatabase, type DatabaseStep } from "../steps/database-step.ts";
+import { jobKind } from "../steps/database-migrations.ts";
 import { cleanupRedis, reconcileRedis, type RedisStep } from "../steps/redis-step.ts";
 import { cleanupSearch, reconcileSearch, type SearchStep } from "../steps/search-step.ts";
 import {
@@ -73,7 +74,7 @@ function databaseStep({ services, children, settings, random }: AppStepsOptions)
     condition: "DatabaseReady",
     service: "sql",
     owns: ["Schema", "Role"],
-    kinds: [{ apiVersion: "batch/v1", kind: "Job" }],
+    kinds: [jobKind],
     isOn: hasDatabase,
     gatesImage: ({ spec }) => spec.database?.migrations !== undefined,
     children: ({ names }) => [{ ...secretKind, name: names.children.database }],

@@ -32,6 +32,8 @@ export interface DatabaseAdminOptions {
 
 export interface Provision extends Wanted {
   readonly ledger: Ledger;
+  /** Called before a schema is made where there is none, and again where that was cut off. */
+  readonly beforeSchema?: () => Promise<void>;
 }
 
 /** For how long triggers that were seen are believed to be there: a restored database has lost them. */
@@ -89,6 +91,7 @@ export class DatabaseAdmin implements AsyncDisposable {
 
       // Before it is made: a crash from here on leaves nothing that nobody knows of.
       await record("Creating");
+      if (found.schema === null) await wanted.beforeSchema?.();
       const made = missing.length === 0 ? [] : await this.#provision(session, wanted, signal);
       await record("Ready");
       return made;

@@ -14,6 +14,8 @@ export interface MigrationSettings {
   readonly runnerImage?: string | undefined;
 }
 
+export const jobKind = { apiVersion: "batch/v1", kind: "Job" } as const;
+
 /** Where the runner finds the files. */
 const folder = "/migrations";
 
@@ -31,8 +33,7 @@ export function migrationJobOf(app: App, settings: MigrationSettings): DynamicOb
   const what = [owner.uid, names.schema, imageRef, migrations.engine, migrations.path, ...user];
   const hash = createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
   return childOf(app, {
-    apiVersion: "batch/v1",
-    kind: "Job",
+    ...jobKind,
     name: `migrate-${hash}`,
     content: {
       spec: {

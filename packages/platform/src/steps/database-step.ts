@@ -11,6 +11,7 @@ import type { DatabaseAdmin } from "../sql/database-admin.ts";
 import { ownsDatabase } from "../sql/removal.ts";
 import {
   isMigrating,
+  jobKind,
   migrationJobOf,
   migrationOutcome,
   type MigrationSettings,
@@ -62,7 +63,9 @@ export async function reconcileDatabase(
   }
   const { names, owner } = app;
   refuseOtherSchema(app, ledger);
-  const made = await admin.ensure({ names, owner, ledger, adopts }, signal);
+  // What has migrated a schema that is gone seems to have been done for the one that is made in its place.
+  const beforeSchema = () => removeJobs(app, children, signal);
+  const made = await admin.ensure({ names, owner, ledger, adopts, beforeSchema }, signal);
   const server = await admin.server(signal);
   const secretWith = (password: string): DynamicObject =>
     secretOf(
@@ -178,6 +181,16 @@ async function migrate(
   if (found !== undefined) return found;
   const earlier = await children.list(app, { apiVersion, kind }, signal);
   return earlier.find(isMigrating) ?? (await children.apply(app, desired, signal));
+}
+
+async function removeJobs(
+  app: App,
+  children: DatabaseChildren,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { metadata } of await children.list(app, jobKind, signal)) {
+    await children.remove(app, { ...jobKind, name: metadata.name ?? "" }, signal);
+  }
 }
 
 function secretOf(app: App, variables: Readonly<Record<string, string>>): DynamicObject {
