@@ -34,9 +34,33 @@ suite("a server that cannot be asked", () => {
     );
     await assert.rejects(client.get("/resources", {}, t.signal), {
       name: "Unreachable",
-      message: `http://127.0.0.1:${port} cannot be reached (it hung up): does it speak TLS? then write --server https://127.0.0.1:${port}`,
+      message: `http://127.0.0.1:${port} cannot be reached (it hung up): is it well? if it speaks TLS, write --server https://127.0.0.1:${port}`,
     });
   });
+
+  for (const [when, answer] of [
+    ["before it answers", undefined],
+    ["in the middle of an answer", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"],
+  ] as const) {
+    test(`one that hangs up ${when} and has answered before is not asked for TLS`, async (t) => {
+      let asked = 0;
+      const server = createServer((request, response) => {
+        if (++asked === 1) response.end("{}");
+        else if (answer === undefined) request.socket.destroy();
+        else request.socket.write(answer, () => request.socket.destroy());
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      t.after(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}`;
+      const client = new RestClient({ url, token: undefined, email: undefined }, systemClock);
+      await client.get("/resources", {}, t.signal);
+      await assert.rejects(client.get("/resources", {}, t.signal), {
+        name: "Unreachable",
+        message: `${url} cannot be reached (it hung up): is it running there, and is --server right?`,
+      });
+    });
+  }
 
   test("one whose certificate nobody vouches for is told with what would", () => {
     for (const code of ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "DEPTH_ZERO_SELF_SIGNED_CERT"]) {

@@ -65,6 +65,7 @@ const answerMsMax = 120_000;
 export class RestClient {
   readonly #server: FoundServer;
   readonly #clock: Clock;
+  #hasAnswered = false;
 
   constructor(server: FoundServer, clock: Clock) {
     this.#server = server;
@@ -148,7 +149,10 @@ export class RestClient {
       ...request.headers,
     };
     try {
-      return await fetch(`${url}/api/v1${path}${queryText(query)}`, { ...request, headers });
+      const at = `${url}/api/v1${path}${queryText(query)}`;
+      const response = await fetch(at, { ...request, headers });
+      this.#hasAnswered = true;
+      return response;
     } catch (cause) {
       if (request.signal.aborted) throw this.#lateOr(cause);
       throw this.#unreachable(cause);
@@ -161,6 +165,8 @@ export class RestClient {
     try {
       text = await response.text();
     } catch (cause) {
+      // The connection broke off in the middle of the answer.
+      if (cause instanceof TypeError) throw this.#unreachable(cause);
       throw this.#lateOr(cause);
     }
     if (response.ok && text === "") return {};
@@ -187,7 +193,8 @@ export class RestClient {
   }
 
   #unreachable(cause: unknown): Unreachable {
-    return new Unreachable(unreachableText(this.url, cause), { cause });
+    const hasAnswered = this.#hasAnswered;
+    return new Unreachable(unreachableText(this.url, cause, { hasAnswered }), { cause });
   }
 }
 
@@ -209,24 +216,33 @@ function objectOf(text: string): JsonObject | undefined {
 }
 
 /** Why nobody answers there, and what to do about it. */
-export function unreachableText(url: string, error: unknown): string {
-  const { reason, next } = whyUnreachable(url, error);
+export function unreachableText(url: string, error: unknown, before: Before = {}): string {
+  const { reason, next } = whyUnreachable(url, error, before);
   return `${url} cannot be reached (${reason}): ${next ?? "is it running there, and is --server right?"}`;
+}
+
+/** What is known of a server from before. */
+interface Before {
+  /** Whether it has answered at this URL, and so speaks what the URL says. */
+  readonly hasAnswered?: boolean;
 }
 
 /** Why nobody answers there, and what mends it where that is known. `fetch` says only that it failed; the socket says why. */
 export function whyUnreachable(
   url: string,
   error: unknown,
+  { hasAnswered = false }: Before = {},
 ): { readonly reason: string; readonly next?: string } {
   const cause = error instanceof Error ? error.cause : undefined;
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") {
     return { reason: "it speaks no TLS", next: `write --server ${url.replace(/^https/, "http")}` };
   }
-  if (code === "UND_ERR_SOCKET" && url.startsWith("http:")) {
-    const next = `does it speak TLS? then write --server ${url.replace(/^http/, "https")}`;
-    return { reason: "it hung up", next };
+  if (code === "UND_ERR_SOCKET") {
+    const reason = "it hung up";
+    if (hasAnswered || !url.startsWith("http:")) return { reason };
+    const next = `is it well? if it speaks TLS, write --server ${url.replace(/^http/, "https")}`;
+    return { reason, next };
   }
   const said = cause instanceof Error && cause.message !== "" ? cause.message : String(error);
   if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") {

@@ -56,7 +56,7 @@ export async function checkServer(
     return failed(check, `${running.rest} is not ready: ${first}`, "its log says more");
   } catch (error) {
     signal.throwIfAborted();
-    const { reason, next } = whyUnreachable(running.rest, error);
+    const { reason, next } = whyUnreachable(running.rest, error, { hasAnswered: true });
     const fix = next ?? "its log says more";
     return warning(check, `${running.rest} does not answer (${reason})`, fix);
   }
