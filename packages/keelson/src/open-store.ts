@@ -1,6 +1,6 @@
 // The object store of the Kubernetes API, as the configuration wants it.
 
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import type { Clock, Log, Metrics, Random } from "@keelson/base";
 import {
@@ -43,6 +43,23 @@ export async function openStore(options: OpenStoreOptions, signal: AbortSignal):
     return await Store.open({ backend, clock, random, log, metrics, limits }, signal);
   } catch (error) {
     throw config.storageDriver === "sqlite" ? fileFailure(error, config) : error;
+  }
+}
+
+/** Throws where the file of a store that must be there is not: opening it would make an empty one without a word. */
+export async function requireStore({
+  storageDriver,
+  sqlitePath,
+}: Pick<Config, "storageDriver" | "sqlitePath">): Promise<void> {
+  if (storageDriver !== "sqlite") return;
+  try {
+    await access(sqlitePath);
+  } catch (cause) {
+    const fix = "name the folder it is in with --data-dir, or the file with --sqlite-path";
+    const reason = (cause as NodeJS.ErrnoException).code;
+    throw new StartError("USAGE", `there is no store at ${sqlitePath} (${reason}): ${fix}`, {
+      cause,
+    });
   }
 }
 

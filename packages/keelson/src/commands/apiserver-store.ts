@@ -1,6 +1,6 @@
 import { noMetrics, silentLog, systemClock, systemRandom } from "@keelson/base";
 import type { Config } from "../config.ts";
-import { migrateStore, openStore } from "../open-store.ts";
+import { migrateStore, openStore, requireStore } from "../open-store.ts";
 import { startFailure } from "../start-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -26,6 +26,7 @@ export async function restore(config: Config, terminal: Terminal): Promise<void>
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
   const { signal } = new AbortController();
   try {
+    await requireStore(config);
     const databaseUrl = () => config.databaseUrl ?? "";
     const stored = { config, databaseUrl, migrates: false, patienceMs: 0 };
     await using store = await openStore({ ...shared, ...stored }, signal);

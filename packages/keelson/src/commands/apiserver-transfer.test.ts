@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -74,19 +76,94 @@ test("an import that could not bring in all of an object counts it as missing, u
   assert.deepEqual(second, { code: 0, stdout: "memories 3 of 3 (1 created)\n", stderr: "" });
 });
 
-test("an export of a store that is not there is refused, and makes none", async (t) => {
+test("a store that is not there is neither exported nor said to be restored, and none is made", async (t) => {
   const cwd = await mkdtemp(join(tmpdir(), "keelson-export-"));
   t.after(() => rm(cwd, { recursive: true }));
-  const words = [entry, "apiserver", "export", "--data-dir", "elsewhere"];
+  const folder = join(cwd, "elsewhere");
+  await mkdir(folder);
   const options = { cwd, env: { PATH: process.env["PATH"] ?? "" }, encoding: "utf8" } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
-  const path = join(cwd, "elsewhere", "apiserver.db");
+  const path = join(folder, "apiserver.db");
   const fix = "name the folder it is in with --data-dir, or the file with --sqlite-path";
-  assert.deepEqual(
-    [status, stdout, stderr],
-    [2, "", `keelson: there is no store at ${path} (ENOENT): ${fix}\n`],
+  for (const verb of ["export", "restore"]) {
+    const words = [entry, "apiserver", verb, "--data-dir", "elsewhere"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
+    assert.deepEqual(
+      [status, stdout, stderr],
+      [2, "", `keelson: there is no store at ${path} (ENOENT): ${fix}\n`],
+    );
+    assert.deepEqual(await readdir(folder), []);
+  }
+});
+
+test("what a cluster says no with is told in a sentence", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-export-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  let status = { code: 0, reason: "", message: "" };
+  const cluster = createServer((_request, response) => {
+    const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...status };
+    response.writeHead(status.code, { "content-type": "application/json" });
+    response.end(JSON.stringify(body));
+  }).listen(0, "127.0.0.1");
+  await once(cluster, "listening");
+  t.after(() => cluster.close());
+  const { port } = cluster.address() as AddressInfo;
+  const kubeconfig = join(cwd, "kubeconfig");
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "a", cluster: { server: `http://127.0.0.1:${port}` } }],
+      users: [{ name: "a", user: { token: "a" } }],
+      contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+      "current-context": "a",
+    }),
   );
-  assert.deepEqual(await readdir(cwd), []);
+  const lines = join(cwd, "lines");
+  const agent = { apiVersion: "ark.mckinsey.com/v1alpha1", kind: "Agent", metadata: { name: "a" } };
+  await writeFile(lines, JSON.stringify({ ...agent, spec: {} }));
+  const run = async (...words: readonly string[]) => {
+    const typed = [entry, "apiserver", ...words, "--kubeconfig", kubeconfig];
+    const child = spawn(process.execPath, typed, { cwd, env: { PATH: process.env["PATH"] ?? "" } });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    return [code, said] as const;
+  };
+  for (const [code, reason, told] of [
+    [401, "Unauthorized", "it does not know us: the credentials are wrong or expired"],
+    [403, "Forbidden", "agents is forbidden"],
+    [
+      404,
+      "NotFound",
+      "the cluster serves no Agent of ark.mckinsey.com/v1alpha1: install the kinds of Ark there first",
+    ],
+  ] as const) {
+    status = { code, reason, message: "agents is forbidden" };
+    assert.deepEqual(await run("import", lines), [
+      1,
+      `keelson: the cluster of ${kubeconfig}: ${told}\n`,
+    ]);
+  }
+});
+
+test("keys that a command has left which was killed are gone with the next one, and no younger ones", async (t) => {
+  const temporary = await mkdtemp(join(tmpdir(), "keelson-export-"));
+  t.after(() => rm(temporary, { recursive: true }));
+  for (const [name, ageSeconds] of [
+    ["keelson-transfer-old", 7_200],
+    ["keelson-transfer-young", 60],
+    ["keelson-else", 7_200],
+  ] as const) {
+    const folder = join(temporary, name);
+    await mkdir(folder);
+    await writeFile(join(folder, "ca.key"), "");
+    const seconds = Date.now() / 1000 - ageSeconds;
+    await utimes(folder, seconds, seconds);
+  }
+  const env = { PATH: process.env["PATH"] ?? "", TMPDIR: temporary };
+  const words = [entry, "apiserver", "import", "-", "--data-dir", join(temporary, "data")];
+  execFileSync(process.execPath, words, { env, input: "" });
+  const left = await readdir(temporary);
+  assert.deepEqual(left.toSorted(), ["data", "keelson-else", "keelson-transfer-young"]);
 });
 
 test("one Ctrl-C ends an import that waits for its input, and nothing is brought in", async (t) => {

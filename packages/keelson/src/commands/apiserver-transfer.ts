@@ -1,21 +1,35 @@
 // `keelson apiserver export` and `import`: objects of the Ark kinds between a cluster and a store.
 
 import { once } from "node:events";
-import { access, open, type FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { stdin, stdout } from "node:process";
 
 import { systemClock } from "@keelson/base";
-import { BadKubeconfig, Client, loadKubeconfig } from "@keelson/client";
+import {
+  BadKubeconfig,
+  Client,
+  ClientBusy,
+  ConnectionFailed,
+  DeadlineExceeded,
+  GroupUnavailable,
+  hasCode,
+  loadKubeconfig,
+  UnexpectedAnswer,
+  UnknownKind,
+} from "@keelson/client";
+import { StatusError } from "@keelson/kube";
 
 import type { Config } from "../config.ts";
+import { requireStore } from "../open-store.ts";
 import { StartError } from "../start-error.ts";
-import { startFailure } from "../start-failure.ts";
+import { objectsDatabase, startFailure } from "../start-failure.ts";
 import { arkKindsInOrder, chosenKinds, UnknownKinds } from "../transfer/ark-order.ts";
 import { exportObjects } from "../transfer/export-objects.ts";
 import { importObjects } from "../transfer/import-objects.ts";
 import { BadLine, travellingOf, type Travelling } from "../transfer/object-line.ts";
 import { openStoreClient } from "../transfer/store-client.ts";
+import { CommandError } from "./command-error.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Objects to standard output, a line each; counts to standard error. */
@@ -26,7 +40,7 @@ export async function exportLines(
 ): Promise<void> {
   try {
     const chosen = chosenKinds(kinds);
-    await requireStore(config);
+    if (config.kubeconfig === undefined) await requireStore(config);
     await using place = await openPlace(config, signal);
     const write = async (line: string): Promise<void> => {
       terminal.write(`${line}\n`);
@@ -35,7 +49,7 @@ export async function exportLines(
     const counts = await exportObjects({ client: place.client, kinds: chosen, write }, signal);
     for (const [plural, count] of counts) terminal.note(`${plural} ${count}`);
   } catch (error) {
-    throw transferFailure(error);
+    throw transferFailure(error, config);
   }
 }
 
@@ -74,21 +88,7 @@ export async function importLines(
     }
     return imported.every(({ given, present }) => given === present);
   } catch (error) {
-    throw transferFailure(error);
-  }
-}
-
-/** Throws where the file of the store is not there: it would be made, and of an empty one nothing is exported without a word. */
-async function requireStore({ kubeconfig, storageDriver, sqlitePath }: Config): Promise<void> {
-  if (kubeconfig !== undefined || storageDriver !== "sqlite") return;
-  try {
-    await access(sqlitePath);
-  } catch (cause) {
-    const fix = "name the folder it is in with --data-dir, or the file with --sqlite-path";
-    const reason = (cause as NodeJS.ErrnoException).code;
-    throw new StartError("USAGE", `there is no store at ${sqlitePath} (${reason}): ${fix}`, {
-      cause,
-    });
+    throw transferFailure(error, config);
   }
 }
 
@@ -97,9 +97,9 @@ async function openPlace(
   config: Config,
   signal: AbortSignal,
 ): Promise<{ readonly client: Client } & AsyncDisposable> {
-  const { kubeconfig } = config;
+  const { kubeconfig, proxies } = config;
   if (kubeconfig === undefined) return await openStoreClient(config, signal);
-  const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock });
+  const access = await loadKubeconfig({ files: [kubeconfig] }, { clock: systemClock, proxies });
   const client = new Client({ access, userAgent: "keelson-transfer" });
   return { client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
@@ -129,9 +129,32 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new StartError("USAGE", `${path} is a folder`);
 }
 
-function transferFailure(error: unknown): unknown {
+function transferFailure(error: unknown, config: Config): unknown {
   const isUsage =
     error instanceof BadLine || error instanceof UnknownKinds || error instanceof BadKubeconfig;
   if (isUsage) return new StartError("USAGE", error.message, { cause: error });
-  return startFailure(error);
+  return placeFailure(error, config) ?? startFailure(error);
 }
+
+/** What the place has answered, or why it has not, in a sentence; undefined for whatever is not about that. */
+function placeFailure(error: unknown, config: Config): CommandError | undefined {
+  if (!(error instanceof Error) || !ofPlace.some((kind) => error instanceof kind)) return undefined;
+  const { kubeconfig } = config;
+  const place =
+    kubeconfig === undefined ? objectsDatabase(config).name : `the cluster of ${kubeconfig}`;
+  const told = hasCode(error, 401)
+    ? "it does not know us: the credentials are wrong or expired"
+    : error.message;
+  const fix = error instanceof UnknownKind ? ": install the kinds of Ark there first" : "";
+  return new CommandError(`${place}: ${told}${fix}`, { cause: error });
+}
+
+const ofPlace = [
+  ClientBusy,
+  ConnectionFailed,
+  DeadlineExceeded,
+  GroupUnavailable,
+  StatusError,
+  UnexpectedAnswer,
+  UnknownKind,
+] as const;

@@ -1,7 +1,7 @@
 // A store as a place to read from and write to through the Kubernetes API: a server of ours for the length of a command, on a port
 // that nobody knows, with one token.
 
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -19,8 +19,9 @@ export async function openStoreClient(
 ): Promise<{ readonly client: Client } & AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, metrics: noMetrics };
-  const certDir = await mkdtemp(join(tmpdir(), "keelson-transfer-"));
+  const certDir = await mkdtemp(join(tmpdir(), folderPrefix));
   undo.defer(() => rm(certDir, { recursive: true, force: true }));
+  await clearForgotten(certDir);
   if (config.storageDriver === "sqlite") {
     await mkdir(dirname(config.sqlitePath), { recursive: true, mode: 0o700 });
   }
@@ -54,6 +55,26 @@ export async function openStoreClient(
   );
   const owned = undo.move();
   return { client, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+const folderPrefix = "keelson-transfer-";
+/** Whoever has one in use has read it long before. */
+const forgottenMs = 3_600_000;
+
+/**
+ * Removes the certificates and keys, which open nothing any more, that commands of ours have left which were killed: by age
+ * against the folder made just now, whose time is of the same clock.
+ */
+async function clearForgotten(certDir: string): Promise<void> {
+  const { mtimeMs: now, uid } = await lstat(certDir);
+  const names = await readdir(tmpdir()).catch(() => []); // It may be entered and not listed.
+  for (const name of names.filter((name) => name.startsWith(folderPrefix))) {
+    const folder = join(tmpdir(), name);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isDirectory() !== true || found.uid !== uid) continue;
+    if (now - found.mtimeMs < forgottenMs) continue;
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 /** A cluster with one user and every namespace. */
