@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type { Database } from "./database.ts";
-import { PermissionDenied } from "./errors.ts";
+import { isTransient, PermissionDenied } from "./errors.ts";
 import {
   appliedMigrations,
   applyMigration,
@@ -90,7 +90,8 @@ export class MigrationFailed extends Error {
 /**
  * Applies what is missing of `sets`, in their order, each migration in one transaction under an advisory lock and
  * recorded with it. Any number of processes may call this at once: each migration is applied by one of them.
- * Gives the names it applied itself. Throws `PermissionDenied` where our user may not change the schema.
+ * Gives the names it applied itself. Throws `PermissionDenied` where our user may not change the schema, and `MigrationFailed`
+ * for what would not go better another time; what is transient stays what it is.
  */
 export async function migrate(
   database: Database,
@@ -153,7 +154,8 @@ async function applyNext(
     try {
       await sql.run({ ...applyMigration, deadlineMs: migrationMs }, { ...set, ...next });
     } catch (error) {
-      if (error instanceof PermissionDenied) throw error; // Nothing is wrong with the migration.
+      // Nothing is wrong with the migration.
+      if (error instanceof PermissionDenied || isTransient(error)) throw error;
       throw new MigrationFailed(set, next.name, error);
     }
     await sql.run(recordMigration, { ...set, ...next });

@@ -2,8 +2,8 @@
 
 import type { Clock, Log, Random } from "@keelson/base";
 import {
-  DatabaseUnavailable,
   isMigrated,
+  isTransient,
   migrate,
   type Database,
   type MigrationSet,
@@ -29,7 +29,7 @@ export class SchemaBehind extends Error {
 
 /**
  * Waits for the database and brings its schema up to date, or waits for somebody else to whom that is left. Throws
- * `DatabaseUnavailable` or `SchemaBehind` when patience ends, and what `migrate` throws.
+ * `SchemaBehind` or what is transient when patience ends, and what else `migrate` throws at once.
  */
 export async function readyDatabase(
   options: ReadyDatabaseOptions,
@@ -37,7 +37,7 @@ export async function readyDatabase(
 ): Promise<void> {
   const { database, migrations, autoMigrate, log } = options;
   const isAway = (error: unknown): error is Error =>
-    error instanceof DatabaseUnavailable || error instanceof SchemaBehind;
+    isTransient(error) || error instanceof SchemaBehind;
   const bringUpToDate = async (): Promise<void> => {
     if (!autoMigrate) {
       if (await isMigrated(database, migrations, signal)) return;

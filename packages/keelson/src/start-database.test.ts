@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock, systemRandom } from "@keelson/base";
 import { RecordingLog } from "@keelson/base/testing";
-import { SchemaTooNew, statement } from "@keelson/database";
-import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { openDatabase, SchemaTooNew, statement } from "@keelson/database";
+import { patience, sharedThrowawayPostgres } from "@keelson/database/testing";
 import { loadConfig } from "./config.ts";
 import { PrometheusMetrics } from "./prometheus.ts";
 import { startDatabase } from "./start-database.ts";
+import { StartError } from "./start-error.ts";
 
 const forgetNewest = statement<undefined>(
   "forgetNewest",
@@ -22,18 +23,20 @@ const recordNext = statement<undefined>(
     WHERE component = 'fleet' GROUP BY schema, component`,
 );
 
-test("who runs goes on when a newer replica migrates, and nobody starts on what it does not know", async (t) => {
-  const server = await sharedThrowawayPostgres("embedded");
-  await using owned = await server.createDatabase();
+const makeForeign = statement<undefined>(
+  "makeForeign",
+  (sql) => sql`CREATE SCHEMA fleet CREATE TABLE resources (id integer)`,
+);
+
+async function optionsFor(url: string, log = new RecordingLog()) {
   const config = await loadConfig({
-    flags: { "database-url": owned.url },
+    flags: { "database-url": url },
     environment: {},
     workingFolder: "/nowhere",
     purpose: "up",
     isTerminal: false,
   });
-  const log = new RecordingLog();
-  const options = {
+  return {
     config,
     dataDir: "/nowhere",
     clock: systemClock,
@@ -43,6 +46,13 @@ test("who runs goes on when a newer replica migrates, and nobody starts on what 
     onRun: undefined,
     onProgress: () => undefined,
   };
+}
+
+test("who runs goes on when a newer replica migrates, and nobody starts on what it does not know", async (t) => {
+  const server = await sharedThrowawayPostgres("embedded");
+  await using owned = await server.createDatabase();
+  const log = new RecordingLog();
+  const options = await optionsFor(owned.url, log);
   await using started = await startDatabase(options, t.signal);
   await started.check(t.signal);
 
@@ -50,9 +60,35 @@ test("who runs goes on when a newer replica migrates, and nobody starts on what 
   await started.check(t.signal);
   await started.check(t.signal);
   assert.deepEqual(log.messages("warn"), ["outdated: a newer version has migrated the database"]);
-  await assert.rejects(startDatabase(options, t.signal), SchemaTooNew);
+  await assert.rejects(startDatabase(options, t.signal), (error) => {
+    assert.ok(error instanceof StartError && error.cause instanceof SchemaTooNew, String(error));
+    assert.match(
+      error.message,
+      /^the PostgreSQL database .*: run the version that made it, or name another with --database-url$/,
+    );
+    return true;
+  });
 
   await started.database.run(forgetNewest, undefined, t.signal);
   await started.database.run(forgetNewest, undefined, t.signal);
   await assert.rejects(started.check(t.signal), /the schema of the database is behind/);
+});
+
+test("a schema in which somebody else has made tables of our names is told of in a sentence", async (t) => {
+  const server = await sharedThrowawayPostgres("embedded");
+  await using owned = await server.createDatabase();
+  await using other = openDatabase({ url: owned.url, name: "test", ...patience });
+  await other.run(makeForeign, undefined, t.signal);
+  await assert.rejects(startDatabase(await optionsFor(owned.url), t.signal), (error) => {
+    assert.ok(error instanceof StartError, String(error));
+    assert.equal(error.code, "DATABASE_UNAVAILABLE");
+    assert.equal(
+      error.message,
+      `the PostgreSQL database ${owned.name} at 127.0.0.1:${server.port}: ` +
+        "migration 0001-desired-applied-current of fleet failed on schema fleet, and nothing of it was kept: " +
+        'relation "resources" already exists: ' +
+        "see what somebody else has made in that schema, or name another with --database-url",
+    );
+    return true;
+  });
 });

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { DatabaseAway } from "@keelson/apiserver";
 import { TaskFailed } from "@keelson/base";
-import { PermissionDenied, PostgresServerError } from "@keelson/database";
+import {
+  DatabaseTimeout,
+  DatabaseUnavailable,
+  PermissionDenied,
+  PostgresServerError,
+  StatementFailed,
+} from "@keelson/database";
 import { Full, NotFound } from "@keelson/store";
 import { TokensFileError } from "./rest/identity/tokens-file-error.ts";
 import { TlsFilesError } from "./rest/tls-files.ts";
@@ -98,6 +104,28 @@ test("a database that lets us make nothing is named, with the command that lets 
   assert.match(told.message, /^the PostgreSQL database My-db at db:6543 is to hold /);
   assert.match(told.message, /\(ALTER DATABASE "My-db" OWNER TO "my app"\), or name another with/);
   assert.doesNotMatch(told.message, /secret/);
+});
+
+test("a database that does not do what a start asks is named, with what the server says of it", () => {
+  const databaseUrl = "postgres://me:secret@db:6543/keelson";
+  const said = new Error("prepared statement does not exist");
+  for (const [error, why] of [
+    [new StatementFailed("appliedMigrations failed", { cause: said }), said.message],
+    [new DatabaseTimeout("lockMigrations took too long"), "lockMigrations took too long"],
+  ] as const) {
+    const told = refusedFailure(error, { databaseUrl });
+    assert.ok(told instanceof StartError);
+    assert.deepEqual(
+      [told.code, told.message],
+      [
+        "DATABASE_UNAVAILABLE",
+        "the PostgreSQL database keelson at db:6543 is to hold the services' data, and cannot be used: " +
+          `${why}: its log says more, or name another with --database-url`,
+      ],
+    );
+  }
+  const away = new DatabaseUnavailable("the database is away");
+  assert.equal(refusedFailure(away, { databaseUrl }), away);
 });
 
 test("a port that PostgreSQL cannot have is told with the flag that chooses it", () => {

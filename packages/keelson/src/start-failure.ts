@@ -1,10 +1,14 @@
 // What parts throw at the start, as the one sentence that the user needs.
 
 import {
+  DatabaseError,
   DatabaseUnavailable,
+  MigrationChanged,
+  MigrationFailed,
   PermissionDenied,
   PostgresServerError,
   SchemaTooNew,
+  StatementFailed,
 } from "@keelson/database";
 import {
   BadHostTrust,
@@ -75,7 +79,6 @@ export function startFailure(error: unknown): unknown {
   }
   if (error instanceof PostgresServerError) return wrap(serverCodes[error.code]);
   if (error instanceof DatabaseUnavailable) return wrap("DATABASE_UNAVAILABLE");
-  if (error instanceof SchemaTooNew) return wrap("DATABASE_UNAVAILABLE");
   if (error instanceof PermissionDenied) {
     const fix = "name the one that made the tables with --database-url, or let it grant them";
     return new StartError("DATABASE_UNAVAILABLE", `${error.message}: ${fix}`, { cause: error });
@@ -173,20 +176,41 @@ export function unreachableFailure(
   return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
 }
 
-/** A services' database that lets us in, and not do what a start must, or whose schema nobody has made. Anything else stays as it is. */
+/**
+ * A services' database that lets us in, and not do what a start must, or whose schema nobody has made or somebody has made
+ * otherwise. Anything else stays as it is, and so does one that is away.
+ */
 export function refusedFailure(
   error: unknown,
   config: Pick<DatabaseSettings, "databaseUrl">,
 ): unknown {
-  const { name } = servicesDatabase(config);
+  const { name, setting } = servicesDatabase(config);
+  const otherwise = `or name another with ${setting ?? "--data-dir"}`;
+  const say = (message: string): StartError =>
+    new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
   if (error instanceof SchemaBehind) {
     const fix = "start one replica without --auto-migrate=false, which brings it up to date";
-    const message = `the schema of ${name} is behind: ${fix}`;
-    return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+    return say(`the schema of ${name} is behind: ${fix}`);
   }
-  if (!(error instanceof PermissionDenied) || config.databaseUrl === undefined) return error;
-  const message = `${name} is to hold the services' data, and cannot be used: ${error.message}: ${ownerFix(config.databaseUrl)}, or name another with --database-url`;
-  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
+  if (error instanceof SchemaTooNew || error instanceof MigrationChanged) {
+    return say(`${name}: ${error.message}: run the version that made it, ${otherwise}`);
+  }
+  if (error instanceof MigrationFailed) {
+    const why = `${error.message}, and nothing of it was kept: ${reasonOf(error.cause)}`;
+    return say(`${name}: ${why}: see what somebody else has made in that schema, ${otherwise}`);
+  }
+  if (!(error instanceof DatabaseError) || error instanceof DatabaseUnavailable) return error;
+  const isNotOurs = error instanceof PermissionDenied && config.databaseUrl !== undefined;
+  const fix = isNotOurs ? ownerFix(config.databaseUrl) : "its log says more";
+  return say(
+    `${name} is to hold the services' data, and cannot be used: ${reasonOf(error)}: ${fix}, ${otherwise}`,
+  );
+}
+
+/** Of a statement that failed only the server tells why. */
+function reasonOf(error: unknown): string {
+  const told = error instanceof StatementFailed ? error.cause : error;
+  return told instanceof Error ? told.message : String(told);
 }
 
 /** What lets the user of a URL make schemas where it leads. */
