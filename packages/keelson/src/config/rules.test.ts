@@ -203,6 +203,31 @@ suite("where the store is", () => {
     await load({ flags: { ...flags, "postgres-host": "db" }, purpose: "apiserver" });
   });
 
+  test("address and port of the REST API bind nobody who does not serve it, and are refused as flags of an API server alone", async () => {
+    const shared = { HOST: "0.0.0.0", PORT: "9000", METRICS_PORT: "9000" };
+    const serve = {
+      ...shared,
+      KEELSON_DATABASE_URL: "postgres://db/keelson",
+      KEELSON_ENCRYPTION_KEY: Buffer.alloc(32).toString("base64"),
+    };
+    await load({ environment: shared, purpose: "apiserver" });
+    await load({ environment: serve, flags: { roles: "worker,scheduler" }, purpose: "serve" });
+    const problems = await problemsOf({
+      environment: serve,
+      flags: { roles: "worker,rest" },
+      purpose: "serve",
+    });
+    assert.deepEqual(
+      problems.map((problem) => problem.split(" ")[0]),
+      ["HOST", "METRICS_PORT"],
+    );
+    const flags = { address: "0.0.0.0", port: "7443", "secure-port": "6443" };
+    assert.deepEqual(await problemsOf({ flags, purpose: "apiserver" }), [
+      "--address is of the REST API, which keelson apiserver does not serve: set KEELSON_KUBE_ADDRESS (--kube-address)",
+      "--port is of the REST API, which keelson apiserver does not serve: set --secure-port",
+    ]);
+  });
+
   const chart = `
 storage:
   driver: DRIVER

@@ -40,9 +40,9 @@ export function brokenRules(
 type Rule = (situation: Situation) => readonly Problem[];
 
 const rules: readonly Rule[] = [
-  function authenticationBeyondLoopback({ values, sources }) {
+  function authenticationBeyondLoopback({ values, sources, purpose }) {
     const { address, authMode } = values;
-    if (authMode !== "none" || isLoopbackHost(address)) return [];
+    if (authMode !== "none" || isLoopbackHost(address) || !mayServeRest(values, purpose)) return [];
     return [
       {
         field: nameOf("address", sources),
@@ -110,9 +110,10 @@ const rules: readonly Rule[] = [
       },
     ];
   },
-  function differentPorts({ values, sources }) {
+  function differentPorts({ values, sources, purpose }) {
     const { port, metricsPort, metricsEnabled } = values;
     if (port === 0 || port !== metricsPort || !metricsEnabled) return [];
+    if (!mayServeRest(values, purpose)) return [];
     return [
       {
         field: nameOf("metricsPort", sources),
@@ -134,6 +135,22 @@ const rules: readonly Rule[] = [
       .map(([other]) => ({
         field: nameOf("kubePort", sources),
         message: `is ${kubePort}, which ${nameOf(other, sources)} has already`,
+      }));
+  },
+  function listenerOfTheApiserver({ sources, purpose }) {
+    if (purpose !== "apiserver") return [];
+    // Variables and files may be those of everything that runs; a flag is meant.
+    return (
+      [
+        ["address", "kubeAddress"],
+        ["port", "kubePort"],
+      ] as const
+    )
+      .filter(([key]) => sources[key].origin === "flag")
+      .map(([key, ours]) => ({
+        field: nameOf(key, sources),
+        message: "is of the REST API, which keelson apiserver does not serve",
+        fix: `set ${nameOf(ours, sources)}`,
       }));
   },
   function whatReplicasShare({ values, purpose }) {
@@ -297,6 +314,12 @@ const rules: readonly Rule[] = [
       }));
   },
 ];
+
+/** Whether its address and port mean anything to what is started. */
+function mayServeRest({ roles }: Values, purpose: Purpose): boolean {
+  if (purpose === "apiserver") return false;
+  return purpose !== "serve" || roles === undefined || roles.includes("rest");
+}
 
 /** The credentials, and the only mode in which each means something. */
 const modeOf = {
