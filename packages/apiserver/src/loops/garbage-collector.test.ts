@@ -11,6 +11,7 @@ import { configMap } from "../testing/objects.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
+const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
 
 interface Reference {
   readonly kind?: string;
@@ -51,6 +52,31 @@ function setsHolding(t: TestContext): (value: string) => number {
       ({ this: set, arguments: [added] }) =>
         added === value && set instanceof Set && set.has(value),
     ).length;
+}
+
+/** Lets whoever watches a kind inside the server hear of its changes only when they are released. */
+function lateWatches(t: TestContext, store: Store, kind: string) {
+  let held = Promise.withResolvers<void>();
+  held.resolve();
+  const watch = store.watch.bind(store);
+  t.mock.method(store, "watch", async (...asked: Parameters<Store["watch"]>) => {
+    const changes = await watch(...asked);
+    if (asked[0].kind !== kind) return changes;
+    const batches = changes.batches.bind(changes);
+    changes.batches = async function* () {
+      for await (const batch of batches()) {
+        await held.promise;
+        yield batch;
+      }
+    };
+    return changes;
+  });
+  const release = (): void => held.resolve();
+  return {
+    hold: (): void => void (held = Promise.withResolvers<void>()),
+    release,
+    [Symbol.dispose]: release,
+  };
 }
 
 suite("garbage collection", () => {
@@ -104,6 +130,42 @@ suite("garbage collection", () => {
     await goes("of-the-old-one");
     assert.equal(await bed.isGone("again"), false);
   });
+
+  for (const [what, isAdopted] of [
+    ["has found another owner", true],
+    ["belongs to nobody any longer", false],
+  ] as const) {
+    test(`keeps what ${what}, though it has yet to hear of that`, async (t) => {
+      const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
+      await using store = await Store.open({ backend }, t.signal);
+      using late = lateWatches(t, store, "Role.rbac.authorization.k8s.io");
+      await using server = await startTestServer({ store }, t.signal);
+      const api = new Api(server.url, t.signal);
+      const isGone = async (name: string): Promise<boolean> =>
+        (await api.get(`${roles}/${name}`)).code === 404;
+      const role = (name: string, owner: JsonObject): JsonObject => {
+        const metadata = { name, ownerReferences: [owner] };
+        return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules: [] };
+      };
+      const old = ownedBy(await api.create(maps, configMap("old")));
+      const other = ownedBy(await api.create(maps, configMap("other")));
+      await api.create(roles, role("child", old));
+      await api.create(roles, role("witness", old));
+      await api.create(roles, role("of-ghost", { ...old, name: "ghost", uid: "no-such-uid" }));
+      await until(() => isGone("of-ghost"), "the collector knows of them all");
+
+      late.hold();
+      const ownerReferences = isAdopted ? [other] : [];
+      await api.merge(`${roles}/child`, { metadata: { ownerReferences } });
+      await api.delete(`${maps}/old`);
+      await until(() => isGone("witness"), "the other is collected");
+      // Whatever else was to be collected then is, once the collector has heard of everything.
+      late.release();
+      await api.create(roles, role("of-ghost", { ...old, name: "ghost", uid: "no-such-uid" }));
+      await until(() => isGone("of-ghost"), "the collector is level again");
+      assert.equal(await isGone("child"), false);
+    });
+  }
 
   test("finds owners at the cluster scope, and leaves alone what kinds it does not know own", async (t) => {
     await using bed = await prepare(t.signal);
@@ -243,7 +305,6 @@ suite("garbage collection", () => {
     const backend = new SqliteBackend({ path: ":memory:", clock: systemClock });
     await using store = await Store.open({ backend }, t.signal);
     const count = 600;
-    const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
     const type = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" };
     {
       await using server = await startTestServer({ store }, t.signal);

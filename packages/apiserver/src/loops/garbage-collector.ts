@@ -19,7 +19,13 @@ import type { Objects } from "../objects.ts";
 import type { Registry } from "../resources/registry.ts";
 import type { Resource } from "../resources/resource.ts";
 import { KeyQueue } from "./key-queue.ts";
-import { OwnerGraph, type Node, type ObjectReference, type OwnerReference } from "./owner-graph.ts";
+import {
+  nodeOf,
+  OwnerGraph,
+  type Node,
+  type ObjectReference,
+  type OwnerReference,
+} from "./owner-graph.ts";
 
 export interface GarbageCollectorOptions {
   readonly store: Store;
@@ -45,6 +51,9 @@ export async function runGarbageCollector(
 
 /** How soon a deletion that waits for the graph is looked at again. */
 const behindMs = 20;
+
+/** How soon an object is judged again that was changed while it was judged. */
+const movedMs = 20;
 
 interface Follower {
   readonly controller: AbortController;
@@ -214,7 +223,9 @@ class Collector {
     }
     if (node?.isOrphaning === true) await this.#orphanDependents(resource, node, signal);
     if (node?.isDeletingDependents === true) await this.#deleteDependents(resource, node, signal);
-    else if (!isTerminating(object)) await this.#judge(resource, { reference, object }, signal);
+    else if (!isTerminating(object)) {
+      return await this.#judge(resource, { reference, object }, signal);
+    }
     return undefined;
   }
 
@@ -228,14 +239,14 @@ class Collector {
     return true;
   }
 
-  /** Whether its owners still want the object. */
+  /** Whether its owners still want the object, as it was just read: of a new one the graph may not have heard yet (A12). */
   async #judge(
     resource: Resource,
     { reference, object }: { readonly reference: ObjectReference; readonly object: JsonObject },
     signal: AbortSignal,
-  ): Promise<void> {
-    const owners = this.#graph.get(reference.uid)?.owners ?? [];
-    if (owners.length === 0) return;
+  ): Promise<number | undefined> {
+    const { owners } = nodeOf(reference, object);
+    if (owners.length === 0) return undefined;
     const states = await Promise.all(
       owners.map(async (owner) => ({
         owner,
@@ -249,7 +260,7 @@ class Collector {
     if (solid.length > 0) {
       const stale = new Set([...of("absent"), ...waiting]);
       if (stale.size > 0) await this.#dropOwners(resource, reference, stale, signal);
-      return;
+      return undefined;
     }
     const finalizers = finalizersOf(object);
     const dependents = this.#graph.dependentsOf(reference.uid);
@@ -265,8 +276,14 @@ class Collector {
           : finalizers.includes("foregroundDeletion")
             ? ("Foreground" as const)
             : ("Background" as const);
-    const { objects } = this.#options;
-    await objects.delete(resource, reference, { uid: reference.uid, propagationPolicy }, signal);
+    const expected = {
+      uid: reference.uid,
+      resourceVersion: metadataText(object, "resourceVersion"),
+    };
+    const options = { ...expected, propagationPolicy };
+    const deleted = await this.#options.objects.delete(resource, reference, options, signal);
+    // It is gone, or is another by now, which may have found an owner.
+    return deleted === undefined ? movedMs : undefined;
   }
 
   async #stateOf(
