@@ -68,3 +68,48 @@ suite("an update where memory has an older state of the object", () => {
     assert.equal(code, 404);
   });
 });
+
+suite("an update whose object goes before it is written", () => {
+  for (const [what, send, code] of [
+    ["by an apply makes it anew", (api: Api) => api.apply(path, applied, "m"), 201],
+    ["by a patch finds nothing", (api: Api) => api.merge(path, { data: { b: "2" } }), 404],
+  ] as const) {
+    test(what, async (t) => {
+      await using server = await startTestServer({}, t.signal);
+      const { store } = server;
+      const api = new Api(server.url, t.signal);
+      await api.apply(path, { ...applied, data: { a: "0" } }, "m");
+      store.recall = () => undefined; // As on a replica that has not read it yet.
+      const update = store.update.bind(store);
+      store.update = async (...args) => {
+        if (args[0].name !== key.name) return await update(...args);
+        store.update = update;
+        await store.delete(key, {}, t.signal);
+        return await update(...args);
+      };
+      const reply = await send(api);
+      assert.equal(reply.code, code, reply.text);
+      assert.equal((await api.get(path)).code, code === 201 ? 200 : 404);
+    });
+  }
+});
+
+suite("an apply whose object comes before it is written", () => {
+  test("is an apply to that", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const { store } = server;
+    const api = new Api(server.url, t.signal);
+    const create = store.create.bind(store);
+    store.create = async (...args) => {
+      if (args[0].name !== key.name) return await create(...args);
+      store.create = create;
+      assert.equal((await api.apply(path, { ...applied, data: { b: "2" } }, "other")).code, 201);
+      return await create(...args);
+    };
+    const { code, text } = await api.apply(path, applied, "m");
+    assert.equal(code, 200, text);
+    assert.deepEqual((await api.get(path)).object["data"], { a: "1", b: "2" });
+  });
+});
+
+const applied = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "1" } };

@@ -7,6 +7,7 @@ import {
   pathSegmentNames,
   quote,
   sharedMetadataProblems,
+  StatusError,
   validateFinalizerDomains,
   validateMetadata,
   validateMetadataUpdate,
@@ -95,9 +96,15 @@ export async function updateObject(
       const isHasty = recalled !== undefined && !isOfTheStore;
       // Another write came between our read and our commit. If the client cares it said a
       // resourceVersion, and the next round tells it so.
-      if (!isHasty && !(error instanceof Conflict)) throw error;
+      if (!isHasty && !isOutrun(error)) throw error;
     }
   }
+}
+
+/** Whether the object has changed, has gone or is there by now. */
+function isOutrun(error: unknown): boolean {
+  if (error instanceof StatusError) return error.status.reason === "AlreadyExists";
+  return error instanceof Conflict || error instanceof NotFound;
 }
 
 async function createInstead(
