@@ -65,6 +65,7 @@ export { WarningList } from "./kinds/warning-list.ts";
 export type { KindRules, RuleContext } from "./kinds/kind-rules.ts";
 export { clusterIpProblems } from "./kinds/rules/core/service-addresses.ts";
 export type { SignedBytes } from "./kinds/rules/certificates/request-signature.ts";
+export { requestedGroups } from "./kinds/rules/certificates/requested-groups.ts";
 export { refusedAs, type Refused } from "./kinds/rules/refused-kind.ts";
 export { metadataChecks, type MetadataCheck } from "./kinds/rules/metadata-checks.ts";
 export { rulesOf, subresourceRulesOf } from "./kinds/rules/rules-of.ts";

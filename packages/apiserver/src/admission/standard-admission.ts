@@ -10,6 +10,7 @@ import { escalationAdmission } from "./escalation.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { priorityAdmission } from "./priority.ts";
 import { serviceAccountAdmission } from "./service-account.ts";
+import { signerAdmission } from "./signers.ts";
 import {
   defaultClasses,
   defaultTolerations,
@@ -38,6 +39,7 @@ export function standardAdmission({
     defaultTolerations,
     defaultClasses({ storageClasses, ingressClasses }),
     storageProtection,
+    signerAdmission({ authorizer }),
     escalationAdmission({ rules: authorizer.rules, authorizer }),
   ];
 }

@@ -145,7 +145,7 @@ function isAggregated(role: JsonObject): boolean {
 }
 
 /** Whether only that changes which the garbage collector must be able to change. */
-function isHousekeeping(object: JsonObject, old: JsonObject): boolean {
+export function isHousekeeping(object: JsonObject, old: JsonObject): boolean {
   return jsonEqual(withoutHousekeeping(object), withoutHousekeeping(old));
 }
 
