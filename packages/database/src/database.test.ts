@@ -394,6 +394,50 @@ suite("database without a server", () => {
     assert.equal(uncaught.mock.callCount(), 0);
   });
 
+  test("a cancelling that comes too late hits nobody else", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    using relay = await relayTo(server);
+    const clock = new ManualClock();
+    const pool = { name: "test", connectionsMax: 1, ...patience };
+    await using database = openDatabase({ ...pool, url: relay.url, clock });
+    await using other = openDatabase({ ...pool, url: server.url });
+    const lock = statement<number>("lock", (sql, key) => sql`SELECT pg_advisory_xact_lock(${key})`);
+    const waiters = statement<undefined>(
+      "waiters",
+      (sql) => sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+    );
+    const untilItWaits = (): Promise<void> =>
+      until(async () => (await other.run(waiters, undefined, never)).length === 1);
+    /** Runs `wait` while somebody else has the lock that it asks for. */
+    const behind = async (key: number, wait: () => Promise<void>): Promise<void> => {
+      await using holder = openDatabase({ ...pool, url: server.url });
+      await holder.transaction(async (sql) => {
+        await sql.run(lock, key);
+        await wait();
+      }, never);
+    };
+
+    await database.run(one, undefined, never); // It is connected.
+    relay.holdsBack();
+    let late: Promise<unknown> | undefined;
+    await behind(41, async () => {
+      late = database.run({ ...lock, deadlineMs: 50 }, 41, never);
+      await untilItWaits();
+      await clock.advance(50);
+      await relay.heldBack;
+    });
+    await late; // Past its deadline, and done before anybody could stop it.
+    relay.passesOn();
+    let next: Promise<unknown> | undefined;
+    await behind(42, async () => {
+      next = database.run(lock, 42, never);
+      await untilItWaits();
+      relay.letsGo();
+      await relay.isOver;
+    });
+    await next;
+  });
+
   test("a wrong password is waited out, and told", async () => {
     const server = await sharedThrowawayPostgres("embedded");
     const url = new URL(server.url);
@@ -433,7 +477,21 @@ suite("database without a server", () => {
 /** Stands between a pool and its server. */
 async function relayTo({ url, port }: { readonly url: string; readonly port: number }) {
   let isBreaking = false;
+  let isHolding = false;
+  const held = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  let letGo: () => void = () => {};
   const relay = createServer((near) => {
+    if (isHolding) {
+      near.once("data", (bytes) => {
+        letGo = () => {
+          const far = connect(port, "127.0.0.1", () => far.write(bytes));
+          far.on("close", () => (near.destroy(), over.resolve()));
+        };
+        held.resolve();
+      });
+      return;
+    }
     const far = connect(port, "127.0.0.1");
     const end = (): void => void (near.destroy(), far.destroy());
     near.on("error", end).on("close", end);
@@ -455,6 +513,13 @@ async function relayTo({ url, port }: { readonly url: string; readonly port: num
     breaksAtStatement: () => void (isBreaking = true),
     /** Takes no more connections; those there are stay. */
     refuses: () => void relay.close(),
+    /** What comes by a connection that is new now waits, until it is let go. */
+    holdsBack: () => void (isHolding = true),
+    heldBack: held.promise,
+    passesOn: () => void (isHolding = false),
+    letsGo: () => letGo(),
+    /** When the server has dealt with it. */
+    isOver: over.promise,
     [Symbol.dispose]: () => void relay.close(),
   };
 }

@@ -56,12 +56,13 @@ export class Pool implements AsyncDisposable {
     return this.#wait(deadlineMs, signal);
   }
 
-  /** Takes a connection back. One that is dead or old is closed, and another takes its place on demand. */
+  /** Takes a connection back. One that is dead, old or not safe is closed, and another takes its place on demand. */
   give(session: Session): void {
     this.#busy.delete(session);
     const { clock, lifetimeMs } = this.#options;
     const isOld = clock.monotonic() - session.openedMs >= lifetimeMs;
-    if (session.isDead || isOld || this.#isClosed) this.#close(session);
+    const isOver = session.isDead || session.isCancelling || isOld;
+    if (isOver || this.#isClosed) this.#close(session);
     else this.#serveOrKeep(session);
     if (this.#waiters.size > 0) {
       const another = this.#openAnother();

@@ -33,6 +33,7 @@ export class Session {
   readonly #clock: Clock;
   #isOpen = false;
   #isDead = false;
+  #isCancelling = false;
   #isBusy = false;
   #fail: ((error: Error) => void) | undefined;
 
@@ -78,6 +79,14 @@ export class Session {
   }
 
   /**
+   * Whether the server was told to cancel a statement, and none has failed of it: that goes by a connection of its own, may
+   * still be on its way, and will hit whatever runs here when it arrives.
+   */
+  get isCancelling(): boolean {
+    return this.#isCancelling;
+  }
+
+  /**
    * Runs one statement within `deadlineMs`. A session that misses it and does not heed the cancelling either is
    * closed: its server is not there.
    *
@@ -109,6 +118,7 @@ export class Session {
       return isScript === true ? ((rows.at(-1) ?? []) as unknown as R[]) : rows;
     } catch (error) {
       const named = nameDriverError(error, name);
+      if (named instanceof DatabaseTimeout) this.#isCancelling = false;
       // Before the driver says so: what is sent from here on would wait for an answer that cannot come.
       if (named instanceof DatabaseUnavailable) this.#isDead = true;
       throw named;
@@ -138,6 +148,7 @@ export class Session {
       reject(new DatabaseTimeout(`${name} was not answered in time`, { statement: name }));
     };
     const onDeadline = (): void => {
+      this.#isCancelling = true;
       cancelQuery(query);
       timer = this.#clock.after(cancelGraceMs, giveUp);
     };
