@@ -105,7 +105,7 @@ export class PostgresBackend implements Backend {
       callMsMax = 10_000,
       prepare = true,
     } = options;
-    this.#statements = statementsOf(schema);
+    this.#statements = statementsOf(schema, lockShare * callMsMax);
     this.#metrics = storeMetrics(options.metrics ?? noMetrics);
     const driver = { url, password, prepare, connectMsMax };
     const onChange = (): void => this.#measurePool();
@@ -342,6 +342,9 @@ export class PostgresBackend implements Backend {
     }
   }
 }
+
+/** How much of a call may pass in waiting for the counter: the rest is for what comes then. */
+const lockShare = 0.9;
 
 function toBounds({ head, floor }: BoundsRow): Bounds {
   return { head: Number(head), floor: Number(floor) };

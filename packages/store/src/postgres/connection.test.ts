@@ -243,6 +243,39 @@ suite("failures of PostgreSQL", () => {
     assert.equal(items.length, 3);
   });
 
+  test("what waited in vain for the counter waits no more, and does not happen later", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, open } = parts;
+    await using store = await inShortTime(1000, open);
+    await untilCreated(store, "a");
+    const inVain: readonly (() => Promise<unknown>)[] = [
+      () => store.create(key("b"), object("b"), signal),
+      () => Promise.all(["c", "d"].map((name) => store.create(key(name), object(name), signal))),
+      () => store.compact(2, signal),
+      () => store.leap(signal),
+      () => store.create(key("e"), object("e"), signal),
+    ];
+    // As a session would that was left in the middle of its transaction.
+    await sql.begin(async (sql) => {
+      await sql`SELECT FROM ark.meta FOR UPDATE`;
+      for (const attempt of inVain) await assert.rejects(attempt(), Unavailable);
+      await until(async () => {
+        await sql`SELECT pg_stat_clear_snapshot()`;
+        const waiting = await sql`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        return waiting.length === 0;
+      }, "nobody waits for the counter");
+    });
+    await untilCreated(store, "z");
+    const { items } = await untilAnswered(() => store.list(everywhere, {}, signal));
+    assert.deepEqual(
+      items.map((item) => item.key.name),
+      ["a", "z"],
+    );
+    const bounds = await untilAnswered(() => store.bounds(signal));
+    assert.deepEqual(bounds, { head: 3, floor: 1 });
+  });
+
   test("acknowledged means on disk, whatever the role has set", async () => {
     await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
     const { sql, url, open } = parts;

@@ -44,8 +44,16 @@ export interface ScanRow extends BoundsRow, ObjectRow {
 export type LogRow = BoundsRow &
   ((EntryRow & { readonly entries: Int8 }) | { readonly revision: null });
 
-/** The statements on one schema. */
-export function statementsOf(schemaName: string) {
+/**
+ * The statements on one schema. What writes to it waits for the counter no longer than `lockMsMax`: given up by us alone, it
+ * would go on waiting on a connection of its own, and write long after its writer was told that it did not.
+ */
+export function statementsOf(schemaName: string, lockMsMax = 9_000) {
+  const soon = (sql: Sql) =>
+    sql`set_config('lock_timeout', ${String(Math.ceil(lockMsMax))}, true) IS NOT NULL`;
+  /** The argument of a function that waits; whatever the plan, it is known before the function begins. */
+  const inTime = (sql: Sql, argument: PendingQuery<SqlRow[]>) =>
+    sql`CASE WHEN ${soon(sql)} THEN ${argument} END`;
   const place = (sql: Sql, { scope, after, name }: ScanRequest) => {
     const { kind, group } = splitKind(scope.kind);
     const start = after ?? { namespace: "", name: "" };
@@ -76,7 +84,7 @@ export function statementsOf(schemaName: string) {
       const columns = type === "delete" ? undefined : write.columns;
       const object = bodyText(write);
       return sql<OutcomeRow[]>`SELECT * FROM ${sql(schemaName)}.write_one(
-        ${type}, ${group}, ${kind}, ${key.namespace}, ${key.name},
+        ${inTime(sql, sql`${type}`)}, ${group}, ${kind}, ${key.namespace}, ${key.name},
         ${expect.revision ?? null}, ${expect.uid ?? null},
         ${columns?.uid ?? null}, ${columns?.apiVersion ?? null}, ${columns?.generation ?? null},
         ${columns?.deletedAt ?? null}, ${object}, ${isPlain(object ?? "")})`;
@@ -87,7 +95,7 @@ export function statementsOf(schemaName: string) {
       const column = (of: (write: Write) => string | number | boolean | null): string =>
         arrayText(batch.map(of));
       return sql<OutcomeRow[]>`SELECT * FROM ${schema}.write_batch(
-        ${column(({ type }) => type)}::text[],
+        ${inTime(sql, sql`${column(({ type }) => type)}::text[]`)},
         ${column(({ key }) => splitKind(key.kind).group)}::text[],
         ${column(({ key }) => splitKind(key.kind).kind)}::text[],
         ${column(({ key }) => key.namespace)}::text[],
@@ -201,14 +209,17 @@ export function statementsOf(schemaName: string) {
      * is locked first, as by every batch: no two wait for each other.
      */
     cut: (sql: Sql, upTo: Revision, entries: number) => sql<(BoundsRow & { done: boolean })[]>`
-      WITH cut AS MATERIALIZED (SELECT * FROM ${sql(schemaName)}.cut_log(${upTo}, ${entries})),
+      WITH cut AS MATERIALIZED (SELECT * FROM ${sql(schemaName)}.cut_log(${inTime(sql, sql`${upTo}::bigint`)}, ${entries})),
         forgotten AS (DELETE FROM ${sql(schemaName)}.counts USING cut WHERE cut.done AND objects = 0)
       SELECT * FROM cut`,
 
-    leap: (sql: Sql) => sql<BoundsRow[]>`SELECT * FROM ${sql(schemaName)}.leap()`,
+    leap: (sql: Sql) => sql<BoundsRow[]>`
+      SELECT bounds.* FROM (SELECT ${soon(sql)} AS is_soon OFFSET 0) limits
+      CROSS JOIN LATERAL (SELECT * FROM ${sql(schemaName)}.leap() WHERE limits.is_soon) bounds`,
 
     /** Leaps if the state belongs to another database than this one; answers whether it did. */
-    adopt: (sql: Sql) => sql<{ leapt: boolean }[]>`SELECT ${sql(schemaName)}.adopt() AS leapt`,
+    adopt: (sql: Sql) => sql<{ leapt: boolean }[]>`
+      SELECT ${inTime(sql, sql`${sql(schemaName)}.adopt()`)} AS leapt`,
 
     claim: (
       sql: Sql,
