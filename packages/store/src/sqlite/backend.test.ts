@@ -16,6 +16,7 @@ import { Conflict, Corrupt, Locked, SchemaMismatch } from "../errors.ts";
 import { Store } from "../store.ts";
 import { everywhere, key, object, signal, summary, take } from "../testing/bed.ts";
 import { SqliteBackend } from "./backend.ts";
+import { openCheckpointer } from "./checkpointer-connection.ts";
 import { openWriter } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { migrate } from "./migrate.ts";
@@ -166,11 +167,13 @@ suite("SQLite backend", () => {
     assert.equal((await store.get({ kind: "Query", namespace: "", name: "a" }, signal)).uid, "u");
   });
 
-  test("every commit is synchronised to the disk", () => {
-    using database = openWriter(":memory:");
-    const pragma = (name: string): unknown =>
-      Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-    assert.deepEqual([pragma("synchronous"), pragma("fullfsync")], [2, 1]);
+  test("every commit is synchronised to the disk, and so is what is put back from the log", () => {
+    for (const connect of [openWriter, openCheckpointer]) {
+      using database = connect(":memory:");
+      const pragma = (name: string): unknown =>
+        Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+      assert.deepEqual([pragma("synchronous"), pragma("fullfsync")], [2, 1], connect.name);
+    }
   });
 
   test("nobody else may read the files", async () => {

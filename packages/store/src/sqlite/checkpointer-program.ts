@@ -1,11 +1,11 @@
 // What runs in the thread of checkpointer.ts: a connection of its own, that writes nothing but pages that are committed.
 
-import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { openCheckpointer } from "./checkpointer-connection.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("this program is a thread of another");
-const database = new DatabaseSync(workerData as string);
+const database = openCheckpointer(workerData as string);
 
 port.on("message", (request: "checkpoint" | "close") => {
   if (request === "close") {
