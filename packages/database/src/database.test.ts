@@ -181,6 +181,9 @@ eachPostgres("database", (server) => {
       ["DO $$ BEGIN RAISE SQLSTATE '57P01'; END $$", DatabaseUnavailable],
       ["DO $$ BEGIN RAISE SQLSTATE '42501' USING MESSAGE = 'not yours'; END $$", PermissionDenied],
       ["DO $$ BEGIN RAISE SQLSTATE '53100'; END $$", DatabaseUnavailable],
+      ["DO $$ BEGIN RAISE SQLSTATE '58030'; END $$", DatabaseUnavailable],
+      ["DO $$ BEGIN RAISE SQLSTATE '54000'; END $$", StatementFailed],
+      ["DO $$ BEGIN RAISE SQLSTATE '55000'; END $$", StatementFailed],
       [
         "DO $$ BEGIN RAISE SQLSTATE '28P01' USING MESSAGE = 'nobody knows you'; END $$",
         DatabaseUnavailable,
@@ -449,6 +452,47 @@ suite("database without a server", () => {
         isTransient(error) &&
         /does not let us in: password authentication failed/.test(String(error)),
     );
+  });
+
+  test("a database that is closed to all is waited out, and told", async () => {
+    const server = await sharedThrowawayPostgres("embedded");
+    await using made = await server.createDatabase();
+    await using admin = openDatabase({ url: server.url, name: "admin", ...patience });
+    await using database = openDatabase({ url: made.url, name: "test", ...patience });
+    const allow = (is: boolean) =>
+      admin.run(script(`ALTER DATABASE ${made.name} ALLOW_CONNECTIONS ${is}`), undefined, never);
+    await allow(false);
+    await assert.rejects(
+      database.run(one, undefined, never),
+      (error) =>
+        isTransient(error) && /does not let us in: .*not currently acc/.test(String(error)),
+    );
+    await allow(true);
+    assert.equal((await database.run(one, undefined, never)).length, 1);
+  });
+
+  test("a server that has no room for wake-ups is waited out, and told", async () => {
+    await using server = await startThrowawayPostgres({
+      flavour: "embedded",
+      fsync: false,
+      settings: { max_notify_queue_pages: "64" },
+    });
+    await using database = openDatabase({ url: server.url, name: "test", ...patience });
+    const flood = script(
+      "SELECT pg_notify('news', repeat('x', 7000) || n) FROM generate_series(1, 40) AS n",
+    );
+    const listener = database.openSession({});
+    await listener.run(script("LISTEN news"), undefined, patience.deadlineMs);
+    await listener.run(script("BEGIN; SELECT 1"), undefined, patience.deadlineMs);
+    await database.run(flood, undefined, never);
+    await assert.rejects(
+      database.run(flood, undefined, never),
+      (error) => isTransient(error) && /no room for wake-ups/.test(String(error)),
+    );
+    await listener.close({ immediately: true });
+    // It looks whether anybody still needs what is there.
+    await database.run(script("SELECT pg_notification_queue_usage()"), undefined, never);
+    await database.run(flood, undefined, never);
   });
 
   test("idle connections are closed by the clock", async () => {

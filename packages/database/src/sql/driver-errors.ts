@@ -21,10 +21,14 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     code = "",
     constraint_name: constraint = "unnamed",
     message = "",
+    severity = "",
+    routine = "",
   } = cause as {
     readonly code?: string;
     readonly constraint_name?: string;
     readonly message?: string;
+    readonly severity?: string;
+    readonly routine?: string;
   };
   const facts = { statement, cause: withoutRows(cause, code) };
   switch (code) {
@@ -51,6 +55,11 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     case "53100":
       return new DatabaseUnavailable("the disk of the database is full", facts);
   }
+  // A session that listens, and has been in a transaction for long, holds up those of all databases of the server.
+  if (code === "54000" && routine === "PreCommit_Notify")
+    return new DatabaseUnavailable(`the database has no room for wake-ups: ${message}`, facts);
+  if (code.startsWith("58"))
+    return new DatabaseUnavailable("the database has trouble with its system", facts);
   if (isBeforeTls({ code, message })) {
     const fix = "if it offers none, say sslmode=disable or prefer, or turn on its ssl";
     return new DatabaseUnavailable(`the database ended the connection before TLS: ${fix}`, facts);
@@ -60,7 +69,7 @@ export function nameDriverError(cause: unknown, statement: string): DatabaseErro
     const why = /^[A-Z_]+$/.test(code) ? `: ${message}` : "";
     return new DatabaseUnavailable(`the database is away${why}`, facts);
   }
-  const refusal = refusalOf(code, message);
+  const refusal = refusalOf({ code, severity, message });
   if (refusal !== undefined) return new DatabaseUnavailable(refusal, facts);
   if (isRefusedValue(code)) {
     return new ValueRefused(`${statement} has a value that its column cannot hold`, facts);
@@ -100,13 +109,22 @@ function isAway(code: string): boolean {
  * Why there is no connection although somebody answers. That may end without us, when a password or a certificate is
  * being replaced, so whoever waits for a database waits for this too.
  */
-function refusalOf(code: string, message: string): string | undefined {
+function refusalOf({
+  code,
+  severity,
+  message,
+}: {
+  readonly code: string;
+  readonly severity: string;
+  readonly message: string;
+}): string | undefined {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
     return `the database's certificate is another's: ${message}`;
   if (isDistrust(code))
     return `the database's certificate is not trusted (${code}): NODE_EXTRA_CA_CERTS names the file of its authority`;
   if (isTlsFailure(code)) return `the database does not speak TLS with us: ${message}`;
-  if (code.startsWith("28") || code === "3D000" || code === "SASL_SIGNATURE_MISMATCH")
+  const isClosed = code === "55000" && severity === "FATAL"; // To all, as while somebody restores it.
+  if (isClosed || code.startsWith("28") || code === "3D000" || code === "SASL_SIGNATURE_MISMATCH")
     // Who we are; a database that is not there.
     return `the database does not let us in: ${message}`;
   return undefined;
