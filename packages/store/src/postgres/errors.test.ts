@@ -93,6 +93,15 @@ suite("failures of PostgreSQL by name", () => {
     assert.match(saying("ECONNRESET"), /\(ECONNRESET\)/);
   });
 
+  test("a server that has no room for wake-ups is away, and what exceeds another limit of its own our mistake", () => {
+    const fields = { code: "54000", severity: "ERROR" };
+    const full = { ...fields, routine: "PreCommit_Notify" };
+    const named = toStoreError(Object.assign(new Error("too many notifications"), full));
+    assert.match(String(named), /Unavailable: the database has no room for wake-ups: too many/);
+    const other = Object.assign(new Error("planted"), fields);
+    assert.equal(toStoreError(other), other);
+  });
+
   test("only a server that refuses writes is read-only", () => {
     for (const code of ["25006", "ECONNRESET"])
       assert.equal(isReadOnly(Object.assign(new Error("planted"), { code })), code === "25006");

@@ -35,6 +35,9 @@ export function toStoreError(error: unknown): unknown {
     return new Unavailable(`the database has no connection left: ${error.message}`, { cause });
   if (code === readOnlyCode)
     return new Unavailable(`the database accepts no writes: ${error.message}`, { cause });
+  // A session that listens, and has been in a transaction for long, holds up those of all databases of the server.
+  if (isWithoutRoom(error))
+    return new Unavailable(`the database has no room for wake-ups: ${error.message}`, { cause });
   // Who we are, and a database that is not there: it ends when somebody mends it, here or there.
   if (code.startsWith("28") || code === "3D000" || code === "SASL_SIGNATURE_MISMATCH")
     return new Unavailable(`the database does not let us in: ${error.message}`, { cause });
@@ -82,6 +85,10 @@ export function isForbidden(error: unknown): boolean {
 /** Whether something that a statement names is not there, such as a role. */
 export function isUndefined(error: unknown): boolean {
   return hasCode(error) && error.code === "42704";
+}
+
+function isWithoutRoom(error: Error & { readonly code: string }): boolean {
+  return error.code === "54000" && "routine" in error && error.routine === "PreCommit_Notify";
 }
 
 function isFatal(error: object): boolean {
