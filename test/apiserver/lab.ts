@@ -15,7 +15,6 @@ import {
 import { patchTypes, type PatchType, type ProtobufCodec } from "@keelson/kube";
 
 import type { Subject } from "../tools/certificates.ts";
-import { until } from "../tools/until.ts";
 import { answerOf, headersOf, observe, type Answer } from "./answer.ts";
 import { Normaliser } from "./normalise.ts";
 import type { Target } from "./target.ts";
@@ -147,12 +146,9 @@ export class Lab implements Disposable {
     return answerOf(await this.#wire.send(request, this.signal), this.codec);
   }
 
-  /** Preparation that has to succeed. While the real server takes in a definition anew it calls itself shutting down. */
+  /** Preparation that has to succeed. */
   async must(request: WireRequest): Promise<Answer> {
-    const answer = await until(async () => {
-      const one = await this.quietly(request);
-      return !(one.status === 503 && one.text.includes("apiserver is shutting down")) && one;
-    }, this.signal);
+    const answer = await this.quietly(request);
     if (!answer.isAccepted) {
       throw new Error(`${stepOf(request)} answered ${answer.status} ${answer.text.slice(0, 500)}`);
     }

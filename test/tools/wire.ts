@@ -6,6 +6,8 @@ import { Agent, request as startRequest } from "node:https";
 
 import { writeJson, type Json } from "@keelson/base";
 
+import { until } from "./until.ts";
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
 
 /** Where a server is, and who asks it: by certificate, by token, or as nobody in particular. */
@@ -73,9 +75,17 @@ export class Wire implements Disposable {
     this.#answerMsMax = answerMsMax;
   }
 
+  /** Asks again where the server has only not been ready to take the request, as every client of Kubernetes does. */
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#answerMsMax)]);
-    const incoming = await this.open(request, deadline);
+    return await until(async () => {
+      const answer = await this.#ask(request, deadline);
+      return !isTurnedAway(answer) && answer;
+    }, deadline);
+  }
+
+  async #ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const incoming = await this.open(request, signal);
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     return {
@@ -115,6 +125,11 @@ export class Wire implements Disposable {
   [Symbol.dispose](): void {
     this.#agent.destroy();
   }
+}
+
+/** While a real server takes in a definition anew it calls itself shutting down, to whoever comes then, and has done nothing. */
+function isTurnedAway({ status, bytes }: WireAnswer): boolean {
+  return status === 503 && bytes.includes("apiserver is shutting down");
 }
 
 function withoutEmpty(headers: RequestHeaders): OutgoingHttpHeaders {
