@@ -178,6 +178,29 @@ suite("failures of a controller", () => {
     assert.equal(it.backend.report(id, "dns")?.observed_generation, 2);
   });
 
+  test("a resource whose code does not end keeps nobody from being heard, however often it is announced", async () => {
+    await using it = new ControllerBed();
+    const seen: string[] = [];
+    const slow = Promise.withResolvers<Result>();
+    await it.start({
+      reconcile: ({ resource }) => {
+        seen.push(resource.name);
+        return resource.name === "hangs" ? slow.promise : ready();
+      },
+    });
+    const { id } = await it.backend.createCluster("hangs");
+    await it.settle();
+    for (let times = 0; times < 300; times++) void it.backend.announce(id);
+    await it.settle();
+    void it.backend.createCluster("other");
+    await it.settle();
+    assert.deepEqual(seen, ["hangs", "other"]);
+    slow.resolve(ready());
+    await it.settle();
+    assert.deepEqual(seen, ["hangs", "other", "hangs"], "all of them are one look");
+    await it.backend.transport.idle();
+  });
+
   test("a stop does not wait for code that does not heed its signal", async () => {
     await using it = new ControllerBed();
     const controller = await it.start({

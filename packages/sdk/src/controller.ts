@@ -44,6 +44,8 @@ class RunningController implements Controller {
   /** By resource: the latest generation that was dealt with, and the failures since. */
   readonly #generations = new Recent<number>({ capacity: rememberedMax });
   readonly #failures = new Recent<number>({ capacity: rememberedMax });
+  /** By resource: lets go of the event that waits for its turn, since a later one stands for it. */
+  readonly #waiting = new Map<string, () => void>();
   /** By resource: the event that comes again because looking failed. One a resource: a later one takes its place. */
   readonly #owed = new Recent<string>({ capacity: rememberedMax });
   /** By resource: when we look again by ourselves. One a resource at most. */
@@ -193,10 +195,19 @@ class RunningController implements Controller {
     }
   }
 
+  /**
+   * What waits for one turn is one event, the latest: else a resource whose look does not end would hold one more with every
+   * announcement, until nobody is heard of any more.
+   */
   async #attendTo(event: ControllerEvent): Promise<Disposition> {
-    const attended = await this.#turns.ask(keyOf(event), event);
-    if (attended.kind === "done") return ack;
-    return { kind: "nack", afterMs: attended.afterMs ?? 0 };
+    const key = keyOf(event);
+    this.#waiting.get(key)?.();
+    const covered = Promise.withResolvers<Disposition>();
+    this.#waiting.set(key, () => covered.resolve(ack));
+    const looked = this.#turns.ask(key, event).then((attended): Disposition => {
+      return attended.kind === "done" ? ack : { kind: "nack", afterMs: attended.afterMs ?? 0 };
+    });
+    return Promise.race([looked, covered.promise]);
   }
 
   #letGo(result: EventResult): Disposition {
@@ -216,6 +227,7 @@ class RunningController implements Controller {
 
   /** One turn of a resource. Failures are counted, and say how long to wait. */
   async #look(key: string, event: ControllerEvent): Promise<Attended> {
+    this.#waiting.delete(key);
     this.#timers.get(key)?.[Symbol.dispose]();
     this.#timers.delete(key);
     // What waits when a start fails is for the next one, which lists everything; a stop lets it come to its turn.
