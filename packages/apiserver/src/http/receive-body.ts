@@ -11,6 +11,9 @@ export const bodyBytesMax = 3 * 1024 * 1024;
  */
 export const strangersBytesMax = 64 * 1024;
 
+/** So many pieces become one: a piece costs some 500 bytes beside what it holds, and a client may send them of one byte. */
+const piecesMax = 256;
+
 /** What became of a body: it came, it is too large, or its client left. */
 export type BodyOutcome = Uint8Array | "too large" | "gone";
 
@@ -25,7 +28,8 @@ export function receiveBody(
     done("too large");
     return;
   }
-  const chunks: Buffer[] = [];
+  const joined: Buffer[] = [];
+  let pieces: Buffer[] = [];
   let bytes = 0;
   let isOver = false;
   const finish = (outcome: BodyOutcome): void => {
@@ -37,11 +41,15 @@ export function receiveBody(
     bytes += chunk.length;
     if (isOver) return;
     if (bytes > bodyBytesMax) finish("too large");
-    else chunks.push(chunk);
+    else pieces.push(chunk);
+    if (pieces.length < piecesMax) return;
+    joined.push(Buffer.concat(pieces));
+    pieces = [];
   });
   body.on("end", () => {
-    const [first] = chunks;
-    finish(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+    const all = [...joined, ...pieces];
+    const [first] = all;
+    finish(all.length === 1 && first !== undefined ? first : Buffer.concat(all));
   });
   body.on("error", () => finish("gone"));
   body.on("close", () => finish("gone"));
