@@ -254,6 +254,28 @@ clusterSuite("how things end", () => {
     assert.equal((await eventsOf(it, id)).at(-1), "deleted NeverApplied");
   });
 
+  test("what no cluster has ever taken can go, and a trial of that says so", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const group = "gadgets.example.com";
+    await it.becomes(await it.create(definitionOf(group, "Gadget", "gadgetry")), synced);
+    const body = { cluster_id: "prod", name: "one", desired_spec: {} };
+    for (const kind of [
+      { kind: "SelfSubjectReview", api_version: "authentication.k8s.io/v1" }, // Answered, and never kept.
+      { kind: "Gizmo", api_version: `${group}/v1` }, // Not served.
+      { kind: "Gadget", api_version: `${group}/v1` }, // It lives in namespaces.
+    ]) {
+      const id = await it.create({ ...body, ...kind });
+      await it.becomes(id, ({ status }) => status === "error");
+      for (const query of ["dryRun=true", "dryRun=true&orphan=true"]) {
+        const trial = await it.rest.ask("DELETE", `/resources/${id}?${query}`);
+        assert.deepEqual([trial.code, trial.body.result], [200, null], JSON.stringify(trial.body));
+      }
+      await it.rest.ask("DELETE", `/resources/${id}`);
+      await it.goes(id);
+    }
+  });
+
   test("what cannot be changed is made anew under recreate, and told under report", async (t) => {
     await using it = await startBed(t.signal);
     it.startWorker();

@@ -1,7 +1,7 @@
 // What a cluster says to a write that it is asked to try, and not to keep.
 
 import { RestError, type Json, type JsonObject } from "@keelson/base";
-import type { DynamicObject, ResourceClient } from "@keelson/client";
+import { UnknownKind, type Client, type DynamicObject, type ResourceClient } from "@keelson/client";
 import { StatusError } from "@keelson/kube";
 import type { States } from "../sql/diffs.ts";
 import type { ClientPort } from "../targets/target-clients.ts";
@@ -59,15 +59,13 @@ export async function tryOnTarget(
   const { resource } = trial;
   const client = await clients.clientOf(resource.clusterId, signal);
   try {
-    // What is to be applied is so in its version; what is there, in any.
-    const isThere = trial.op !== "apply";
-    const kind = isThere ? await client.kinds.resolveInAnyVersion(resource, signal) : resource;
-    const objects = await client.resource(kind, signal);
-    checkScope(resource, objects);
     const timeoutMs = options.callTimeoutMs;
-    const live = await objects.find({ ...refOf(resource, objects), timeoutMs }, signal);
-    const call = { objects, live, timeoutMs };
-    const { result, conflicts, warnings } = await attempts[trial.op](trial, call, signal);
+    const objects = await objectsOf(trial, client, signal);
+    const live = await objects?.find({ ...refOf(resource, objects), timeoutMs }, signal);
+    const { result, conflicts, warnings } =
+      objects === undefined
+        ? nothing
+        : await attempts[trial.op](trial, { objects, live, timeoutMs }, signal);
     return {
       dry_run: true,
       result: result === null ? null : markers.hide(result, resource),
@@ -78,6 +76,30 @@ export async function tryOnTarget(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw refusalOf(error, resource);
+  }
+}
+
+/**
+ * What is to be applied is so in its version; what is there, in any. Undefined: there is nothing of its kind, as that is served
+ * in no version, or answered and never kept. A row of such a kind goes all the same, and so does one in a wrong place.
+ */
+async function objectsOf(
+  { op, resource }: Trial,
+  client: Client,
+  signal: AbortSignal,
+): Promise<ResourceClient | undefined> {
+  if (op === "apply") {
+    const objects = await client.resource(resource, signal);
+    checkScope(resource, objects);
+    return objects;
+  }
+  try {
+    const kind = await client.kinds.resolveInAnyVersion(resource, signal);
+    const objects = await client.resource(kind, signal);
+    return objects.resource.verbs.includes("get") ? objects : undefined;
+  } catch (error) {
+    if (error instanceof UnknownKind) return undefined;
+    throw error;
   }
 }
 
@@ -94,6 +116,8 @@ const attempts: Readonly<Record<Trial["op"], Attempt>> = {
   delete: tryDelete,
   forget: async (_trial, { live }) => ({ result: live ?? null, conflicts: [], warnings: [] }),
 };
+
+const nothing: Outcome = { result: null, conflicts: [], warnings: [] };
 
 /** Without force first: so those are known from whom a field would be taken. */
 async function tryApply(
@@ -129,7 +153,6 @@ async function tryDelete(
   { objects, live, timeoutMs }: Call,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const nothing = { result: null, conflicts: [], warnings: [] };
   if (live === undefined) return nothing;
   if (!isOurs(live, { resource, uid: states?.uid })) {
     const message = "the object in the cluster is not ours: it would stay";
