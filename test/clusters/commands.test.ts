@@ -301,6 +301,36 @@ suite("commands about clusters", () => {
     assert.match(JSON.stringify(seenOf[0]?.status), /"phase":"Pending"/);
   });
 
+  test("get --watch of a phase shows what leaves it as it is then, and not as deleted", async () => {
+    const asAlice = "--as alice@example.com";
+    const fail = async (name: string): Promise<void> => {
+      await done(`cluster create ${name} --platform gcp ${asAlice}`);
+      await report(name, "a", { last_error: { errorType: "Fatal", message: "no" } });
+    };
+    await fail("mended");
+    const stop = new AbortController();
+    const steps: Promise<void>[] = [];
+    const watched = await keelson(`cluster get --status Failed --watch -o json ${asAlice}`, {
+      signal: stop.signal,
+      onOutput: (all) => {
+        if (steps.length === 0) steps.push(report("mended", "a"));
+        else if (steps.length === 1) steps.push(fail("next"));
+        // It is shown together with whatever was found to be gone.
+        if (all.includes('"name":"next"')) stop.abort();
+      },
+    });
+    await Promise.all(steps);
+    const shown = watched.out.trimEnd().split("\n");
+    assert.deepEqual(
+      shown.map((line) => {
+        const { name, status } = JSON.parse(line) as { name: string; status: { phase: string } };
+        return `${name} ${status.phase}`;
+      }),
+      ["mended Failed", "mended Ready", "next Failed"],
+    );
+    for (const name of ["mended", "next"]) await done(`cluster delete ${name} --force ${asAlice}`);
+  });
+
   test("nodepools are told by name and cluster", async () => {
     await done("nodepool create workers --cluster two");
     await writeFile(join(folder, "pool.yaml"), "replicas: 3\n");

@@ -8,7 +8,7 @@ import { Table, type Column } from "../output/table.ts";
 import type { Session } from "../session.ts";
 import { watchByAsking } from "../watch-list.ts";
 import { findEach, listAll, type ListFilters } from "./find.ts";
-import { kinds, platformOf, reasonOf, type Declared, type Kind } from "./shapes.ts";
+import { findById, kinds, platformOf, reasonOf, type Declared, type Kind } from "./shapes.ts";
 
 interface Asked {
   readonly kind: Kind;
@@ -56,7 +56,10 @@ export async function get(
   }
 }
 
-/** Shows them until `signal`, at which it throws. */
+/**
+ * Shows them until `signal`, at which it throws. What comes to be another than was asked for is shown once more, as it is
+ * then: it is not gone.
+ */
 export async function watch(
   session: Session,
   words: readonly string[],
@@ -69,17 +72,30 @@ export async function watch(
   const named = await findEach(client, words, { kind, clusterId }, signal);
   const ids = new Set(named.map(({ id }) => id));
   const parents = await parentsOf(session, kind, signal);
+  let matching: readonly Declared[] = [];
+  const left = new Set<string>();
+  const ask = async (): Promise<readonly Declared[]> => {
+    const found = await listAll(client, kind, filters, signal);
+    const present = new Set(found.map(({ id }) => id));
+    const others: Declared[] = [];
+    for (const { id } of matching.filter((one) => !present.has(one.id))) {
+      const now = await findById(client, kind, id, signal);
+      if (now !== undefined) others.push(now);
+    }
+    matching = words.length === 0 ? found : found.filter(({ id }) => ids.has(id));
+    for (const { id } of matching) left.delete(id);
+    for (const { id } of others) left.add(id);
+    return [...matching, ...others];
+  };
   await watchByAsking<Declared>(
     session,
     {
       output,
       columns: columns(session, { parents, isWide: output === "wide" }),
       nameOf: ({ name }) => name,
-      goneOf: (one) => ({ ...one, status: { ...one.status, phase: "deleted" } }),
-      ask: async () => {
-        const found = await listAll(client, kind, filters, signal);
-        return words.length === 0 ? found : found.filter(({ id }) => ids.has(id));
-      },
+      goneOf: (one) =>
+        left.has(one.id) ? one : { ...one, status: { ...one.status, phase: "deleted" } },
+      ask,
     },
     signal,
   );
