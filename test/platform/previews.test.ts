@@ -86,6 +86,13 @@ clusterSuite("a preview's namespace", () => {
     await lost.record({ kind: "Namespace", name, state: "Creating" });
     assert.deepEqual(await cleanup(loser, lost), {});
     assert.equal((await direct.get({ name }, signal)).metadata.deletionTimestamp, undefined);
+    // What somebody holds is named.
+    const holding = await bed.hold("held");
+    await until(async () => {
+      const { left = "" } = await cleanup(winner, kept);
+      return /being deleted with what is in it; .*example\.com\/held/.test(left);
+    }, signal);
+    await holding.letGo();
     await until(async () => (await cleanup(winner, kept)).left === undefined, signal);
     assert.equal(await direct.find({ name }, signal), undefined);
     assert.deepEqual([kept.contents, lost.contents], [[], []]);
@@ -235,6 +242,17 @@ async function open(signal: AbortSignal) {
     reconcile: (app: App, ledger: MemoryLedger) =>
       reconcileNamespace(step, { app, ledger }, signal),
     cleanup: (app: App, ledger: MemoryLedger) => cleanupNamespace(step, { app, ledger }, signal),
+    /** Makes something in the namespace that does not go before it is let go. */
+    hold: async (held: string) => {
+      const kind = { apiVersion: "v1", kind: "ConfigMap" };
+      const configMaps = await client.resource(kind, signal);
+      const metadata = { namespace: name, name: held, finalizers: ["example.com/held"] };
+      await configMaps.create({ ...kind, metadata }, {}, signal);
+      const body = { metadata: { finalizers: null } };
+      const letGo = () =>
+        configMaps.patch({ namespace: name, name: held }, { type: "merge", body }, signal);
+      return { letGo };
+    },
     /** Waits until the operator has heard of what somebody else did to the namespace. */
     heard: () =>
       until(async () => {

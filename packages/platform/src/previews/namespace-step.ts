@@ -73,11 +73,34 @@ export async function cleanupNamespace(
       if (ledger.stateOf("Namespace", name) !== "Deleting") {
         await ledger.record({ kind: "Namespace", name, state: "Deleting" }, signal);
       }
-      return { left: `Namespace ${name} is being deleted with what is in it` };
+      return { left: `Namespace ${name} is being deleted with what is in it${obstacles(found)}` };
     }
     await ledger.forget("Namespace", name, signal);
   }
   return {};
+}
+
+/** What does not go by itself. */
+const obstacleTypes: ReadonlySet<string> = new Set([
+  "NamespaceDeletionDiscoveryFailure",
+  "NamespaceDeletionGroupVersionParsingFailure",
+  "NamespaceDeletionContentFailure",
+  "NamespaceFinalizersRemaining",
+]);
+
+/** In the words of the cluster; empty where nothing stands in the way. */
+function obstacles(namespace: DynamicObject): string {
+  const { conditions = [] } = (namespace["status"] ?? {}) as {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+    }[];
+  };
+  return conditions
+    .filter(({ type, status }) => obstacleTypes.has(type) && status === "True")
+    .map(({ message = "" }) => `; ${message}`)
+    .join("");
 }
 
 /** Deletes it, unless that has been asked for. */
