@@ -160,10 +160,20 @@ clusterSuite("identity providers", () => {
       [address, "urn:platform"],
     );
 
+    for (const provider of ["google", "github"]) {
+      await bed.secret(provider, { clientId: "c-1", clientSecret: "a secret" });
+    }
+    const withGoogle = changed(shop, { auth: { enabled: true, providers: ["saml", "google"] } });
+    await bed.reconcile(withGoogle);
     await bed.secret("saml", { metadataUrl: "http://127.0.0.1:1/descriptor" });
-    await assert.rejects(bed.reconcile(shop), /discoverProvider/);
+    await assert.rejects(bed.reconcile(withGoogle), /discoverProvider/);
+    // One that does not tell keeps no other from being made, nor from going.
+    const withGithub = changed(shop, { auth: { enabled: true, providers: ["saml", "github"] } });
+    await assert.rejects(bed.reconcile(withGithub), /discoverProvider/);
+    const there = (await providersOf(bed, shop)).map(({ alias }) => alias);
+    assert.deepEqual(there.toSorted(), ["github", "saml"]);
     await bed.secret("saml", { metadataUrl: `${address}/descriptor` });
-    assert.deepEqual((await bed.reconcile(shop)).changes, ["updateProvider saml"]);
+    assert.deepEqual((await bed.reconcile(withGithub)).changes, ["updateProvider saml"]);
   });
 });
 

@@ -33,11 +33,25 @@ export async function ensureProviders(
     signal,
   );
   const changes: string[] = [];
-  for (const source of sources) {
+  // First: nobody shall come in by it any more, whatever becomes of the others.
+  const unwanted = found.filter(
+    (one) => isOurs(one) && !providers.some((provider) => provider === one.alias),
+  );
+  for (const provider of unwanted) {
+    changes.push(...(await dismiss(keycloak, { realm, provider, policy }, signal)));
+  }
+  const known = sources.map((source) => {
     const before = found.find(({ alias }) => alias === source.provider);
-    const discovered =
-      discoveredBefore(before, source) ?? (await discover(keycloak, { realm, source }, signal));
-    const desired = providerToWrite(before, source, discovered);
+    return { source, before, discovered: discoveredBefore(before, source) };
+  });
+  const isAsked = ({ discovered }: (typeof known)[number]) => Number(discovered === undefined);
+  // Last those of which somebody else is asked, who may be away.
+  for (const { source, before, discovered } of known.toSorted((a, b) => isAsked(a) - isAsked(b))) {
+    const desired = providerToWrite(
+      before,
+      source,
+      discovered ?? (await discover(keycloak, { realm, source }, signal)),
+    );
     if (desired === undefined) continue;
     const name = before === undefined ? "createProvider" : "updateProvider";
     await keycloak.call(
@@ -49,12 +63,6 @@ export async function ensureProviders(
       signal,
     );
     changes.push(`${name} ${source.provider}`);
-  }
-  const unwanted = found.filter(
-    (one) => isOurs(one) && !providers.some((provider) => provider === one.alias),
-  );
-  for (const provider of unwanted) {
-    changes.push(...(await dismiss(keycloak, { realm, provider, policy }, signal)));
   }
   return changes;
 }
