@@ -88,7 +88,22 @@ export async function watchByAsking<Row extends { readonly id: number | string }
 ): Promise<void> {
   const shown = new Map<Row["id"], Row>();
   const show = shower(session, { ...options, shown });
-  for (let rows = await ask(); ; rows = await insisting(session, ask, signal)) {
+  let isAwayTold = false;
+  const askAgain = async (): Promise<readonly Row[]> => {
+    try {
+      const rows = await ask();
+      isAwayTold = false;
+      return rows;
+    } catch (error) {
+      // What was shown last may be long gone: without a word it would be taken for what is.
+      if (isAway(error) && !isAwayTold) {
+        session.terminal.note(`${(error as Error).message}: trying again`);
+        isAwayTold = true;
+      }
+      throw error;
+    }
+  };
+  for (let rows = await ask(); ; rows = await insisting(session, askAgain, signal)) {
     const present = new Set(rows.map(({ id }) => id));
     const gone = [...shown.values()].filter(({ id }) => !present.has(id));
     await show([...rows, ...gone.map(goneOf)]);
