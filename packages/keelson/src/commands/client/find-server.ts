@@ -29,7 +29,20 @@ export async function findServer(
     workingFolder,
   }: { readonly environment: Environment; readonly workingFolder: string },
 ): Promise<FoundServer> {
-  const known = token ?? (environment["KEELSON_TOKEN"] || undefined);
+  const [told, tokenName] =
+    token === undefined
+      ? [environment["KEELSON_TOKEN"] ?? "", "KEELSON_TOKEN"]
+      : [token, "--token"];
+  // As it comes out of a file, with a line break at its end.
+  const known = told.trim() || undefined;
+  if (known !== undefined && !/^[\x21-\x7e]+$/.test(known)) {
+    throw usageError(
+      `${tokenName} is no token: it has blanks, line breaks or letters that none has`,
+    );
+  }
+  if (email !== undefined && !/^[\x20-\x7e\xa0-\xff]+$/.test(email)) {
+    throw usageError("--as has letters that no header takes: write it like you@example.com");
+  }
   if (known !== undefined && email !== undefined) {
     throw usageError("a token says who you are: leave out --as, or --token and KEELSON_TOKEN");
   }
