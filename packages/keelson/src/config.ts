@@ -39,17 +39,13 @@ export interface ConfigInput {
 
 /** Reads the configuration. Throws a `ConfigError` with every problem. */
 export async function loadConfig(input: ConfigInput): Promise<Config> {
-  const { flags, environment, workingFolder: folder, purpose, isTerminal } = input;
-  const file = await fromFile(
-    flags["config"] ?? (environment["KEELSON_CONFIG"] || undefined),
-    folder,
-  );
-  const gathered = [fromFlags(flags, folder), fromEnvironment(environment, folder), file];
+  const { environment, workingFolder: folder, purpose, isTerminal } = input;
+  const { fromAll, file } = await gather(input);
   const { values, sources, problems, unread } = resolveSettings(
-    gathered.flatMap(({ given }) => given),
+    fromAll.flatMap(({ given }) => given),
     { isTerminal, folder },
   );
-  const all = [...gathered.flatMap(({ problems }) => problems), ...problems];
+  const all = [...fromAll.flatMap(({ problems }) => problems), ...problems];
   all.push(...brokenRules({ values, sources, purpose }, unread));
   if (all.length > 0) throw new ConfigError(all);
   const hostKubeconfigs = (environment["KUBECONFIG"] ?? "")
@@ -59,6 +55,32 @@ export async function loadConfig(input: ConfigInput): Promise<Config> {
   const proxies = proxiesOf(environment);
   const { path: configFile, targets } = file;
   return deepFreeze({ ...values, sources, configFile, hostKubeconfigs, proxies, targets });
+}
+
+/**
+ * Where the data folder is, for commands that look for what runs on it: what is wrong with other settings is for whoever starts
+ * a server. Names that nobody knows are told all the same, since the folder may be meant. Throws a `ConfigError`.
+ */
+export async function loadDataDir(input: GatherInput): Promise<string> {
+  const { fromAll } = await gather(input);
+  const problems = fromAll
+    .flatMap((one) => one.problems)
+    // A plain variable, as METRICS_ADDR, is none of the folder's.
+    .filter(({ field }) => !/^(?!KEELSON_)[A-Z_]+$/.test(field));
+  const given = fromAll.flatMap((one) => one.given).filter(({ key }) => key === "dataDir");
+  const resolved = resolveSettings(given, { isTerminal: false, folder: input.workingFolder });
+  problems.push(...resolved.problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return resolved.values.dataDir;
+}
+
+type GatherInput = Pick<ConfigInput, "flags" | "environment" | "workingFolder">;
+
+/** What was given, by flags, variables and the file, before anybody judges it. */
+async function gather({ flags, environment, workingFolder: folder }: GatherInput) {
+  const named = flags["config"] ?? (environment["KEELSON_CONFIG"] || undefined);
+  const file = await fromFile(named, folder);
+  return { fromAll: [fromFlags(flags, folder), fromEnvironment(environment, folder), file], file };
 }
 
 /** In capitals, else in small letters. */

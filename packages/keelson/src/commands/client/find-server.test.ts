@@ -31,3 +31,29 @@ suite("what a command comes with", () => {
     assert.equal((await find({ as: "jürgen@example.com" })).email, "jürgen@example.com");
   });
 });
+
+suite("a server that is not named", () => {
+  const find = (environment: Record<string, string>) =>
+    findServer({}, { environment, workingFolder: "/nowhere" });
+
+  test("is looked for on the data folder, whatever else is wrong with settings", async () => {
+    const environment = {
+      KEELSON_DATA_DIR: "here",
+      HOST: "myhost",
+      LOG_LEVEL: "verbose",
+      METRICS_ADDR: "none",
+      POSTGRES_PASSWORD: "secret",
+    };
+    await assert.rejects(find(environment), {
+      name: "CommandError",
+      message: /^no server is running on \/nowhere\/here: start one/,
+    });
+  });
+
+  test("is not looked for where a name may have meant the folder", async () => {
+    await assert.rejects(find({ KEELSON_DATADIR: "here" }), {
+      name: "ConfigError",
+      message: /KEELSON_DATADIR is no setting: did you mean KEELSON_DATA_DIR\?/,
+    });
+  });
+});

@@ -1,6 +1,6 @@
 // Which server a command talks to: the one that is named, else the one that runs here.
 
-import { loadConfig } from "../../config.ts";
+import { loadDataDir } from "../../config.ts";
 import type { Environment } from "../../config/given.ts";
 import { readRunFile, RunFileUnreadable, type RunFile } from "../../run-file.ts";
 import { CommandError, usageError } from "../command-error.ts";
@@ -52,23 +52,18 @@ export async function findServer(
       : [server, "--server"];
   if (given !== undefined) return { url: baseOf(given, name), token: known, email };
 
-  const config = await loadConfig({
-    flags: dataDir === undefined ? {} : { "data-dir": dataDir },
-    environment,
-    workingFolder,
-    purpose: "show",
-    isTerminal: false,
-  });
-  const running = await whatRuns(config.dataDir);
+  const flags = dataDir === undefined ? {} : { "data-dir": dataDir };
+  const folder = await loadDataDir({ flags, environment, workingFolder });
+  const running = await whatRuns(folder);
   const otherwise = "or name one with --server or KEELSON_SERVER";
   if (running === undefined) {
     throw new CommandError(
-      `no server is running on ${config.dataDir}: start one with "keelson up", ${otherwise}`,
+      `no server is running on ${folder}: start one with "keelson up", ${otherwise}`,
     );
   }
   if (running.rest === undefined) {
     throw new CommandError(
-      `what runs on ${config.dataDir} serves no REST API: start all of it with "keelson up", ${otherwise}`,
+      `what runs on ${folder} serves no REST API: start all of it with "keelson up", ${otherwise}`,
     );
   }
   return { url: baseOf(running.rest, "run.json"), token: known, email };
