@@ -6,6 +6,7 @@ import { after, suite, test } from "node:test";
 import type { JsonObject } from "@keelson/base";
 import { answerInThread, threadOf } from "@keelson/kube/testing";
 
+import { aggregatedRules } from "./auth/rbac/aggregation.ts";
 import { describeRules, uncoveredRules } from "./auth/rbac/covers.ts";
 import type { PolicyRule } from "./auth/rbac/policy-rule.ts";
 import { Api } from "./testing/api.ts";
@@ -96,6 +97,16 @@ const cases: Readonly<Record<string, readonly [run: () => unknown, gives: unknow
       return describeRules(uncoveredRules([], [wanted])).length;
     },
     1,
+  ],
+  "a role gathers many rules, each once": [
+    () => {
+      const rules = many(30_000, (i) => ({ verbs: ["a"], apiGroups: [""], resources: [`${i}`] }));
+      const part = (name: string) => ({ metadata: { name, labels: { to: "all" } }, rules });
+      const clusterRoleSelectors = [{ matchLabels: { to: "all" } }];
+      const whole = { metadata: { name: "all" }, aggregationRule: { clusterRoleSelectors } };
+      return aggregatedRules(whole, [part("a"), part("b")])?.length;
+    },
+    30_000,
   ],
   "an object has many owners": [
     () => {

@@ -1,6 +1,6 @@
 // ClusterRoles that gather the rules of others by their labels (`aggregationRule`).
 
-import { isJsonObject, jsonEqual, type JsonObject } from "@keelson/base";
+import { isJsonObject, writeJson, type JsonObject } from "@keelson/base";
 import { compareBytes, matchesLabels, memberOf, selectorFromObject } from "@keelson/kube";
 
 import { nameOf } from "../../object-metadata.ts";
@@ -17,18 +17,28 @@ export function aggregatedRules(
   const others = [...all]
     .filter((role) => nameOf(role) !== name)
     .sort((a, b) => compareBytes(nameOf(a), nameOf(b)));
-  const rules: JsonObject[] = [];
+  const rules = new Map<string, JsonObject>();
   for (const written of objectsAt(aggregation, "clusterRoleSelectors")) {
     const selector = selectorFromObject(written);
     if (selector === undefined) continue;
     for (const role of others) {
       if (!matchesLabels(selector, labelsOf(role))) continue;
       for (const rule of objectsAt(role, "rules")) {
-        if (!rules.some((known) => jsonEqual(known, rule))) rules.push(rule);
+        const text = textOf(rule);
+        if (!rules.has(text)) rules.set(text, rule);
       }
     }
   }
-  return rules;
+  return [...rules.values()];
+}
+
+/** The same for equal rules, in whatever order they say their parts: a role may have as many as fit into a body. */
+function textOf(rule: JsonObject): string {
+  return writeJson(
+    Object.keys(rule)
+      .toSorted()
+      .map((name) => [name, rule[name] ?? null]),
+  );
 }
 
 function labelsOf(role: JsonObject): Readonly<Record<string, string>> {
