@@ -12,6 +12,7 @@ import {
   append,
   drained,
   event,
+  forget,
   logEvent,
   name,
   never,
@@ -126,6 +127,34 @@ eachPostgres("outbox", (server) => {
     await append(outbox, event("a", 4));
     await outbox.numberAll(never);
     assert.deepEqual(await next, [4]);
+  });
+
+  test("a reader is told when the log went back, and what comes in place of the lost is read", async (t) => {
+    const log = new RecordingLog();
+    let looks = 0;
+    await using it = await fresh({
+      onStatement: ({ statement, phase }) => {
+        if (statement === "readEvents" && phase === "after") looks += 1;
+      },
+    });
+    const outbox = outboxOn(it.database, { log });
+    const tail = new Tail({ source: outbox });
+    await append(outbox, ...[1, 2, 3].map((seq) => logEvent("a", seq)));
+    await outbox.numberAll(never);
+    await using scope = new TaskScope(never);
+    scope.spawn("tail", (signal) => tail.run(signal));
+    const next = tail.follow(3, t.signal).next();
+    const told = assert.rejects(next, CursorExpired);
+    const before = looks;
+    await until(() => looks >= before + 2, "the log is followed");
+    // As a restore of an earlier state leaves it, or a replica that takes over and lacks the last commits.
+    await it.database.run(forget, { log: name, after: 1 }, never);
+    await told;
+    assert.deepEqual(log.messages("warn"), ["the log went back: who has read further lists again"]);
+    const again = tail.follow(1, t.signal).next();
+    await append(outbox, logEvent("a", 4));
+    await outbox.numberAll(never);
+    assert.deepEqual((await again).value?.map(seqOf), [4]);
   });
 
   test("a reader of a quiet log gets an empty batch now and then, however often the log is looked at", async (t) => {

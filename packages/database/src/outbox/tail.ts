@@ -140,6 +140,7 @@ export class Tail<Row extends { readonly position: number }> {
       this.#end ??= await this.now(signal);
       const page = { after: this.#end, limit: this.#batchMax };
       const events = await this.#source.read(page, signal);
+      if (events.length === 0) await this.#noteLoss(this.#end, signal);
       this.#recent.push(...events);
       this.#recent.splice(0, this.#recent.length - this.#recentMax);
       this.#end = events.at(-1)?.position ?? this.#end;
@@ -147,6 +148,19 @@ export class Tail<Row extends { readonly position: number }> {
       this.#changed = Promise.withResolvers();
       if (events.length < this.#batchMax) return;
     }
+  }
+
+  /**
+   * Where the log ends before what was read of it, its database was restored, or another took over that lacked the last
+   * rows. Their positions come again, with other rows: whoever is beyond must hear that its place is gone.
+   */
+  async #noteLoss(end: number, signal: AbortSignal): Promise<void> {
+    const { log, name } = this.#source;
+    const last = await this.now(signal);
+    if (last >= end) return;
+    log.warn({ log: name, end, last }, "the log went back: who has read further lists again");
+    this.#recent = [];
+    this.#end = last;
   }
 
   async #after(cursor: number, signal: AbortSignal): Promise<readonly Row[]> {

@@ -55,6 +55,14 @@ export const ageEvents = statement<undefined>(
     UPDATE outbox SET created_at = created_at - interval '2 h', published_at = published_at - interval '2 h'`,
 );
 
+/** Takes the log back to a position, with all that says how far it was. */
+export const forget = statement<{ readonly log: string; readonly after: number }>(
+  "forget",
+  (sql, { log, after }) => sql`
+    WITH lost AS (DELETE FROM outbox WHERE position > ${after})
+    UPDATE keelson.numbering SET last_position = ${after} WHERE log = ${log}`,
+);
+
 export function event(orderingKey: string, seq: number): OutboxEvent {
   return { eventId: systemRandom.uuid(), topic: "things", orderingKey, data: { seq } };
 }
