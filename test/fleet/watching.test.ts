@@ -142,6 +142,42 @@ clusterSuite("watching a cluster", () => {
     assert.deepEqual((await it.find("ConfigMap", "web"))?.["data"], { a: "changed" });
   });
 
+  test("6.3: of one kind in two versions neither is drift, and what others change in either is", async (t) => {
+    await using it = await startBed(t.signal);
+    it.startWorker();
+    const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+    const scaler = (version: string, target: JsonObject) => ({
+      ...web,
+      kind: "HorizontalPodAutoscaler",
+      api_version: `autoscaling/${version}`,
+      name: version,
+      desired_spec: { spec: { scaleTargetRef, maxReplicas: 3, ...target } },
+    });
+    const average = { type: "Utilization", averageUtilization: 50 };
+    const metrics = [{ type: "Resource", resource: { name: "cpu", target: average } }];
+    const ids = [
+      await it.create(scaler("v1", { targetCPUUtilizationPercentage: 50 })),
+      await it.create(scaler("v2", { metrics })),
+    ];
+    for (const id of ids) await it.becomes(id, synced);
+    const scalers = await it.client.resource(
+      { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" },
+      t.signal,
+    );
+    for (const [index, name] of ["v1", "v2"].entries()) {
+      const body = { spec: { maxReplicas: 7 } };
+      const there = { ...ref, name };
+      await scalers.patch(there, { type: "merge", body, options: somebody }, t.signal);
+      await until(async () => {
+        const { spec } = (await scalers.get(there, t.signal)) as DynamicObject & { spec: Details };
+        return spec.maxReplicas === 3;
+      }, t.signal);
+      await it.becomes(ids[index] ?? 0, synced);
+    }
+    // Each was seen, drifted once, and was healed.
+    assert.equal((await eventTypes(it)).filter((type) => type === "drifted").length, 2);
+  });
+
   test("F31: what was deleted in the cluster is made again, also after a time without workers", async (t) => {
     await using it = await startBed(t.signal);
     const worker = it.startWorker();

@@ -1,7 +1,14 @@
 // What has become of our fields in a cluster.
 
 import { isJsonArray, isJsonObject, jsonEqual, type Json, type JsonObject } from "@keelson/base";
-import { managerAt, ownsAll, pointerOf, valueAt, type OwnedField } from "./owned-fields.ts";
+import {
+  appliedVersion,
+  managerAt,
+  ownsAll,
+  pointerOf,
+  valueAt,
+  type OwnedField,
+} from "./owned-fields.ts";
 
 /** A field of ours that says something else, or nothing. An alias, not an interface: only so is it JSON to the compiler. */
 export type Drifted = {
@@ -17,17 +24,26 @@ export type Drifted = {
 /** How many fields are told of: one who replaces the object has changed all of them. */
 const driftedMax = 100;
 
-/** Compares an object with what the server made of our last apply. Both are the server's own words, so nothing is normalised. */
+/**
+ * Compares an object with what the server made of our last apply. Both are the server's own words, so nothing is normalised.
+ * In another version than we applied it fields may have other names and values: there one that others have changed is known
+ * by its being ours no longer.
+ */
 export function driftOf(
   object: JsonObject,
   owned: readonly OwnedField[],
   manager: string,
 ): Drifted[] {
   const drifted: Drifted[] = [];
+  const version = appliedVersion(object, manager);
+  const isOther = version !== undefined && version !== object["apiVersion"];
   for (const { path, value } of owned) {
     const current = valueAt(object, path);
-    const isHeld = isWhole(value) && ownsAll(object, manager, [path]);
-    if (current !== undefined && (isHeld || isSame(value, current))) continue;
+    const isTranslated = isOther && path[0] !== "metadata"; // Our marks are there in all versions.
+    const isHeld = (isTranslated || isWhole(value)) && ownsAll(object, manager, [path]);
+    if (isTranslated ? isHeld : current !== undefined && (isHeld || isSame(value, current))) {
+      continue;
+    }
     drifted.push({
       path: pointerOf(object, path),
       desired: value,

@@ -42,6 +42,30 @@ test("a map that was ours as a whole has drifted once it is another's", () => {
   ]);
 });
 
+test("in another version than it was applied in a field has drifted once it is ours no longer, and a mark by its value", () => {
+  const mark = { "f:metadata": { "f:annotations": { "f:kontrol/generation": {} } } };
+  const old = { "f:spec": { "f:share": {}, "f:most": {} } };
+  const in1 = (fields: object) => ({ ...apply({ ...mark, ...fields }), apiVersion: "x.io/v1" });
+  const at = (apiVersion: string, spec: object, fields: object, generation = "1") => {
+    const { metadata, ...rest } = object("Thing", null, [in1(fields), apply({}, "them")]);
+    const marks = { annotations: { "kontrol/generation": generation } };
+    return { ...rest, apiVersion, metadata: { ...metadata, ...marks }, spec } as DynamicObject;
+  };
+  const before = at("x.io/v1", { share: 50, most: 3 }, old);
+  const renamed = { shares: [{ share: 50 }], most: 3 };
+  assert.deepEqual(seen(before, at("x.io/v2", renamed, old)).drift, []);
+  const taken = at("x.io/v2", { shares: [{ share: 60 }], most: 4 }, { "f:spec": { "f:most": {} } });
+  assert.deepEqual(
+    seen(before, taken).drift.map(({ path, desired }) => [path, desired]),
+    [["/spec/share", 50]],
+  );
+  const stale = seen(before, at("x.io/v2", renamed, old, "0")).drift;
+  assert.deepEqual(
+    stale.map(({ path }) => path),
+    ["/metadata/annotations/kontrol~1generation"],
+  );
+});
+
 test("of a Secret's data nothing is told, be it one value or all of them", () => {
   for (const ours of [{ "f:data": {} }, { "f:data": { "f:a": {} } }]) {
     const before = object("Secret", { a: "c2VjcmV0" }, [apply(ours)]);

@@ -27,6 +27,12 @@ export function ownedFields(object: JsonObject, manager: string): OwnedField[] {
   return found;
 }
 
+/** The version in which the manager has applied its fields, and in which they are named; undefined if nobody knows. */
+export function appliedVersion(object: JsonObject, manager: string): string | undefined {
+  const { version = "" } = entriesOf(object).find((entry) => isOurs(entry, manager)) ?? {};
+  return version === "" ? undefined : version;
+}
+
 /** A field that somebody else has said, with what it says. */
 export interface ForeignField extends OwnedField {
   readonly manager: string;
@@ -109,6 +115,7 @@ interface Entry {
   readonly manager: string;
   readonly operation: string;
   readonly subresource: string;
+  readonly version: string;
   readonly time: string;
   readonly fields: JsonObject;
 }
@@ -118,11 +125,12 @@ function entriesOf(object: JsonObject): readonly Entry[] {
   const managed = isJsonObject(metadata) ? metadata["managedFields"] : undefined;
   if (!isJsonArray(managed)) return [];
   return managed.filter(isJsonObject).map((entry) => {
-    const { manager, operation, subresource, time, fieldsV1 } = entry;
+    const { manager, operation, subresource, apiVersion, time, fieldsV1 } = entry;
     return {
       manager: textOf(manager),
       operation: textOf(operation),
       subresource: textOf(subresource),
+      version: textOf(apiVersion),
       time: textOf(time),
       fields: isJsonObject(fieldsV1) ? fieldsV1 : {},
     };
