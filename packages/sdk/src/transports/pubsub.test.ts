@@ -101,6 +101,25 @@ suite("pubsub()", () => {
     assert.equal(heard[0], "heard");
   });
 
+  test("who gives up while nobody answers does not wait for the library", async () => {
+    const silent = createServer();
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const asked = once(silent, "stream");
+    const transport = pubsub({
+      subscription: "dns",
+      projectId: "p",
+      emulatorHost: `127.0.0.1:${port}`,
+    });
+    const patience = new AbortController();
+    const subscribing = transport.subscribe(listener([]), patience.signal);
+    await asked;
+    patience.abort(new Error("nobody waits any longer"));
+    await assert.rejects(subscribing, /nobody waits any longer/);
+    silent.close();
+  });
+
   test("one that one may neither look at nor consume cannot be had", async () => {
     await using server = await GuardedPubsub.start([]);
     const transport = pubsub({ subscription: "dns", projectId: "p", emulatorHost: server.host });

@@ -1,6 +1,6 @@
 // Events from Google Pub/Sub, through a subscription of the controller's own.
 
-import { Backoff, isCancellation } from "@keelson/base";
+import { Backoff, isCancellation, untilAbort } from "@keelson/base";
 import type { Message, PubSub, Subscription as Source } from "@google-cloud/pubsub";
 import { topics } from "../event.ts";
 import type { Kind } from "../resource.ts";
@@ -47,7 +47,8 @@ export function pubsub(options: PubsubOptions): Transport {
         for (const [kind, name] of names) {
           signal.throwIfAborted();
           const topic = options.topics?.[kind] ?? topics[kind];
-          await ensureSubscription(client, { name, topic });
+          // The library asks for a minute where nobody answers, and heeds no signal.
+          await untilAbort(ensureSubscription(client, { name, topic }), signal);
         }
       } catch (error) {
         await client.close();
