@@ -11,6 +11,7 @@ import { until } from "../tools/until.ts";
 import { withoutWaitsFrom } from "./clocks.ts";
 import { searchPathsAt } from "./drivers.ts";
 import { applications, namespace, newName, OperatorBed, type Seen } from "./operator-bed.ts";
+import { withoutS3 } from "./s3-server.ts";
 import { podSpecOf, targetIn } from "./service-target.ts";
 
 const image = "registry.example.com/shop:1";
@@ -358,39 +359,62 @@ clusterSuite("the operator, while apps run", () => {
   });
 
   ownTest("what runs keeps what it reads until a new image takes its place", async (t) => {
-    await using bed = await OperatorBed.prepare({ simulatesWorkloads: false }, t.signal);
+    const hasStorage = withoutS3 === false;
+    await using bed = await OperatorBed.prepare(
+      { simulatesWorkloads: false, hasStorage },
+      t.signal,
+    );
     bed.start({ clock: withoutWaitsFrom(10_001) });
     const name = newName();
     const database = { enabled: true, migrations: { engine: "knex" } };
-    const redis = async () =>
-      await bed.find({ apiVersion: "v1", kind: "ConfigMap" }, `${name}-redis`);
+    const buckets = [{ name: "uploads" }];
+    const storage = hasStorage ? { storage: { enabled: true, buckets } } : {};
+    const read = [
+      ["ConfigMap", "redis"],
+      ...(hasStorage
+        ? [
+            ["ConfigMap", "storage"],
+            ["Secret", "s3"],
+          ]
+        : []),
+    ] as const;
+    const uids = async () =>
+      await Promise.all(
+        read.map(async ([kind = "", what]) => {
+          const found = await bed.find({ apiVersion: "v1", kind }, `${name}-${what}`);
+          return found?.metadata.uid;
+        }),
+      );
     const deploy = async (
       imageRef: string,
       ending: "Complete" | "Failed",
       spec: JsonObject = {},
     ) => {
-      await bed.apply(name, { imageRef, database, ...spec });
+      await bed.apply(name, { imageRef, database, deletionPolicy: "Retain", ...spec });
       await bed.until(name, ({ conditions }) =>
         conditions.includes("DatabaseReady False Migrating"),
       );
       await bed.endJob(name, ending);
     };
-    await deploy("shop:1", "Complete", { redis: { enabled: true } });
+    await deploy("shop:1", "Complete", { redis: { enabled: true }, ...storage });
     await bed.until(name, ({ observedGeneration }) => observedGeneration === 1);
-    const before = await redis();
-    assert.ok(before !== undefined);
+    const before = await uids();
+    assert.ok(!before.includes(undefined));
 
     await deploy("shop:2", "Failed");
     await bed.until(name, ({ conditions }) =>
       conditions.includes("DatabaseReady False MigrationFailed"),
     );
     assert.equal(imageOf(await bed.find(deployments, name)), "shop:1");
-    assert.equal((await redis())?.metadata.uid, before.metadata.uid);
+    assert.deepEqual(await uids(), before);
 
     await deploy("shop:3", "Complete");
     await bed.until(name, ({ observedGeneration }) => observedGeneration === 3);
     assert.equal(imageOf(await bed.find(deployments, name)), "shop:3");
-    assert.equal(await redis(), undefined);
+    assert.deepEqual(
+      await uids(),
+      before.map(() => undefined),
+    );
   });
 
   ownTest(

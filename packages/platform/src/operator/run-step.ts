@@ -266,10 +266,11 @@ async function doStep(
   }
   // What runs for the step goes first. Were it found later, it would seem to have been done for what is made anew.
   await parts.children.prune(app, { kinds: step.kinds, kept: [] }, signal);
-  const { left } = await step.cleanup({ app, ledger, policy }, signal);
+  const read = work.read ?? (await readNow(parts, app, signal));
+  const { left } = await step.cleanup({ app, ledger, policy, read }, signal);
   if (left === undefined) {
-    await removeChildren(parts, { step, app, kept: [] }, signal);
-    return { changes: [], wanted: [] };
+    const isRead = await removeChildren(parts, { step, app, kept: [], read }, signal);
+    return { changes: [], wanted: [], isRead };
   }
   const finding = { status: "False", reason: "CleaningUp", message: left } as const;
   return { changes: [], wanted: [], finding, left };
@@ -295,13 +296,14 @@ function resultOf(step: Step, app: App, memory: StepMemory): StepResult {
     const finding = { status: "False", reason, message } as const;
     return { ...nothing, finding, failure, attempts, untilMs };
   }
-  const { finding, holdsImage, left } = memory.outcome;
+  const { finding, holdsImage, left, isRead = false } = memory.outcome;
   const isSaid = step.isOn(app) || left !== undefined;
   return {
     ...nothing,
     isStanding: step.service !== undefined && (holdsImage ?? left) === undefined,
     ...(isSaid ? { finding: finding ?? usualFinding(step, app) } : {}),
     untilMs: left === undefined ? untilMs : 0,
+    isRead,
     ...(holdsImage === undefined ? {} : { holdsImage }),
   };
 }

@@ -99,11 +99,24 @@ export async function reconcileAuth(
 /** Takes the realm away, or keeps it, by the policy; of an app that never had one Keycloak is not asked. */
 export async function cleanupAuth(
   { admin, children }: Pick<AuthStep, "admin" | "children">,
-  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+  {
+    app,
+    ledger,
+    policy,
+    read,
+  }: {
+    readonly app: App;
+    readonly ledger: Ledger;
+    readonly policy: Policy;
+    readonly read?: ReadonlySet<string>;
+  },
   signal: AbortSignal,
 ): Promise<{ readonly left?: string }> {
+  const { auth: name } = app.names.children;
   // Before the ledger forgets: from then on nothing would bring us back to it.
-  await removeConfigMap(children, { app, name: app.names.children.auth }, signal);
+  if (read?.has(`ConfigMap ${name}`) !== true) {
+    await removeConfigMap(children, { app, name }, signal);
+  }
   const realms = ledger.all("Realm");
   if (realms.length === 0) return {};
   if (admin === undefined) {

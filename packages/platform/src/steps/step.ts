@@ -36,6 +36,8 @@ export interface StepOutcome {
   readonly holdsImage?: string;
   /** What is left for the next pass, which follows at once. */
   readonly left?: string;
+  /** Of a feature that is off: something of it stays, since the app's pods read it. */
+  readonly isRead?: boolean;
 }
 
 export interface CleanupOutcome {
@@ -73,8 +75,14 @@ export interface Step {
     work: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
     signal: AbortSignal,
   ): Promise<StepOutcome>;
+  /** What pods read of what is in the cluster, as `ConfigMap my-app-auth`, is left to whoever asks. */
   cleanup(
-    work: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+    work: {
+      readonly app: App;
+      readonly ledger: Ledger;
+      readonly policy: Policy;
+      readonly read?: ReadonlySet<string>;
+    },
     signal: AbortSignal,
   ): Promise<CleanupOutcome>;
 }

@@ -104,7 +104,17 @@ function notConfigured(): StepError {
  */
 export async function cleanupStorage(
   { admin, children }: Pick<StorageStep, "admin" | "children">,
-  { app, ledger, policy }: { readonly app: App; readonly ledger: Ledger; readonly policy: Policy },
+  {
+    app,
+    ledger,
+    policy,
+    read,
+  }: {
+    readonly app: App;
+    readonly ledger: Ledger;
+    readonly policy: Policy;
+    readonly read?: ReadonlySet<string>;
+  },
   signal: AbortSignal,
 ): Promise<{ readonly left?: string }> {
   const buckets = ledger.all("Bucket").map(({ name }) => name);
@@ -113,6 +123,7 @@ export async function cleanupStorage(
     { ...configMapKind, name: storage },
     { ...secretKind, name: storageKeys },
   ]) {
+    if (read?.has(`${ref.kind} ${ref.name}`) === true) continue;
     // An app without buckets has them, too; one that never asked for storage costs no request.
     const isThere = buckets.length > 0 || (await children.find(app, ref, signal)) !== undefined;
     if (isThere) await children.remove(app, ref, signal);
