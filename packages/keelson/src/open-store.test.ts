@@ -74,6 +74,31 @@ test("a store of its own schema is migrated by one role and served by another, w
   }
 });
 
+test("a schema in which somebody else has made tables of our names is told of in a sentence", async () => {
+  const server = await sharedThrowawayPostgres("embedded");
+  await using owned = await server.createDatabase();
+  await using database = openDatabase({ url: owned.url, name: "test", ...patience });
+  await database.run(script("CREATE SCHEMA ark CREATE TABLE resources (id int)"), undefined, never);
+  const config = await loadConfig({
+    flags: { "storage-driver": "postgresql", "database-url": owned.url },
+    environment: {},
+    workingFolder: "/nowhere",
+    purpose: "apiserver",
+    isTerminal: false,
+  });
+  const databaseUrl = () => owned.url;
+  const opened = { config, databaseUrl, migrates: true, patienceMs: 0 };
+  for (const begun of [migrateStore(opened), openStore({ ...shared, ...opened }, never)]) {
+    await assert.rejects(begun, {
+      name: "StartError",
+      code: "DATABASE_UNAVAILABLE",
+      message:
+        `the PostgreSQL database ${owned.name} at 127.0.0.1:${server.port}: relation "resources" already exists: ` +
+        "see what somebody else has made in schema ark, or name another with --postgres-schema",
+    });
+  }
+});
+
 test("the file of the password is read for each connection, so that one that was replaced counts without a restart", async () => {
   const server = await sharedThrowawayPostgres("embedded");
   await using owned = await server.createDatabase();

@@ -79,7 +79,10 @@ async function openBackend(options: OpenStoreOptions, signal: AbortSignal): Prom
         return await whileAway({ ...options, isAway }, open, signal);
       } catch (error) {
         const what = "the objects of the Kubernetes API";
-        throw unreachableFailure(error, { what, ...objectsDatabase(config) });
+        throw statementFailure(
+          unreachableFailure(error, { what, ...objectsDatabase(config) }),
+          config,
+        );
       }
     }
   }
@@ -121,7 +124,20 @@ export async function migrateStore(
   const { storageDriver, postgresSchema: schema, postgresServerRole: serverRole } = options.config;
   if (storageDriver !== "postgresql") return;
   const address = await storeAddress(options);
-  await migratePostgres({ ...address, schema, ...(serverRole !== undefined && { serverRole }) });
+  try {
+    await migratePostgres({ ...address, schema, ...(serverRole !== undefined && { serverRole }) });
+  } catch (error) {
+    throw statementFailure(error, options.config);
+  }
+}
+
+/** A statement of ours that the server does not take, as where somebody else has made tables of our names. Anything else stays as it is. */
+function statementFailure(error: unknown, config: Config): unknown {
+  if (!(error instanceof Error) || error.name !== "PostgresError") return error;
+  const { postgresSchema: schema } = config;
+  const fix = `see what somebody else has made in schema ${schema}, or name another with --postgres-schema`;
+  const message = `${objectsDatabase(config).name}: ${error.message}: ${fix}`;
+  return new StartError("DATABASE_UNAVAILABLE", message, { cause: error });
 }
 
 /** Where the store's PostgreSQL is, and who we are to it. Throws a `StartError` where the file of the password cannot be read. */
