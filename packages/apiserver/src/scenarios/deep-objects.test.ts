@@ -7,7 +7,7 @@ import { silentLog, systemClock, type Json, type JsonObject } from "@keelson/bas
 import { loadBuiltinKinds, ProtobufCodec } from "@keelson/kube";
 import { SqliteBackend, Store } from "@keelson/store";
 
-import { Api } from "../testing/api.ts";
+import { Api, messageOf } from "../testing/api.ts";
 import { definition, serve } from "../testing/definitions.ts";
 import { startTestServer } from "../testing/test-server.ts";
 
@@ -52,6 +52,17 @@ suite("deep objects", () => {
     assert.deepEqual((await watch.next())?.object["spec"], spec);
     const labels = { metadata: { labels: { a: "b" } } };
     assert.equal((await api.merge(`${opens}/deep`, labels)).code, 200);
+    const json = { "content-type": "application/json-patch+json" };
+    const annotate = [{ op: "add", path: "/metadata/annotations", value: { a: "b" } }];
+    const patched = await api.send("PATCH", `${opens}/deep`, { body: annotate, headers: json });
+    assert.equal(patched.code, 200, patched.text.slice(0, 300));
+    // Nothing is moved deeper than a body may be.
+    const move = [
+      { op: "add", path: "/spec/b", value: { c: {} } },
+      { op: "move", from: "/spec/a", path: "/spec/b/c/a" },
+    ];
+    const moved = await api.send("PATCH", `${opens}/deep`, { body: move, headers: json });
+    assert.deepEqual([moved.code, messageOf(moved)], [400, "exceeded max depth of 512"]);
     assert.equal((await api.send("DELETE", `${opens}/deep`)).code, 200);
 
     assert.equal((await api.create(opens, open("deeper", nested(512)))).code, 400);

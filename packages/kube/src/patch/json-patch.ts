@@ -13,7 +13,7 @@ import {
 } from "@keelson/base";
 
 import { memberOf } from "../object/member.ts";
-import { refuseDeepNesting } from "../object/nesting.ts";
+import { refuseDeepNesting, refuseDeepObject } from "../object/nesting.ts";
 import { unprocessable } from "../status/failures.ts";
 import type { JsonPatchOperation } from "./json-patch-decode.ts";
 import { LongLists } from "./long-lists.ts";
@@ -38,7 +38,8 @@ export function applyJsonPatch(
   }
   const result = patch.result();
   // Operations can nest what they move ever deeper.
-  refuseDeepNesting(result);
+  if (isJsonObject(result)) refuseDeepObject(result);
+  else refuseDeepNesting(result);
   return result;
 }
 
