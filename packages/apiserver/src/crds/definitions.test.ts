@@ -63,6 +63,23 @@ suite("custom resource definitions", () => {
     await until(async () => (await api.get(widgets)).code === 404, "it is no longer served");
   });
 
+  test("take their objects with them though no version is served any longer", async (t) => {
+    await using server = await startTestServer({}, t.signal);
+    const api = new Api(server.url, t.signal);
+    const crd = definition("widgets", "Widget");
+    await serve(api, crd);
+    await api.create(widgets, widget("a"));
+    const path = `${definitions}/widgets.example.com`;
+    const { spec } = crd as { spec: { versions: JsonObject[] } };
+    const versions = spec.versions.map((version) => ({ ...version, served: false }));
+    assert.equal((await api.merge(path, { spec: { versions } })).code, 200);
+    await until(async () => (await api.get(widgets)).code === 404, "it is no longer served");
+    await api.delete(path);
+    await until(async () => (await api.get(path)).code === 404, "the definition is gone");
+    await serve(api, crd);
+    assert.deepEqual((await api.get(widgets)).object["items"], []);
+  });
+
   test("that want a name of another wait until it is free", async (t) => {
     await using server = await startTestServer({}, t.signal);
     const api = new Api(server.url, t.signal);

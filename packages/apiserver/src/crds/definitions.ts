@@ -9,11 +9,13 @@ import {
   type Termination,
 } from "@keelson/kube";
 
+import { objectAt, objectsAt } from "../fields.ts";
 import { isTerminating, nameOf } from "../object-metadata.ts";
 import type { Mirror } from "../mirror.ts";
 import type { Objects } from "../objects.ts";
 import { KeyQueue } from "../loops/key-queue.ts";
 import type { Registry } from "../resources/registry.ts";
+import { customResources } from "../resources/custom-resource.ts";
 import type { Resource } from "../resources/resource.ts";
 
 export const definitionKind = "CustomResourceDefinition.apiextensions.k8s.io";
@@ -107,8 +109,9 @@ async function clear(
     ({ group, plural, isCustom }) =>
       isCustom && group === spec?.group && plural === spec.names?.plural,
   );
-  const isEmpty = served === undefined || !hasInstances(definition);
-  const left = isEmpty ? 0 : await deleteAll(objects, served, signal);
+  const stored = served ?? storedBy(definition);
+  const isEmpty = stored === undefined || !hasInstances(definition);
+  const left = isEmpty ? 0 : await deleteAll(objects, stored, signal);
   const state: Termination = left === 0 ? { is: "Done" } : { is: "InProgress" };
   const mark = (live: JsonObject): JsonObject | undefined => {
     const next = terminate(live, state, timeFromMs(clock.now()));
@@ -119,6 +122,16 @@ async function clear(
   await objects.update(resource, { ...place, subresource: "status" }, mark, signal);
   if (state.is === "Done") await objects.update(resource, place, mark, signal);
   return left === 0 ? undefined : heldMs;
+}
+
+/** The objects of a definition none of whose versions is served: nobody sees them, and another of its name would find them. */
+function storedBy(definition: JsonObject): Resource | undefined {
+  const spec = objectAt(definition, "spec");
+  const versions = objectsAt(spec, "versions").map((version) => ({
+    ...version,
+    served: version["storage"] === true,
+  }));
+  return customResources({ ...definition, spec: { ...spec, versions } })[0];
 }
 
 function resourceOf(objects: Objects): Resource {
