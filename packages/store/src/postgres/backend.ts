@@ -127,7 +127,7 @@ export class PostgresBackend implements Backend {
         );
       },
       onChange,
-      onReconnect: (signal) => this.#adopt(log, signal),
+      onDoubt: (signal) => this.#adopt(log, signal),
       clock,
       random,
       log,

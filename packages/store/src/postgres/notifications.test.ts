@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { sharedThrowawayPostgres } from "@keelson/database/testing";
+import { systemClock, type Clock } from "@keelson/base";
 import { RecordingLog, RecordingMetrics, until } from "@keelson/base/testing";
 import { everywhere, key, object, signal, summary, take } from "../testing/bed.ts";
 import { freshDatabase } from "../testing/postgres-bed.ts";
@@ -55,4 +56,26 @@ suite("wake-ups of PostgreSQL", () => {
     assert.equal(metrics.value("keelson_notify_degraded"), 1);
     assert.ok(log.messages("warn").includes("wake-ups do not arrive, polling instead"));
   });
+
+  test("a failover behind a pooler, which keeps our connections, lets older revisions expire", async () => {
+    await using parts = await freshDatabase(sharedThrowawayPostgres("embedded"));
+    const { sql, url, open } = parts;
+    await using proxy = await PostgresProxy.start(url);
+    const metrics = new RecordingMetrics();
+    const soon = (ms: number): number => (ms === probeEveryMs ? 20 : ms);
+    const sleep: Clock["sleep"] = (ms, signal) => systemClock.sleep(soon(ms), signal);
+    await using store = await open({ url: proxy.url, metrics, clock: { ...systemClock, sleep } });
+    await until(() => metrics.value("keelson_notify_degraded") === 0);
+    using watch = await store.watch(everywhere, { from: 1 }, signal);
+    const next = assert.rejects(watch.next(), { code: "Expired" });
+    proxy.swallowsNotifications = true;
+    await until(() => metrics.value("keelson_notify_degraded") === 1);
+    // As where a replica takes over that lacks the last commits, and as many have come since.
+    await sql`UPDATE meta SET timeline = timeline + 1`;
+    await next;
+    assert.equal(metrics.value("keelson_notify_reconnects_total"), 0, "it was not cut");
+  });
 });
+
+/** How often listening is put to the test. */
+const probeEveryMs = 30_000;

@@ -13,8 +13,8 @@ interface Options {
   readonly notify: (payload: string, signal: AbortSignal) => Promise<void>;
   /** Called when the connection is there, or there no more. */
   readonly onChange: () => void;
-  /** Called after the connection was lost and made again, before anybody is woken. */
-  readonly onReconnect: (signal: AbortSignal) => Promise<void>;
+  /** Called when another database may have taken over: after the connection was lost and made again, before anybody is woken. */
+  readonly onDoubt: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -90,7 +90,7 @@ export class Notifications {
     { isFirst, onHeard }: { readonly isFirst: boolean; readonly onHeard: () => void },
     signal: AbortSignal,
   ): Promise<void> {
-    const { driver, clock, metrics, onReconnect } = this.#options;
+    const { driver, clock, metrics, onDoubt } = this.#options;
     const lost = new AbortController();
     const sql = connect(driver, {
       onnotify: (_channel, payload) => {
@@ -106,12 +106,14 @@ export class Notifications {
       this.#setConnected(true);
       if (!isFirst) metrics.notifyReconnects.add(1);
       // What was announced meanwhile was announced to nobody: catch up first.
-      if (!isFirst) await onReconnect(signal);
+      if (!isFirst) await onDoubt(signal);
       this.#wakeAll();
       const connected = AbortSignal.any([signal, lost.signal]);
       for (;;) {
         await this.#test(connected);
         if (!this.#isDeaf) onHeard();
+        // The connection may be to a pooler: then it outlives the server behind it, and nothing tells of a failover.
+        else await onDoubt(signal);
         await clock.sleep(probeEveryMs, connected);
       }
     } finally {
