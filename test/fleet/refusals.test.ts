@@ -170,6 +170,35 @@ suite("clusters that refuse", { skip }, () => {
     assert.deepEqual((await maps.get(ref, t.signal))["data"], { a: "theirs" });
   });
 
+  test("4.2: what is to be made anew stays if it is rolled back, or paused, before it is deleted", async (t) => {
+    await using it = await startBed(t.signal, { viaHttp: true });
+    it.startWorker();
+    const { http } = it;
+    assert.ok(http !== undefined);
+    const fixed = (a: string) => ({ desired_spec: { immutable: true, data: { a } } });
+    const id = await it.create({ ...web, immutable_policy: "recreate", ...fixed("1") });
+    const { current } = await it.becomes(id, synced);
+    const path = `/resources/${id}`;
+    const whenRefused = async (change: object): Promise<void> => {
+      let isChanged = false;
+      http.intercept = async ({ method, path: asked }) => {
+        if (isChanged || method !== "GET" || !asked.endsWith("/configmaps/web")) return undefined;
+        isChanged = true;
+        await it.rest.ask("PUT", path, change as never);
+        return undefined;
+      };
+      await it.rest.ask("PUT", path, fixed("2"));
+      await until(() => isChanged, t.signal);
+    };
+    await whenRefused({ revision: 1 });
+    await it.becomes(id, (body) => synced(body) && body.applied.generation === 3);
+    await whenRefused({ paused: true });
+    const leases = `SELECT FROM resource_attempts WHERE lease_owner IS NOT NULL`;
+    await until(async () => (await it.rest.tables.query(leases)).length === 0, t.signal);
+    const { metadata } = await (await it.configMaps()).get(ref, t.signal);
+    assert.deepEqual([metadata.uid, metadata.deletionTimestamp], [current.uid, undefined]);
+  });
+
   test("6.1: what comes back after its purge is taken away, though the cluster refuses at first", async (t) => {
     await using it = await startBed(t.signal, { viaHttp: true });
     it.startWorker();

@@ -213,6 +213,11 @@ export class Delivery {
     if (found !== undefined && !isOurs(found, known)) {
       return await this.#recordFailure(claim, resource, failure, signal);
     }
+    // What is deleted does not come back as it was: it must still be wanted.
+    const now = (await this.read([claim], signal)).get(claim.id);
+    if (now === undefined || now.isPaused || !isStillWanted(now.resource, resource)) {
+      return await this.carryOut(claim, now, signal);
+    }
     const rest =
       found === undefined ? undefined : await this.#takeAway(objects, found, resource, signal);
     const message = `${failure.message}; it is deleted and made anew: ${remainsText(rest)}`;
@@ -371,6 +376,11 @@ export class Delivery {
   async #objects({ apiVersion, kind }: Resource, signal: AbortSignal): Promise<ResourceClient> {
     return this.#options.client.resource({ apiVersion, kind }, signal);
   }
+}
+
+/** Whether what was to be made anew is to be so now. */
+function isStillWanted(now: Resource, { generation, immutablePolicy }: Resource): boolean {
+  return now.generation === generation && now.immutablePolicy === immutablePolicy;
 }
 
 /** Whether its kind is served in its version for as long as there is the cluster: a stable one of Kubernetes' own. */
