@@ -5,6 +5,7 @@ import { apiServiceCases } from "./cases/api-services.ts";
 import { applyCases } from "./cases/apply.ts";
 import { bodyCases } from "./cases/bodies.ts";
 import { coreKindCases } from "./cases/core-kinds.ts";
+import { certificateCases } from "./cases/certificates.ts";
 import { customValueCases } from "./cases/custom-values.ts";
 import { definitionChangeCases } from "./cases/definition-changes.ts";
 import { definitionCases } from "./cases/definitions.ts";
@@ -50,6 +51,7 @@ export async function allCases(): Promise<readonly Case[]> {
     ...listCases,
     ...watchCases,
     ...subresourceCases,
+    ...certificateCases,
     ...shapeCases,
     ...discoveryCases,
     ...apiServiceCases,

@@ -10,6 +10,15 @@ export const certificateRequest = pem("CERTIFICATE REQUEST", [
   "/KHNS+rEjBkKXxIO8roO",
 ]);
 
+/** A request of somebody who would be in the group `system:masters`. */
+export const mastersRequest = pem("CERTIFICATE REQUEST", [
+  "MIHmMIGNAgEAMCsxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMRAwDgYDVQQDDAdz",
+  "b21lb25lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEAIXbJ0KoWnggK+oCkIwx",
+  "YpsSFJCH9toC3F8MJvdDMjS2OlAoajWDFRkKzuw3or4r8BU8vGYzCJCnFLB7WPbF",
+  "XqAAMAoGCCqGSM49BAMCA0gAMEUCIQDikZliySGcHoJuc/xxtzbKOAUiOX/dpgmG",
+  "9eVShZSZBgIgDFluhJsT7jwvH4UYVcoalggy6e/3cn1MJXzEa9WdlT0=",
+]);
+
 /** A self-signed authority. */
 export const authority = pem("CERTIFICATE", [
   "MIIBQzCB66ADAgECAhAByS1k+S/e0iEpl4neFTKNMAoGCCqGSM49BAMCMBIxEDAO",
