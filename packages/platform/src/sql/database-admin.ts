@@ -11,7 +11,7 @@ import { isWrongPassword } from "./driver-errors.ts";
 import { literal, quoted } from "./identifier.ts";
 import { inspect, type DatabaseNames, type Inspection } from "./inspection.ts";
 import { isRemovedInPart, parseOwnerComment } from "./owner-comment.ts";
-import { databaseObjects, provisionPlan, type Wanted } from "./provision-plan.ts";
+import { databaseObjects, provisionPlan, takesInPart, type Wanted } from "./provision-plan.ts";
 import { ownsDatabase, removeOwned, retainOwned, type Leaving } from "./removal.ts";
 import { installReload, notifyReload } from "./schema-reload.ts";
 import { saltBytes, scramVerifier } from "./scram.ts";
@@ -182,13 +182,20 @@ export class DatabaseAdmin implements AsyncDisposable {
     return await inspect(session, names, signal);
   }
 
-  /** All or nothing, from what is there within the transaction. */
+  /** All or nothing, from what is there within the transaction; of what only changes hands some at a time. */
   async #provision(session: Session, wanted: Wanted, signal: AbortSignal): Promise<string[]> {
-    return await session.transaction(async () => {
-      const missing = provisionPlan(await inspect(session, wanted.names, signal), wanted);
-      for (const statement of missing) await session.run(statement, signal);
-      return missing.map(({ name }) => name);
-    }, signal);
+    const made = new Set<string>();
+    for (;;) {
+      const isWhole = await session.transaction(async () => {
+        const found = await inspect(session, wanted.names, signal);
+        for (const statement of provisionPlan(found, wanted)) {
+          await session.run(statement, signal);
+          made.add(statement.name);
+        }
+        return !takesInPart(found);
+      }, signal);
+      if (isWhole) return [...made];
+    }
   }
 }
 

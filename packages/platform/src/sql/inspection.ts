@@ -1,6 +1,8 @@
 // What PostgreSQL has under the names of an app: one question, answered by the catalogs.
 
 import type { Names } from "../names/names.ts";
+import { literal } from "./identifier.ts";
+import { takenInPart } from "./owner-comment.ts";
 import { schemaContent, type Identified } from "./schema-content.ts";
 import type { Session, Statement } from "./session.ts";
 
@@ -37,9 +39,15 @@ export interface Inspection {
     readonly adminSequences: boolean;
   };
   readonly searchPath: boolean;
-  /** Of a schema whose app has no role, as after a backup without roles: what became the administrator's. */
+  /**
+   * Of a schema whose app has no role, as after a backup without roles, or whose new role has not taken all of it: what became
+   * the administrator's. One more than is taken at once where there is more.
+   */
   readonly lost: readonly Identified[];
 }
+
+/** What changes hands at once: a table takes a lock for each of its indexes, too, and there are not many thousands. */
+export const takenMax = 100;
 
 export async function inspect(
   session: Session,
@@ -109,10 +117,13 @@ SELECT jsonb_build_object(
   'searchPath', EXISTS (SELECT FROM pg_db_role_setting c, app
     WHERE c.setrole = app.oid AND c.setdatabase = 0
       AND 'search_path=' || quote_ident($1) = ANY (c.setconfig)),
-  'lost', CASE WHEN EXISTS (SELECT FROM app) THEN '[]' ELSE coalesce(
-    (SELECT jsonb_agg(jsonb_build_object('type', o.type, 'identity', o.identity) ORDER BY content.objid)
-      FROM (${schemaContent}) content JOIN me ON me.oid = content.owner
-        CROSS JOIN LATERAL pg_identify_object(content.classid, content.objid, 0) o), '[]') END
+  'lost', CASE WHEN EXISTS (SELECT FROM app) AND NOT EXISTS (SELECT FROM s
+      WHERE right(obj_description(s.oid, 'pg_namespace'), ${takenInPart.length}) = ${literal(takenInPart)})
+    THEN '[]' ELSE coalesce(
+    (SELECT jsonb_agg(jsonb_build_object('type', o.type, 'identity', o.identity) ORDER BY batch.objid)
+      FROM (SELECT content.* FROM (${schemaContent}) content JOIN me ON me.oid = content.owner
+          ORDER BY content.objid LIMIT ${takenMax + 1}) batch
+        CROSS JOIN LATERAL pg_identify_object(batch.classid, batch.objid, 0) o), '[]') END
 ) AS found`,
   };
 }

@@ -5,6 +5,7 @@ import { ownerKey, ownerText, parseOwner, retainedKey, type Owner } from "../own
 
 const retained = ` ${retainedKey}`;
 const inPart = " platform.internal/removed-in-part";
+export const takenInPart = " platform.internal/taken-in-part";
 
 export function ownerComment({ owner, isRetained }: Mark): string {
   return `${ownerKey} ${ownerText(owner)}${isRetained ? retained : ""}`;
@@ -15,13 +16,18 @@ export function removedInPartComment(owner: Owner): string {
   return ownerComment({ owner, isRetained: false }) + inPart;
 }
 
+/** For a schema of which some is its app's by now, and the rest the administrator's still. */
+export function takenInPartComment(owner: Owner): string {
+  return ownerComment({ owner, isRetained: false }) + takenInPart;
+}
+
 export function isRemovedInPart(comment: string | null | undefined): boolean {
   return comment?.endsWith(inPart) === true;
 }
 
 /** Undefined for what nobody of ours has written. */
 export function parseOwnerComment(comment: string | null): Mark | undefined {
-  const mark = [retained, inPart].find((one) => comment?.endsWith(one)) ?? "";
+  const mark = [retained, inPart, takenInPart].find((one) => comment?.endsWith(one)) ?? "";
   const text = comment?.slice(0, comment.length - mark.length);
   if (text?.startsWith(`${ownerKey} `) !== true) return undefined;
   const owner = parseOwner(text.slice(ownerKey.length + 1));

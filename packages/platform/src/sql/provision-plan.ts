@@ -3,8 +3,8 @@
 import { claim } from "../ownership/claim.ts";
 import type { Owner } from "../ownership/owner.ts";
 import { literal, quoted } from "./identifier.ts";
-import type { DatabaseNames, FoundRole, Inspection } from "./inspection.ts";
-import { ownerComment, parseOwnerComment } from "./owner-comment.ts";
+import { takenMax, type DatabaseNames, type FoundRole, type Inspection } from "./inspection.ts";
+import { ownerComment, parseOwnerComment, takenInPartComment } from "./owner-comment.ts";
 import { statementKind } from "./schema-content.ts";
 import type { Statement } from "./session.ts";
 
@@ -26,16 +26,25 @@ export function provisionPlan(found: Inspection, { names, owner, adopts }: Wante
     if (found === null) continue;
     claim({ what, mark: parseOwnerComment(found.comment) }, owner, { adopts });
   }
-  const comment = ownerComment({ owner, isRetained: false });
-  const owning = objects.flatMap(({ kind, name, found, create }) => [
-    ...when(found === null, `create${kind}`, create),
-    ...when(
-      found?.comment !== comment,
-      `own${kind}`,
-      `COMMENT ON ${kind === "Schema" ? "SCHEMA" : "ROLE"} ${quoted(name)} IS ${literal(comment)}`,
-    ),
-  ]);
+  const whole = ownerComment({ owner, isRetained: false });
+  const inPart = takesInPart(found) ? takenInPartComment(owner) : whole;
+  const owning = objects.flatMap(({ kind, name, found, create }) => {
+    const comment = kind === "Schema" ? inPart : whole;
+    return [
+      ...when(found === null, `create${kind}`, create),
+      ...when(
+        found?.comment !== comment,
+        `own${kind}`,
+        `COMMENT ON ${kind === "Schema" ? "SCHEMA" : "ROLE"} ${quoted(name)} IS ${literal(comment)}`,
+      ),
+    ];
+  });
   return [...owning, ...rights(found, names), ...defaults(found, names), ...takings(found, names)];
+}
+
+/** Whether something of the schema is left to a further plan. */
+export function takesInPart({ lost }: Pick<Inspection, "lost">): boolean {
+  return lost.length > takenMax;
 }
 
 /** The three things that are made, in their order, and what is there of them. */
@@ -146,7 +155,8 @@ function defaults(found: Inspection, names: DatabaseNames): Statement[] {
  */
 function takings({ lost }: Inspection, { appRole }: DatabaseNames): Statement[] {
   const owner = quoted(appRole);
-  const alters = lost.map((one) => `ALTER ${statementKind(one)} ${one.identity} OWNER TO ${owner}`);
+  const some = lost.slice(0, takenMax);
+  const alters = some.map((one) => `ALTER ${statementKind(one)} ${one.identity} OWNER TO ${owner}`);
   return when(lost.length > 0, "takeContent", alters.join("; "));
 }
 

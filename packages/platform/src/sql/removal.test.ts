@@ -259,6 +259,43 @@ eachPostgres("the end of an app's database", (server) => {
     });
   }
 
+  test("many tables are a new role's some at a time, and whoever is cut off goes on where that was", async () => {
+    await using database = await createAppDatabase(await server(), { rights: "ordinary" });
+    const { names, owner, ledger, url } = await madeApp(database, database.admin());
+    const { appRole, anonRole } = names;
+    await database.queryAs(
+      url,
+      `DO $$ BEGIN FOR number IN 1..250 LOOP
+         EXECUTE format('CREATE TABLE "todos %s" (id serial PRIMARY KEY)', number);
+       END LOOP; END $$`,
+    );
+    await database.queryAs(
+      database.adminUrl,
+      `REASSIGN OWNED BY ${appRole} TO CURRENT_USER; DROP OWNED BY ${anonRole}; DROP OWNED BY ${appRole};
+       DROP ROLE ${appRole}, ${anonRole}`,
+    );
+    const own = async () =>
+      (await database.query(`SELECT FROM pg_tables WHERE tableowner = '${appRole}'`)).length;
+    let taken = 0;
+    const cutOff = database.admin({
+      timeoutMs: 120_000,
+      onStatement: ({ statement, phase }) => {
+        if (statement !== "takeContent") return;
+        if (phase === "after") taken += 1;
+        else if (taken === 1) throw new Error("cut off");
+      },
+    });
+    const wanted = { names, owner, ledger, adopts: false };
+    await assert.rejects(cutOff.ensure(wanted, never), /cut off/);
+    assert.equal(await own(), 100);
+    const admin = database.admin({ timeoutMs: 120_000 });
+    assert.deepEqual(await admin.ensure(wanted, never), ["takeContent", "ownSchema"]);
+    assert.equal(await own(), 250);
+    assert.deepEqual(await admin.ensure(wanted, never), []);
+    await admin.remove({ owner, ledger }, never);
+    assert.deepEqual(await leftovers(database, owner.name), nothing);
+  });
+
   test("many tables go some at a time, and whoever is cut off goes on where that was", async () => {
     await using database = await createAppDatabase(await server(), { rights: "ordinary" });
     let isCutOff = true;
