@@ -98,7 +98,7 @@ async function isAlivePid(name: string): Promise<boolean> {
  * Makes a folder, and those above it, where they are missing. By ourselves: the recursive `mkdir` of Node tries for ever where the
  * system answers ENOENT although the folder above is there, as in /proc or where disks are mounted on demand.
  */
-async function makeFolder(path: string, mode: number): Promise<void> {
+export async function makeFolder(path: string, mode: number): Promise<void> {
   if (await isFolder(path)) return;
   await makeFolder(dirname(path), mode);
   try {

@@ -95,6 +95,18 @@ test("a store that is not there is neither exported nor said to be restored, and
   }
 });
 
+test("an import into a folder that cannot be made says so", async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), "keelson-import-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  await writeFile(join(cwd, "file"), "");
+  const options = { cwd, env: { PATH: process.env["PATH"] ?? "" }, encoding: "utf8" } as const;
+  const words = [entry, "apiserver", "import", "-", "--sqlite-path", "file/below/apiserver.db"];
+  const { status, stderr } = spawnSync(process.execPath, words, { ...options, input: "" });
+  const path = join(cwd, "file/below/apiserver.db");
+  const fix = "make its folder, or name another file with --sqlite-path";
+  assert.deepEqual([status, stderr], [2, `keelson: ${path} cannot be used (ENOTDIR): ${fix}\n`]);
+});
+
 test("what a cluster says no with is told in a sentence", async (t) => {
   const cwd = await mkdtemp(join(tmpdir(), "keelson-export-"));
   t.after(() => rm(cwd, { recursive: true }));

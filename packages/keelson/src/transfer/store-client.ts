@@ -1,7 +1,7 @@
 // A store as a place to read from and write to through the Kubernetes API: a server of ours for the length of a command, on a port
 // that nobody knows, with one token.
 
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -10,6 +10,7 @@ import { AggregatedServer, arkResources, mastersGroup, type Host } from "@keelso
 import { Client, fixedCredentials } from "@keelson/client";
 
 import type { Config } from "../config.ts";
+import { makeFolder } from "../data-dir.ts";
 import { openStore } from "../open-store.ts";
 
 /** Opens the store that the configuration names. The rules of references are not asked: objects come in any order. */
@@ -23,7 +24,8 @@ export async function openStoreClient(
   undo.defer(() => rm(certDir, { recursive: true, force: true }));
   await clearForgotten(certDir);
   if (config.storageDriver === "sqlite") {
-    await mkdir(dirname(config.sqlitePath), { recursive: true, mode: 0o700 });
+    // The store tells what is wrong with a folder that cannot be made.
+    await makeFolder(dirname(config.sqlitePath), 0o700).catch(() => undefined);
   }
   const databaseUrl = () => config.databaseUrl ?? "";
   const stored = { config, databaseUrl, migrates: false, patienceMs: 0 };
