@@ -9,7 +9,7 @@ import type { Ledger } from "../ownership/ledger.ts";
 import type { Finding } from "../status/conditions.ts";
 import { readProvider } from "./auth-providers.ts";
 import { applyConfigMap, removeConfigMap } from "./config-map.ts";
-import type { Policy } from "./step.ts";
+import type { CleanupOutcome, CleanupWork } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 export interface AuthSettings {
@@ -99,19 +99,9 @@ export async function reconcileAuth(
 /** Takes the realm away, or keeps it, by the policy; of an app that never had one Keycloak is not asked. */
 export async function cleanupAuth(
   { admin, children }: Pick<AuthStep, "admin" | "children">,
-  {
-    app,
-    ledger,
-    policy,
-    read,
-  }: {
-    readonly app: App;
-    readonly ledger: Ledger;
-    readonly policy: Policy;
-    readonly read?: ReadonlySet<string>;
-  },
+  { app, ledger, policy, read }: CleanupWork,
   signal: AbortSignal,
-): Promise<{ readonly left?: string }> {
+): Promise<CleanupOutcome> {
   const { auth: name } = app.names.children;
   // Before the ledger forgets: from then on nothing would bring us back to it.
   if (read?.has(`ConfigMap ${name}`) !== true) {

@@ -40,6 +40,15 @@ export interface StepOutcome {
   readonly isRead?: boolean;
 }
 
+/** What is to be taken away, or kept by the policy. */
+export interface CleanupWork {
+  readonly app: App;
+  readonly ledger: Ledger;
+  readonly policy: Policy;
+  /** What the app's pods read in the cluster, as `ConfigMap my-app-auth`: it is left to whoever asks. */
+  readonly read?: ReadonlySet<string>;
+}
+
 export interface CleanupOutcome {
   /** What is left for the next pass, as progress. */
   readonly left?: string;
@@ -75,14 +84,5 @@ export interface Step {
     work: { readonly app: App; readonly ledger: Ledger; readonly adopts: boolean },
     signal: AbortSignal,
   ): Promise<StepOutcome>;
-  /** What pods read of what is in the cluster, as `ConfigMap my-app-auth`, is left to whoever asks. */
-  cleanup(
-    work: {
-      readonly app: App;
-      readonly ledger: Ledger;
-      readonly policy: Policy;
-      readonly read?: ReadonlySet<string>;
-    },
-    signal: AbortSignal,
-  ): Promise<CleanupOutcome>;
+  cleanup(work: CleanupWork, signal: AbortSignal): Promise<CleanupOutcome>;
 }

@@ -11,7 +11,7 @@ import type { BucketAdmin } from "../s3/bucket-admin.ts";
 import type { Finding } from "../status/conditions.ts";
 import { applyConfigMap } from "./config-map.ts";
 import { storageVariables, type StoreSettings } from "./storage-variables.ts";
-import type { Policy } from "./step.ts";
+import type { CleanupOutcome, CleanupWork, Policy } from "./step.ts";
 import { StepError } from "./step-error.ts";
 
 /** What the step needs of the cluster. */
@@ -104,19 +104,9 @@ function notConfigured(): StepError {
  */
 export async function cleanupStorage(
   { admin, children }: Pick<StorageStep, "admin" | "children">,
-  {
-    app,
-    ledger,
-    policy,
-    read,
-  }: {
-    readonly app: App;
-    readonly ledger: Ledger;
-    readonly policy: Policy;
-    readonly read?: ReadonlySet<string>;
-  },
+  { app, ledger, policy, read }: CleanupWork,
   signal: AbortSignal,
-): Promise<{ readonly left?: string }> {
+): Promise<CleanupOutcome> {
   const buckets = ledger.all("Bucket").map(({ name }) => name);
   const { storage, storageKeys } = app.names.children;
   for (const ref of [
