@@ -88,8 +88,11 @@ test("a schema in which somebody else has made tables of our names is told of in
   });
   const databaseUrl = () => owned.url;
   const opened = { config, databaseUrl, migrates: true, patienceMs: 0 };
-  for (const begun of [migrateStore(opened), openStore({ ...shared, ...opened }, never)]) {
-    await assert.rejects(begun, {
+  for (const begin of [
+    () => migrateStore(opened),
+    () => openStore({ ...shared, ...opened }, never),
+  ]) {
+    await assert.rejects(begin(), {
       name: "StartError",
       code: "DATABASE_UNAVAILABLE",
       message:
