@@ -164,7 +164,7 @@ const jobCases: KindCases = {
   status: [
     {},
     status({ active: -1, succeeded: -1, failed: -1, ready: -1, terminating: -1 }),
-    status({ uncountedTerminatedPods: { succeeded: ["a", "", "a"], failed: ["a"] } }),
+    status({ uncountedTerminatedPods: { succeeded: ["<a>", "", "<a>"], failed: ["<a>"] } }),
     status({ conditions: [condition("Complete")] }),
     status({
       conditions: [condition("Complete"), condition("Failed")],

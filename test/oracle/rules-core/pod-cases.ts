@@ -195,8 +195,8 @@ export const podCases: KindCases = {
             {
               name: "claim:x",
               resources: [
-                { resourceID: "a", health: "No" },
-                { resourceID: "a", message: "" },
+                { resourceID: "<a>", health: "No" },
+                { resourceID: "<a>", message: "" },
               ],
             },
             { name: "y" },

@@ -109,7 +109,7 @@ function checkUncounted(pods: JsonObject, at: Place): void {
       const place = at.child(list).item(index);
       const text = typeof uid === "string" ? uid : "";
       if (text === "") place.invalid(text, "must not be empty");
-      else if (seen.has(text)) place.duplicate(text);
+      else if (seen.has(text)) place.duplicateWord(text);
       else seen.add(text);
     }
   }

@@ -349,6 +349,6 @@ function checkResourceHealth(resource: JsonObject, at: Place, seen: Set<string>)
     at.child("message").tooLong(messageBytesMax);
   }
   const id = textOf(resource, "resourceID");
-  if (seen.has(id)) at.child("resourceID").duplicate(id);
+  if (seen.has(id)) at.child("resourceID").duplicateWord(id);
   seen.add(id);
 }
