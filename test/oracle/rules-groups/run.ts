@@ -111,7 +111,8 @@ export class Runner {
       operation === "create"
         ? await this.#create(step, signal, make)
         : await this.#update(step, signal, make);
-    return { ...trial, oracle: orderless(trial.oracle), ours: orderless(trial.ours) };
+    const [oracle, ours] = [trial.oracle, trial.ours].map((answer) => orderless(answer, name));
+    return { ...trial, oracle, ours };
   }
 
   async #create(
@@ -322,8 +323,8 @@ function isAboutVersion(warning: string): boolean {
   return / is deprecated in v1\.\d+\+, unavailable in v1\.\d+\+$/.test(warning);
 }
 
-function orderless(answer: Json | undefined): Json {
+function orderless(answer: Json | undefined, kind: string): Json {
   if (answer === undefined || !isJsonObject(answer)) return null;
   const { verdict = null, object = null } = answer;
-  return { verdict: unordered(verdict), object };
+  return { verdict: unordered(verdict, kind), object };
 }
